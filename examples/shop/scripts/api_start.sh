@@ -1,0 +1,6 @@
+#!/bin/bash
+set -eu
+. "$(dirname "$0")/component.sh"
+
+port=$PORT
+start_server --database "$DATABASE"

@@ -1,0 +1,1 @@
+"""One use case per file; the only place that wires rooms together."""

@@ -1,0 +1,113 @@
+"""Diagnostics: what is wrong with a user's document, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.base.suggest import nearest
+
+
+class Severity(StrEnum):
+    """How much a diagnostic weighs: an error stops the work before it begins, the others do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Related(msgspec.Struct, frozen=True):
+    """A second place that explains the first, for example where a type was declared."""
+
+    message: str
+    span: Span
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """One finding. ``code`` is stable and names the rule, ``hint`` says what to do next."""
+
+    severity: Severity
+    code: str
+    message: str
+    span: Span | None = None
+    hint: str = ""
+    related: tuple[Related, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.span}: " if self.span else ""
+        return f"{where}{self.severity}[{self.code}]: {self.message}"
+
+
+class Diagnostics:
+    """The findings of one run, collected so that all of them are reported together."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+
+    def error(
+        self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
+    ) -> None:
+        """Record an error."""
+        self._found.append(Diagnostic(Severity.ERROR, code, message, span, hint, tuple(related)))
+
+    def warning(
+        self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
+    ) -> None:
+        """Record a warning."""
+        self._found.append(Diagnostic(Severity.WARNING, code, message, span, hint, tuple(related)))
+
+    def unknown(self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = "") -> None:
+        """Record an error about a name that does not exist, with the nearest names that do."""
+        self.error(code, f'no {what} named "{name}"', span, hint=suggestion(name, known, note=note))
+
+    def extend(self, others: Iterable[Diagnostic]) -> None:
+        """Take over findings of another collection."""
+        self._found.extend(others)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any finding is an error."""
+        return any(d.severity is Severity.ERROR for d in self._found)
+
+    def sorted(self) -> list[Diagnostic]:
+        """All findings, by file, line and column; those without a place first."""
+        return sorted(
+            self._found, key=lambda d: (d.span.source.name, d.span.line, d.span.column) if d.span else ("", 0, 0)
+        )
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+class InvalidDocument(Exception):  # noqa: N818  (it is the outcome of reading, not a fault of ours)
+    """Raised when the user's documents hold errors; carries all findings, nothing was touched."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        errors = [d for d in self.diagnostics if d.severity is Severity.ERROR]
+        super().__init__("; ".join(str(d) for d in errors[:3]))
+
+
+def suggestion(name: str, known: Iterable[str], *, note: str = "") -> str:
+    """A hint for an unknown name: the nearest known names, or all of them where they are few."""
+    names = sorted(set(known))
+    near = nearest(name, names)
+    parts = []
+    if near:
+        parts.append("did you mean " + " or ".join(f'"{n}"' for n in near) + "?")
+    elif not names:
+        parts.append("there is none here")
+    elif len(names) <= MOST_NAMES_LISTED:
+        parts.append("known here: " + ", ".join(names))
+    if note:
+        parts.append(note)
+    return "; ".join(parts)
+
+
+MOST_NAMES_LISTED = 12

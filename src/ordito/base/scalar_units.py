@@ -1,0 +1,74 @@
+"""Scalar units: a number with a unit of size, time, frequency or bit rate (TOSCA 1.3 §3.3.6), compared exactly."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+SCALAR = re.compile(r"\s*([-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?)\s*([A-Za-z]+)\s*")
+
+_DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+SIZE = {"B": 1, **{f"{p}B": f for p, f in _DECIMAL.items() if p}, **{f"{p}B": f for p, f in _BINARY.items()}}
+TIME = {
+    "d": Fraction(86_400),
+    "h": Fraction(3_600),
+    "m": Fraction(60),
+    "s": Fraction(1),
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+    "ns": Fraction(1, 10**9),
+}
+FREQUENCY = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+_RATE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, **_BINARY}
+BITRATE = {
+    **{f"{p}bps": Fraction(f) for p, f in _RATE.items()},
+    **{f"{p}Bps": Fraction(f * 8) for p, f in _RATE.items()},
+}
+
+UNITS = {
+    "scalar-unit.size": {k: Fraction(v) for k, v in SIZE.items()},
+    "scalar-unit.time": TIME,
+    "scalar-unit.frequency": {k: Fraction(v) for k, v in FREQUENCY.items()},
+    "scalar-unit.bitrate": BITRATE,
+}
+"""The units of each scalar unit type, as factors of its base unit (B, s, Hz, bit/s)."""
+
+
+class NotAScalarUnit(ValueError):  # noqa: N818  (says what the text is)
+    """The text is no value of the scalar unit type; ``hint`` says what would be."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def canonical(text: str, kind: str) -> str:
+    """The value as scripts get it: the author's number, one space, the unit as the specification spells it.
+
+    Raises ``NotAScalarUnit`` where number or unit are missing or the unit is none of ``kind``.
+    """
+    match = SCALAR.fullmatch(text)
+    known = ", ".join(UNITS[kind])
+    if match is None:
+        raise NotAScalarUnit(f'"{text}" is not a number with a unit', f'write for example "10 {next(iter(UNITS[kind]))}"; units: {known}')
+    number, unit = match.groups()
+    spelled = unit if unit in UNITS[kind] else _other_case(unit, kind)
+    if spelled is None:
+        raise NotAScalarUnit(f'"{unit}" is no unit of {kind.removeprefix("scalar-unit.")}', f"units: {known}")
+    return f"{number} {spelled}"
+
+
+def amount(text: str, kind: str) -> Fraction:
+    """The exact amount of a canonical value, in the base unit of its kind."""
+    number, unit = text.split(" ")
+    return Fraction(number) * UNITS[kind][unit]
+
+
+def _other_case(unit: str, kind: str) -> str | None:
+    """The unit written in other case, where only one is meant; bit rates mind the case (bits and bytes)."""
+    if kind == "scalar-unit.bitrate":
+        return None
+    found = [u for u in UNITS[kind] if u.casefold() == unit.casefold()]
+    return found[0] if len(found) == 1 else None

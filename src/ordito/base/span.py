@@ -1,0 +1,43 @@
+"""Where something stands in a text: the source text itself and a range of lines and columns in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import msgspec
+
+
+class SourceText:
+    """The text of one file as it was read, kept so that a message can show the line it speaks of.
+
+    ``name`` is what people are shown: the path as the user gave it, or ``archive.csar:/path/inside``.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return self.text.splitlines()
+
+    def line(self, number: int) -> str:
+        """The text of line ``number`` (from 1), or nothing where the file has no such line."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def __repr__(self) -> str:
+        return f"SourceText({self.name!r})"
+
+
+class Span(msgspec.Struct, frozen=True, eq=False):
+    """A range in a source text: lines and columns count from 1, the end column is exclusive."""
+
+    source: SourceText
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"

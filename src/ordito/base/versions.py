@@ -1,0 +1,52 @@
+"""TOSCA versions: ``major.minor[.fix[.qualifier[-build]]]`` (TOSCA 1.3 §3.3.2)."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+GRAMMAR = re.compile(r"(\d{1,18})\.(\d{1,18})(?:\.(\d{1,18})(?:\.([A-Za-z][A-Za-z0-9_]*)(?:-(\d{1,18}))?)?)?")
+NO_VERSION = frozenset({"0", "0.0", "0.0.0"})
+
+
+class Incomparable(ValueError):  # noqa: N818  (says what the two are)
+    """Two versions whose order is not defined: same numbers, different qualifiers."""
+
+
+class Version(msgspec.Struct, frozen=True):
+    """A version, taken apart. ``build`` is -1 where there is none."""
+
+    major: int
+    minor: int
+    fix: int = 0
+    qualifier: str = ""
+    build: int = -1
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """Read a version; ``ValueError`` with what is wrong where the text is none."""
+        if text in NO_VERSION:
+            return cls(0, 0)
+        match = GRAMMAR.fullmatch(text)
+        if match is None:
+            raise ValueError(f'"{text}" is not a version (major.minor[.fix[.qualifier[-build]]])')
+        major, minor, fix, qualifier, build = match.groups()
+        found = cls(int(major), int(minor), int(fix or 0), qualifier or "", int(build) if build else -1)
+        if qualifier and (found.major, found.minor, found.fix) == (0, 0, 0):
+            raise ValueError(f'"{text}": version zero cannot have a qualifier')
+        return found
+
+    def order(self, other: Version) -> int:
+        """Negative, zero or positive as this version is older than, equal to or newer than the other.
+
+        A version with a qualifier is older than the same without; ``Incomparable`` for different qualifiers.
+        """
+        mine, theirs = (self.major, self.minor, self.fix), (other.major, other.minor, other.fix)
+        if mine != theirs:
+            return -1 if mine < theirs else 1
+        if self.qualifier == other.qualifier:
+            return (self.build > other.build) - (self.build < other.build)
+        if not self.qualifier or not other.qualifier:
+            return 1 if not self.qualifier else -1
+        raise Incomparable(f'the qualifiers "{self.qualifier}" and "{other.qualifier}" have no order')

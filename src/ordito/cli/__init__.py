@@ -1,0 +1,1 @@
+"""Parses arguments, calls one function of `ordito.app`, renders what it returns."""

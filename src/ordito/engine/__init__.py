@@ -1,0 +1,1 @@
+"""Runs a plan: a core without clock and I/O, and a driver around it."""

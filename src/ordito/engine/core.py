@@ -1,0 +1,304 @@
+"""The scheduler, without a clock, I/O or chance: which step runs when, and what a failure means for the others.
+
+A ``Core`` is told what happened (``react``) and asked what to do now (``wake``). The same plan and the same events
+give the same commands, which is what makes a journal enough to continue after a crash (``replay``).
+
+The life of a step is this table; a step *has ended* in one of the last three.
+
+| from | to | when |
+|---|---|---|
+| WAITING | READY | all predecessors have ended, and well, or the step is tolerant |
+| WAITING | SKIPPED | all predecessors have ended, one of them not well; or the job stops early |
+| READY | RUNNING | its host and the job have a free place |
+| READY | SKIPPED | the job stops early: it is cancelled, or a step failed under ``abort`` |
+| RUNNING | SUCCEEDED, FAILED | its outcome |
+
+A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
+so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become
+READY they have SUCCEEDED, and nobody hears of them. Operations that do nothing take no place.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from enum import IntEnum
+
+import msgspec
+
+from ordito.engine.queues import Queues
+from ordito.work.plan import Action, Plan, Step
+from ordito.work.records import JobOptions, Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
+
+CANCELLED = "cancelled"
+"""Why a step was skipped that would have run, had the job not been cancelled."""
+
+
+class StepState(IntEnum):
+    """Where a step is."""
+
+    WAITING = 0
+    READY = 1
+    RUNNING = 2
+    SUCCEEDED = 3
+    FAILED = 4
+    SKIPPED = 5
+
+
+class StepEnded(msgspec.Struct, frozen=True):
+    """A running step ended, well or not; ``step`` is its index in the plan."""
+
+    step: int
+    succeeded: bool
+
+
+class CancelAsked(msgspec.Struct, frozen=True):
+    """Nothing new is to start."""
+
+
+CoreEvent = StepEnded | CancelAsked
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Start this step now; ``no_op`` where there is nothing to run."""
+
+    step: int
+    no_op: bool = False
+
+
+class Skip(msgspec.Struct, frozen=True):
+    """This step will not run: ``because`` of a failed step (its id), or of the job being ``cancelled``."""
+
+    step: int
+    because: str
+
+
+Command = Start | Skip
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many steps, joins left out, ended in which way; ``no_op`` of those that succeeded had nothing to do."""
+
+    succeeded: int = 0
+    failed: int = 0
+    skipped: int = 0
+    no_op: int = 0
+
+    @property
+    def ended(self) -> int:
+        """All steps that have ended."""
+        return self.succeeded + self.failed + self.skipped
+
+
+# Plain numbers for the inner loops, where an enum's members cost a look-up each.
+_WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED = (int(state) for state in StepState)
+_WORK, _NO_OP, _JOIN = range(3)
+_NOBODY, _CANCEL = -1, -2
+
+
+class Core:
+    """The state of one job's plan. Steps are named by their index in ``Plan.steps``.
+
+    Work and memory are linear in steps and edges (with a logarithm for the queues), and nothing recurses.
+    """
+
+    def __init__(self, plan: Plan, options: JobOptions) -> None:
+        count = len(plan.steps)
+        self._steps = plan.steps
+        self._aborts = options.on_failure == "abort"
+        self._kind = bytearray(_kind(step, plan) for step in plan.steps)
+        self._tolerant = bytearray(step.tolerant for step in plan.steps)
+        self._state = bytearray(count)
+        self._ready = bytearray(count)
+        self._waits_for, self._first, self._after = _adjacency(count, plan.edges)
+        self._blame = array("i", (_NOBODY,)) * count
+        self._stopped_by = _NOBODY
+        self._was_cancelled = False
+        self._unended = count
+        self._tally = [0] * len(StepState)
+        self._no_ops = 0
+        self._instant: list[int] = []
+        self._skips: list[Skip] = []
+        self._queues = Queues(plan, max(1, options.parallel), self._ready)
+        self._go_on([index for index in range(count) if not self._waits_for[index]])
+
+    def wake(self) -> list[Command]:
+        """What to do now: each step that has become startable, and each that has become pointless, is named once.
+
+        A started step counts as running until ``react`` hears of its end.
+        """
+        commands: list[Command] = sorted(self._skips, key=lambda skip: skip.step)
+        self._skips.clear()
+        for index in sorted(self._instant):
+            if self._ready[index]:
+                self._run(index)
+                commands.append(Start(index, no_op=True))
+        self._instant.clear()
+        for index in self._queues.take():
+            self._run(index)
+            commands.append(Start(index))
+        return commands
+
+    def react(self, event: CoreEvent) -> None:
+        """Take notice of what happened. Raises ``ValueError`` for the end of a step that does not run."""
+        if isinstance(event, CancelAsked):
+            self._stop(_CANCEL)
+            return
+        index = event.step
+        if self._state[index] != _RUNNING:
+            raise ValueError(f"step {self._steps[index].id} has ended, but it was not running")
+        if self._kind[index] == _WORK:
+            self._queues.release(index)
+        elif event.succeeded:
+            self._no_ops += 1
+        self._end([(index, _SUCCEEDED if event.succeeded else _FAILED)])
+        if self._aborts and not event.succeeded:
+            self._stop(index)
+
+    def replay(self, records: Iterable[Record]) -> list[int]:
+        """Take over what a journal says has happened; gives the steps in doubt, in the order in which they started.
+
+        A step in doubt was started and has no end in the journal. It counts as running and keeps its place: either
+        ``react`` hears how it ended, or whoever drives the core runs it again. Raises ``ValueError`` for records that
+        do not belong to the plan.
+        """
+        in_doubt: dict[int, None] = {}
+        skipped: set[int] = set()
+        for record in records:
+            if isinstance(record, StepStartedRecord):
+                self._has_started(record.step)
+                in_doubt[record.step] = None
+            elif isinstance(record, StepFinishedRecord):
+                self._has_started(record.step)
+                in_doubt.pop(record.step, None)
+                self.react(StepEnded(record.step, record.outcome.succeeded))
+            elif isinstance(record, StepSkippedRecord):
+                skipped.add(record.step)
+                if record.because == CANCELLED:
+                    self._stop(_CANCEL)
+        self._skips = [skip for skip in self._skips if skip.step not in skipped]
+        return list(in_doubt)
+
+    def state(self, index: int) -> StepState:
+        """Where a step is."""
+        return StepState(self._state[index])
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every step has ended, and ``wake`` has named all that were skipped."""
+        return not self._unended and not self._skips
+
+    @property
+    def was_cancelled(self) -> bool:
+        """Whether steps were left out because the job was cancelled."""
+        return self._was_cancelled
+
+    @property
+    def counts(self) -> Counts:
+        """How many steps have ended in which way."""
+        return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops)
+
+    # ---------------------------------------------------------------------------------------------- transitions
+
+    def _run(self, index: int) -> None:
+        self._state[index] = _RUNNING
+        self._ready[index] = False
+
+    def _has_started(self, index: int) -> None:
+        """A step of the journal runs; starting it once more after a crash changes nothing."""
+        if self._state[index] == _READY:
+            self._run(index)
+            if self._kind[index] == _WORK:
+                self._queues.occupy(index)
+        elif self._state[index] != _RUNNING:
+            raise ValueError(f"the journal starts step {self._steps[index].id} at a time when it could not start")
+
+    def _end(self, ended: list[tuple[int, int]]) -> None:
+        """Steps end; so do those for which it follows, and so on, until nothing follows any more."""
+        while ended:
+            index, state = ended.pop()
+            culprit = self._settle(index, state)
+            free: list[int] = []
+            for after in self._after[self._first[index] : self._first[index + 1]]:
+                if culprit != _NOBODY and self._blame[after] == _NOBODY:
+                    self._blame[after] = culprit
+                self._waits_for[after] -= 1
+                if not self._waits_for[after] and self._state[after] == _WAITING:
+                    free.append(after)
+            ended.extend(self._admit(free))
+
+    def _go_on(self, free: Iterable[int]) -> None:
+        self._end(self._admit(free))
+
+    def _admit(self, free: Iterable[int]) -> list[tuple[int, int]]:
+        """Steps whose predecessors have all ended become ready; gives those that thereby end, and how."""
+        ended: list[tuple[int, int]] = []
+        for index in free:
+            if self._blame[index] != _NOBODY and not self._tolerant[index]:
+                ended.append((index, _SKIPPED))
+            elif self._kind[index] == _JOIN:
+                ended.append((index, _SUCCEEDED))
+            else:
+                self._state[index] = _READY
+                self._ready[index] = True
+                if self._kind[index] == _NO_OP:
+                    self._instant.append(index)
+                else:
+                    self._queues.put(index)
+        return ended
+
+    def _settle(self, index: int, state: int) -> int:
+        """Record the end of a step; gives the step that its successors may blame, if they may blame one."""
+        self._state[index] = state
+        self._ready[index] = False
+        self._unended -= 1
+        if self._kind[index] != _JOIN:
+            self._tally[state] += 1
+        if state == _SUCCEEDED:
+            return _NOBODY
+        if state == _FAILED:
+            return index
+        culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopped_by
+        if self._kind[index] != _JOIN:
+            self._was_cancelled |= culprit == _CANCEL
+            self._skips.append(Skip(index, CANCELLED if culprit == _CANCEL else self._steps[culprit].id))
+        return culprit
+
+    def _stop(self, culprit: int) -> None:
+        """Nothing new starts: what has not begun yet is skipped. Only the first reason to stop counts."""
+        if self._stopped_by != _NOBODY:
+            return
+        self._stopped_by = culprit
+        for index, state in enumerate(self._state):
+            if state in (_WAITING, _READY):
+                self._settle(index, _SKIPPED)
+
+
+def _kind(step: Step, plan: Plan) -> int:
+    if step.action is Action.JOIN:
+        return _JOIN
+    if step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact):
+        return _NO_OP
+    return _WORK
+
+
+def _adjacency(
+    count: int, edges: tuple[tuple[int, int, int], ...]
+) -> tuple[array[int], array[int], array[int]]:
+    """For each step: how many edges lead to it, and where in the third array the steps begin to which edges lead.
+
+    The second array has one entry more than there are steps, so that the successors of step i are
+    ``after[first[i]:first[i + 1]]``.
+    """
+    waits_for = array("i", bytes(4 * count))
+    first = array("i", bytes(4 * (count + 2)))
+    for before, after, _ in edges:
+        waits_for[after] += 1
+        first[before + 2] += 1
+    for index in range(2, count + 2):
+        first[index] += first[index - 1]
+    successors = array("i", bytes(4 * len(edges)))
+    for before, after, _ in edges:
+        successors[first[before + 1]] = after
+        first[before + 1] += 1
+    return waits_for, first, successors

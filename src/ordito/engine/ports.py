@@ -1,0 +1,55 @@
+"""What the driver needs from others, besides the ports that ``work`` declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ordito.instances.records import Delta
+from ordito.work.invocation import Delegation, Invocation, Outcome
+from ordito.work.plan import Step
+
+
+class Prepared(Protocol):
+    """A step that is about to start: the invocation, or why it must not start; and what deserves attention."""
+
+    @property
+    def invocation(self) -> Invocation | None:
+        """What to run; None for a step that is refused."""
+
+    @property
+    def refusal(self) -> str:
+        """Why the step fails without having been started, "" if it may start."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is shown to the user as warnings of this step."""
+
+
+class Operations(Protocol):
+    """What the steps of one plan mean: their invocations, and what starting and ending them changes."""
+
+    def prepare(self, step: Step, attempt: int) -> Prepared:
+        """Evaluate a called operation's inputs, now."""
+
+    def delegation(self, step: Step) -> Delegation:
+        """What a delegated step asks of a provider, evaluated now."""
+
+    def on_start(self, step: Step, change: str) -> Delta:
+        """What changes by the start of a step (node state, status)."""
+
+    def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What changes by the end of a step; a success may turn out to be a failure."""
+
+    def topology_outputs(self) -> dict[str, object]:
+        """The outputs of the topology, as things are."""
+
+
+class OutputLog(Protocol):
+    """Keeps what operations print."""
+
+    def write(self, step: str, data: bytes) -> None:
+        """Append a piece of a step's output; it may be kept in memory until ``flush``."""
+
+    def flush(self) -> None:
+        """Hand over to the operating system what is kept in memory."""

@@ -1,0 +1,87 @@
+"""Ready queues: a heap per host, and a heap of what the hosts with a free place offer.
+
+What is longest from the end of the plan goes first, then what stands first in the plan. Both are one number, the *key*
+of a step. Each host has at most one valid offer, the best of its ready steps; outdated offers and steps that have gone
+another way are dropped when they come up. So every step costs a few heap operations, however many hosts there are.
+"""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+
+from ordito.work.plan import Plan
+
+_NONE = -1
+
+
+class Queues:
+    """The ready steps of a plan, waiting for a place on their host and in the job.
+
+    ``ready`` tells which steps may be handed out: a flag for each step, owned and changed by whoever asks. The
+    orchestrator ("" as host) has as many places as the job, a Compute instance one, if the plan says nothing else.
+    """
+
+    def __init__(self, plan: Plan, parallel: int, ready: bytearray) -> None:
+        self._ready = ready
+        self._places = parallel
+        hosts: dict[str, int] = {}
+        self._host = array("i", (hosts.setdefault(step.runs_on, len(hosts)) for step in plan.steps))
+        self._free = [max(1, plan.capacity.get(name, 1)) if name else parallel for name in hosts]
+        self._heaps: list[list[int]] = [[] for _ in hosts]
+        self._offered = [_NONE] * len(hosts)
+        self._offers: list[int] = []
+        self._count = max(1, len(plan.steps))
+        longest = max((step.chain for step in plan.steps), default=0)
+        keys = ((longest - step.chain) * self._count + index for index, step in enumerate(plan.steps))
+        self._key = array("q", keys)
+
+    def put(self, step: int) -> None:
+        """A step has become ready."""
+        host = self._host[step]
+        heapq.heappush(self._heaps[host], self._key[step])
+        self._offer(host)
+
+    def take(self) -> list[int]:
+        """Hand out ready steps, best first, until no host with a free place has any or the job has no place left.
+
+        Their places are occupied until they are released.
+        """
+        taken: list[int] = []
+        while self._offers and self._places:
+            key = heapq.heappop(self._offers)
+            step = key % self._count
+            host = self._host[step]
+            if self._offered[host] != key:
+                continue
+            self._offered[host] = _NONE
+            heap = self._heaps[host]
+            if heap and heap[0] == key and self._free[host] and self._ready[step]:
+                heapq.heappop(heap)
+                self.occupy(step)
+                taken.append(step)
+            self._offer(host)
+        return taken
+
+    def occupy(self, step: int) -> None:
+        """A step takes a place without having been handed out (it runs already)."""
+        self._free[self._host[step]] -= 1
+        self._places -= 1
+
+    def release(self, step: int) -> None:
+        """A step gives its place back."""
+        host = self._host[step]
+        self._free[host] += 1
+        self._places += 1
+        self._offer(host)
+
+    def _offer(self, host: int) -> None:
+        """See to it that the best ready step of a host with a free place is offered."""
+        heap = self._heaps[host]
+        while heap and not self._ready[heap[0] % self._count]:
+            heapq.heappop(heap)
+        if not heap or self._free[host] <= 0:
+            return
+        if self._offered[host] == _NONE or heap[0] < self._offered[host]:
+            self._offered[host] = heap[0]
+            heapq.heappush(self._offers, heap[0])

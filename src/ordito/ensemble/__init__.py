@@ -1,0 +1,1 @@
+"""The project directory: journal, ensemble file, jobs, lock."""

@@ -1,0 +1,1 @@
+"""Run batches of invocations: each executor is one way to run an operation."""

@@ -1,0 +1,1 @@
+"""What is wanted: types resolved, requirements fulfilled."""

@@ -1,0 +1,116 @@
+"""Artifacts: their types, and finding the type by the file's extension (§3.6.7, §3.7.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import extension
+from ordito.model.definitions import Definitions
+from ordito.model.hierarchy import Hierarchy
+from ordito.model.service import Artifact, PropertyDefinition
+from ordito.model.units import Unit, Units, find_type, visible_types
+from ordito.model.values import Values
+from ordito.source.nodes import Scalar
+from ordito.syntax import entities
+
+FILE = "tosca.artifacts.File"
+ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
+
+
+class ArtifactShape(msgspec.Struct, frozen=True):
+    """An artifact type, flattened."""
+
+    kinds: tuple[str, ...]
+    mime_type: str
+    extensions: tuple[str, ...]
+    properties: MappingType[str, PropertyDefinition]
+
+
+class Artifacts:
+    """All artifact types, and the artifacts that definitions name."""
+
+    def __init__(self, units: Units, values: Values, diagnostics: Diagnostics) -> None:
+        self._units = units
+        self._values = values
+        self._diagnostics = diagnostics
+        self.shapes: dict[str, ArtifactShape] = {}
+        self._by_extension: dict[str, str] = {}
+
+    def add_types(self, hierarchy: Hierarchy, definitions: Definitions) -> None:
+        """Flatten all artifact types."""
+        for definition in hierarchy.order:
+            written = definition.content
+            assert isinstance(written, entities.ArtifactType)
+            parent = self.shapes.get(hierarchy.parent(definition) or "")
+            extensions = tuple(e.text for e in written.file_ext or ())
+            self.shapes[definition.name] = ArtifactShape(
+                hierarchy.kinds[definition.name],
+                written.mime_type.text if written.mime_type else parent.mime_type if parent else "",
+                extensions or (parent.extensions if parent else ()),
+                definitions.merge(parent.properties if parent else {}, written.properties, definition.unit),
+            )
+            for ending in extensions:
+                self._by_extension.setdefault(ending.lower().lstrip("."), definition.name)
+
+    def read(self, written: entities.ArtifactDefinition, unit: Unit) -> Artifact | None:
+        """The artifact of a definition; None where its type does not exist."""
+        shape = self._shape(written, unit)
+        if shape is None:
+            return None
+        if written.checksum is not None and written.checksum_algorithm is None:
+            self._diagnostics.error(
+                "missing-keyname",
+                "a checksum needs its checksum_algorithm",
+                written.checksum.span,
+                hint=f"one of {', '.join(ALGORITHMS)}",
+            )
+        algorithm = written.checksum_algorithm
+        if algorithm is not None and _plain(algorithm.text) not in {_plain(a) for a in ALGORITHMS}:
+            self._diagnostics.unknown("bad-value", "checksum algorithm", algorithm.text, algorithm.span, ALGORITHMS)
+        if written.repository is not None:
+            self._diagnostics.error(
+                "not-supported-yet",
+                "artifacts from a repository are not fetched in this version",
+                written.repository.span,
+                hint="put the file beside the service template",
+            )
+        version = written.artifact_version or written.version
+        properties = self._values.fields(
+            written.properties, shape.properties, f'artifact "{written.name}"', "property", written.span
+        )
+        return Artifact(
+            name=written.name,
+            kinds=shape.kinds,
+            file=unit.resolve(written.file.text),
+            repository=written.repository.text if written.repository else "",
+            deploy_path=written.deploy_path.text if written.deploy_path else "",
+            version=version.text if version else "",
+            checksum=written.checksum.text if written.checksum else "",
+            checksum_algorithm=algorithm.text if algorithm else "",
+            properties=properties,
+            mime_type=shape.mime_type,
+            span=written.file.span,
+        )
+
+    def file(self, written: Scalar, unit: Unit) -> Artifact:
+        """The artifact that a bare file name stands for; its type follows from its extension."""
+        kind = self._by_extension.get(extension(written.text), FILE)
+        shape = self.shapes[kind]
+        return Artifact(written.text, shape.kinds, unit.resolve(written.text), mime_type=shape.mime_type, span=written.span)
+
+    def _shape(self, written: entities.ArtifactDefinition, unit: Unit) -> ArtifactShape | None:
+        if written.type is None:
+            return self.shapes[self._by_extension.get(extension(written.file.text), FILE)]
+        found = find_type("artifact", written.type, unit, self._units)
+        if found is None:
+            known = visible_types("artifact", unit, self._units)
+            self._diagnostics.unknown("unknown-type", "artifact type", written.type.text, written.type.span, known)
+            return None
+        return self.shapes.get(found.name)
+
+
+def _plain(algorithm: str) -> str:
+    return algorithm.replace("-", "").replace("_", "").upper()

@@ -1,0 +1,74 @@
+"""Derivation: which type derives from which, without cycles, parents before children (§3.7.1)."""
+
+from __future__ import annotations
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.units import Definition, Units, find_type, visible_types
+
+
+class Hierarchy:
+    """The derivation of all types of one kind. ``order`` has parents before children; types whose derivation is
+    broken are left out of it, with a diagnostic each."""
+
+    def __init__(self, kind: str, units: Units, diagnostics: Diagnostics, roots: frozenset[str] = frozenset()) -> None:
+        self.parents: dict[str, Definition | None] = {}
+        self.order: list[Definition] = []
+        self.kinds: dict[str, tuple[str, ...]] = {}
+        for definition in units.definitions[kind]:
+            parent = definition.content.derived_from
+            if parent is None or parent.text in roots:
+                self.parents[definition.name] = None
+                continue
+            found = find_type(kind, parent, definition.unit, units)
+            if found is None:
+                known = visible_types(kind, definition.unit, units)
+                diagnostics.unknown("unknown-type", f"{kind} type", parent.text, parent.span, [*known, *roots])
+            else:
+                self.parents[definition.name] = found
+        self._sort(units.definitions[kind], kind, diagnostics)
+
+    def _sort(self, definitions: list[Definition], kind: str, diagnostics: Diagnostics) -> None:
+        waiting: dict[str, list[Definition]] = {}
+        ready: list[Definition] = []
+        for definition in definitions:
+            if definition.name in self.parents:
+                parent = self.parents[definition.name]
+                if parent is None:
+                    ready.append(definition)
+                else:
+                    waiting.setdefault(parent.name, []).append(definition)
+        ready.reverse()
+        while ready:
+            definition = ready.pop()
+            parent = self.parents[definition.name]
+            self.kinds[definition.name] = (definition.name, *(self.kinds[parent.name] if parent else ()))
+            self.order.append(definition)
+            ready.extend(reversed(waiting.pop(definition.name, ())))
+        self._report_cycles({d.name: d for group in waiting.values() for d in group}, kind, diagnostics)
+
+    def _report_cycles(self, stuck: dict[str, Definition], kind: str, diagnostics: Diagnostics) -> None:
+        """What is left waits for a broken type, or stands in a cycle, which is reported once."""
+        seen: set[str] = set()
+        for start in stuck:
+            path: list[str] = []
+            name = start
+            while name in stuck and name not in seen:
+                seen.add(name)
+                path.append(name)
+                parent = self.parents[name]
+                assert parent is not None
+                name = parent.name
+            if name in path:
+                cycle = [*path[path.index(name) :], name]
+                definition = stuck[name]
+                diagnostics.error(
+                    "type-cycle",
+                    f"{kind} types derive from each other: {' -> '.join(cycle)}",
+                    (definition.content.derived_from or definition.content).span,
+                    hint="remove one derived_from",
+                )
+
+    def parent(self, definition: Definition) -> str | None:
+        """The full name of the type that a type derives from."""
+        found = self.parents[definition.name]
+        return found.name if found else None

@@ -1,0 +1,357 @@
+"""Interfaces: operations as type after type and at last the template define, implement and assign them
+(§3.6.16 to §3.6.20, §3.7.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
+from ordito.model.artifacts import Artifacts
+from ordito.model.definitions import Definitions
+from ordito.model.hierarchy import Hierarchy
+from ordito.model.service import Artifact, Input, Interface, Operation
+from ordito.model.units import Unit, Units, find_type, visible_types
+from ordito.model.values import Values
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
+from ordito.source.scalars import integer
+from ordito.syntax import entities
+from ordito.syntax.functions import read_untyped
+from ordito.syntax.grammar import Reading, read_entity
+from ordito.syntax.dialects import TOSCA_1_3
+
+NODE_HOSTS = ("SELF", "HOST", "ORCHESTRATOR")
+RELATIONSHIP_HOSTS = ("SOURCE", "TARGET", "ORCHESTRATOR")
+NODE_OUTPUTS = ("SELF",)
+RELATIONSHIP_OUTPUTS = ("SELF", "SOURCE", "TARGET")
+
+
+class OperationParts(msgspec.Struct, frozen=True):
+    """What is known of an operation at one level of derivation; ``implementation`` with the file that writes it."""
+
+    name: str
+    implementation: tuple[Scalar | entities.Implementation, Unit] | None = None
+    inputs: MappingType[str, Input] = {}
+    outputs: MappingType[str, tuple[str | int, ...]] = {}
+    description: str = ""
+    span: Span | None = None
+
+
+class InterfaceParts(msgspec.Struct, frozen=True):
+    """An interface at one level of derivation. ``inputs`` reach every operation."""
+
+    name: str
+    kinds: tuple[str, ...]
+    inputs: MappingType[str, Input] = {}
+    operations: MappingType[str, OperationParts] = {}
+    span: Span | None = None
+
+
+class Interfaces:
+    """All interface types, and the merging of interfaces along derivation."""
+
+    def __init__(
+        self, units: Units, values: Values, definitions: Definitions, artifacts: Artifacts, diagnostics: Diagnostics
+    ) -> None:
+        self._units = units
+        self._values = values
+        self._definitions = definitions
+        self._artifacts = artifacts
+        self._diagnostics = diagnostics
+        self.shapes: dict[str, InterfaceParts] = {}
+
+    def add_types(self, hierarchy: Hierarchy) -> None:
+        """Flatten all interface types."""
+        for definition in hierarchy.order:
+            written = definition.content
+            assert isinstance(written, entities.InterfaceType)
+            parent = self.shapes.get(hierarchy.parent(definition) or "")
+            base = parent or InterfaceParts(definition.name, ())
+            for operation in (written.operations or {}).values():
+                if operation.implementation is not None:
+                    self._diagnostics.error(
+                        "bad-interface-type",
+                        f'operation "{operation.name}" of an interface type cannot have an implementation',
+                        operation.span,
+                        hint="implement it in a node or relationship type",
+                    )
+            self.shapes[definition.name] = InterfaceParts(
+                definition.name,
+                hierarchy.kinds[definition.name],
+                {**base.inputs, **self._defined_inputs(written.inputs, definition.unit)},
+                self._operations(base, written.operations, definition.unit, NODE_OUTPUTS, defining=True, open_ended=True),
+                definition.content.span,
+            )
+
+    def merge(
+        self,
+        inherited: MappingType[str, InterfaceParts],
+        written: MappingType[str, entities.InterfaceDefinition] | None,
+        unit: Unit,
+        *,
+        owner: str,
+        relationship: bool,
+        defining: bool,
+    ) -> dict[str, InterfaceParts]:
+        """Interfaces with what a type (``defining``: inputs are definitions) or a template writes about them."""
+        found = dict(inherited)
+        outputs = RELATIONSHIP_OUTPUTS if relationship else NODE_OUTPUTS
+        for name, item in (written or {}).items():
+            base = self._base(name, item, inherited, unit, owner, defining)
+            if base is None:
+                continue
+            inputs = self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
+            operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
+            found[base.name] = InterfaceParts(base.name, base.kinds, {**base.inputs, **inputs}, operations, item.span)
+        return found
+
+    def finish(
+        self, parts: MappingType[str, InterfaceParts], artifacts: MappingType[str, Artifact], *, relationship: bool
+    ) -> dict[str, Interface]:
+        """The interfaces as they hold for one node or relationship that has these artifacts."""
+        hosts = RELATIONSHIP_HOSTS if relationship else NODE_HOSTS
+        finished = {}
+        for name, interface in parts.items():
+            operations = {
+                o.name: self._finish_operation(interface, o, artifacts, hosts) for o in interface.operations.values()
+            }
+            finished[name] = Interface(name, interface.kinds, operations)
+        return finished
+
+    def _base(
+        self,
+        name: str,
+        item: entities.InterfaceDefinition,
+        inherited: MappingType[str, InterfaceParts],
+        unit: Unit,
+        owner: str,
+        defining: bool,
+    ) -> InterfaceParts | None:
+        """The interface that a definition or assignment builds on: inherited by its name or by its type's name, or
+        new by its type."""
+        shape: InterfaceParts | None = None
+        if item.type is not None:
+            found = find_type("interface", item.type, unit, self._units)
+            if found is None:
+                known = visible_types("interface", unit, self._units)
+                self._diagnostics.unknown("unknown-type", "interface type", item.type.text, item.type.span, known)
+                return None
+            shape = self.shapes.get(found.name)
+            if shape is None:
+                return None
+        base = inherited.get(name)
+        if base is None and item.type is None:
+            by_type = find_type("interface", name, unit, self._units)
+            if by_type is not None:
+                base = next((i for i in inherited.values() if by_type.name in i.kinds), None)
+                if base is None and by_type.name in self.shapes:
+                    return msgspec.structs.replace(self.shapes[by_type.name], name=name)
+        if base is None and shape is None:
+            assert item.key is not None
+            if defining:
+                self._diagnostics.error(
+                    "missing-keyname", f'interface "{name}" lacks "type"', item.span, hint="name its interface type"
+                )
+            else:
+                self._diagnostics.unknown("unknown-interface", f"interface of {owner}", name, item.span, inherited)
+            return None
+        if base is not None and shape is not None:
+            if base.kinds and base.kinds[0] not in shape.kinds:
+                assert item.type is not None
+                self._diagnostics.error(
+                    "bad-refinement",
+                    f'interface "{name}" is of type {base.kinds[0]} and cannot become {shape.kinds[0]}',
+                    item.type.span,
+                    hint="use the same type or one derived from it",
+                )
+            elif shape.kinds != base.kinds:
+                return InterfaceParts(
+                    name, shape.kinds, {**shape.inputs, **base.inputs}, {**shape.operations, **base.operations}
+                )
+            return base
+        return base or msgspec.structs.replace(shape, name=name)  # type: ignore[type-var]
+
+    def _operations(
+        self,
+        base: InterfaceParts,
+        written: MappingType[str, entities.OperationDefinition] | None,
+        unit: Unit,
+        outputs: tuple[str, ...],
+        *,
+        defining: bool,
+        open_ended: bool,
+    ) -> dict[str, OperationParts]:
+        found = dict(base.operations)
+        for name, item in (written or {}).items():
+            inherited = found.get(name)
+            if inherited is None:
+                if not open_ended and not defining:
+                    what = f'operation of interface "{base.name}"'
+                    self._diagnostics.unknown("unknown-operation", what, name, item.span, base.operations)
+                    continue
+                if not open_ended:
+                    self._undeclared(base, name, item)
+                inherited = OperationParts(name)
+            declared = {**base.inputs, **inherited.inputs}
+            inputs = self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, declared)
+            found[name] = OperationParts(
+                name,
+                (item.implementation, unit) if item.implementation is not None else inherited.implementation,
+                {**inherited.inputs, **inputs},
+                {**inherited.outputs, **self._outputs(item.outputs, outputs)},
+                item.description.text if item.description else inherited.description,
+                item.span,
+            )
+        return found
+
+    def _undeclared(self, base: InterfaceParts, name: str, item: entities.OperationDefinition) -> None:
+        from ordito.base.diagnostics import suggestion  # noqa: PLC0415  (only needed for a message)
+
+        self._diagnostics.warning(
+            "undeclared-operation",
+            f'the interface type of "{base.name}" has no operation "{name}"',
+            item.span,
+            hint=suggestion(name, base.operations),
+        )
+
+    def _defined_inputs(self, written: Mapping | None, unit: Unit) -> dict[str, Input]:
+        """Inputs as types write them: parameter definitions, or a value alone (given early)."""
+        if written is None:
+            return {}
+        found = {}
+        reading = Reading(self._diagnostics, TOSCA_1_3)
+        for key, node in written.entries():
+            item = read_entity(entities.ParameterDefinition, node, reading, key)
+            if item is None:
+                continue
+            value = item.value if item.value is not None else item.default
+            if item.type is None:
+                data = read_untyped(value, self._diagnostics) if value is not None else None
+                self._collect(data)
+                found[key.text] = Input(key.text, None, False, value is not None, data, span=key.span)
+                continue
+            schema = self._definitions.schema(item, unit)
+            if schema is None:
+                continue
+            metadata = {k: v.text for k, v in (item.metadata or {}).items()}
+            what = f'input "{key.text}"'
+            data = self._values.read(value, schema, what, item.type.span) if value is not None else None
+            found[key.text] = Input(
+                key.text, schema, item.required is not False, value is not None, data, metadata, key.span
+            )
+        return found
+
+    def _assigned_inputs(self, written: Mapping | None, declared: MappingType[str, Input]) -> dict[str, Input]:
+        """Inputs as templates write them: values, typed where the input is declared."""
+        if written is None:
+            return {}
+        found = {}
+        for key, node in written.entries():
+            definition = declared.get(key.text) or Input(key.text)
+            if definition.schema is not None and not is_null(node):
+                declared_at = definition.span
+                value = self._values.read(node, definition.schema, f'input "{key.text}"', declared_at)
+            else:
+                value = read_untyped(node, self._diagnostics)
+                self._collect(value)
+            found[key.text] = msgspec.structs.replace(definition, has_value=not is_null(node), value=value, span=key.span)
+        return found
+
+    def _collect(self, value: object) -> None:
+        from ordito.syntax.expressions import calls  # noqa: PLC0415
+
+        self._values.found_calls.extend(calls(value))  # type: ignore[arg-type]
+
+    def _outputs(self, written: Mapping | None, entities_allowed: tuple[str, ...]) -> dict[str, tuple[str | int, ...]]:
+        """Attribute mappings (§3.6.15): output -> [SELF, (capability,) attribute, ...]."""
+        found: dict[str, tuple[str | int, ...]] = {}
+        for key, node in written.entries() if written is not None else ():
+            path = _mapping_path(node)
+            if path is None:
+                self._diagnostics.error(
+                    "bad-mapping",
+                    f'output "{key.text}" must be mapped by a list of an entity and an attribute',
+                    node.span,
+                    hint="for example [ SELF, private_address ]",
+                )
+            elif path[0] not in entities_allowed:
+                self._diagnostics.error(
+                    "bad-mapping",
+                    f'output "{key.text}" cannot be mapped to "{path[0]}" here',
+                    node.span,
+                    hint=f"begin with {' or '.join(entities_allowed)}",
+                )
+            else:
+                found[key.text] = path
+        return found
+
+    def _finish_operation(
+        self,
+        interface: InterfaceParts,
+        parts: OperationParts,
+        artifacts: MappingType[str, Artifact],
+        hosts: tuple[str, ...],
+    ) -> Operation:
+        primary: Artifact | None = None
+        dependencies: tuple[Artifact, ...] = ()
+        timeout: int | None = None
+        host = ""
+        if parts.implementation is not None:
+            written, unit = parts.implementation
+            if isinstance(written, entities.Implementation):
+                primary = self._artifact(written.primary, unit, artifacts)
+                found = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
+                dependencies = tuple(d for d in found if d is not None)
+                timeout = written.timeout
+                host = self._host(written.operation_host, hosts)
+            else:
+                primary = self._artifact(written, unit, artifacts)
+        return Operation(
+            interface=interface.name,
+            name=parts.name,
+            implementation=primary,
+            dependencies=dependencies,
+            timeout=timeout,
+            operation_host=host,
+            inputs={**interface.inputs, **parts.inputs},
+            outputs=parts.outputs,
+            description=parts.description,
+            span=parts.span,
+        )
+
+    def _artifact(
+        self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]
+    ) -> Artifact | None:
+        """An artifact of that name, an artifact defined in place, or a file."""
+        if written is None:
+            return None
+        if isinstance(written, Scalar):
+            return artifacts.get(written.text) or self._artifacts.file(written, unit)
+        return self._artifacts.read(written, unit)
+
+    def _host(self, written: Scalar | None, hosts: tuple[str, ...]) -> str:
+        if written is None:
+            return ""
+        if written.text not in hosts:
+            self._diagnostics.error(
+                "bad-value",
+                f'the operation cannot run at "{written.text}"',
+                written.span,
+                hint=f"operation_host is one of {', '.join(hosts)} here",
+            )
+            return ""
+        return written.text
+
+
+def _mapping_path(node: Node) -> tuple[str | int, ...] | None:
+    if not isinstance(node, Sequence) or len(node.items) < 2:  # noqa: PLR2004  (an entity and an attribute)
+        return None
+    path: list[str | int] = []
+    for position, item in enumerate(node.items):
+        if not isinstance(item, Scalar):
+            return None
+        index = integer(item.text) if item.plain and position > 1 else None
+        path.append(item.text if index is None else index)
+    return tuple(path)

@@ -1,0 +1,258 @@
+"""The resolved service: what is wanted, free of dialect and spelling, ready for planning.
+
+Every name is resolved to its full form, every type is flattened (what it inherits is in it), every assignment is
+checked against its definition and completed with defaults. What only the running system knows stays a ``Call``.
+All mappings keep the order of declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.syntax.expressions import Value
+
+UNBOUNDED = None
+"""The upper bound of occurrences without limit."""
+
+
+class Schema(msgspec.Struct, frozen=True):
+    """The type of a value: a data type's full name, with the schemas of entries and keys, and its constraints (§3.6.9)."""
+
+    type: str
+    entry: Schema | None = None
+    key: Schema | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+
+class Constraint(msgspec.Struct, frozen=True):
+    """One constraint clause (§3.6.3); the operand is already of the type it is compared with."""
+
+    operator: str
+    operand: Value
+    span: Span | None = None
+
+
+class PropertyDefinition(msgspec.Struct, frozen=True):
+    """A property or attribute of a type, or a parameter's definition (§3.6.10, §3.6.12, §3.6.14).
+
+    ``default`` is only meaningful where ``has_default``; ``fixed`` says a refinement gave the final value.
+    """
+
+    name: str
+    schema: Schema
+    required: bool = True
+    has_default: bool = False
+    default: Value = None
+    fixed: bool = False
+    description: str = ""
+    status: str = "supported"
+    metadata: Mapping[str, str] = {}
+    span: Span | None = None
+
+
+class Artifact(msgspec.Struct, frozen=True):
+    """A file that belongs to the service (§3.6.7).
+
+    ``file`` is a path relative to the service's root folder with ``/`` between its parts (it may begin with ``..``
+    where an import lies beside the root), or an absolute URL; relative to the repository where there is one.
+    ``kinds`` are the artifact type's full name and those of its ancestors, the type first.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    file: str
+    repository: str = ""
+    deploy_path: str = ""
+    version: str = ""
+    checksum: str = ""
+    checksum_algorithm: str = ""
+    properties: Mapping[str, Value] = {}
+    mime_type: str = ""
+    span: Span | None = None
+
+
+class Input(msgspec.Struct, frozen=True):
+    """An input of an operation: the value assigned or defaulted, if any, and what the declaration asks for."""
+
+    name: str
+    schema: Schema | None = None
+    required: bool = False
+    has_value: bool = False
+    value: Value = None
+    metadata: Mapping[str, str] = {}
+    span: Span | None = None
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """An operation as it holds for one node or relationship, inherited and overridden parts merged (§3.6.17).
+
+    ``implementation`` is None for an operation that does nothing. ``outputs`` maps an output's name to the attribute
+    path it is written to, for example ``("SELF", "port")``. ``timeout`` is in seconds.
+    """
+
+    interface: str
+    name: str
+    implementation: Artifact | None = None
+    dependencies: tuple[Artifact, ...] = ()
+    timeout: int | None = None
+    operation_host: str = ""
+    inputs: Mapping[str, Input] = {}
+    outputs: Mapping[str, tuple[str | int, ...]] = {}
+    description: str = ""
+    span: Span | None = None
+
+
+class Interface(msgspec.Struct, frozen=True):
+    """An interface: its symbolic name, the full names of its type and the type's ancestors, its operations (§3.6.20)."""
+
+    name: str
+    kinds: tuple[str, ...]
+    operations: Mapping[str, Operation]
+
+
+class Capability(msgspec.Struct, frozen=True):
+    """A capability of a node template with its values (§3.8.1). ``assigned`` names the properties that the template,
+    or a type below the normative ones, gave a value (a normative default alone does not count)."""
+
+    name: str
+    kinds: tuple[str, ...]
+    properties: Mapping[str, Value]
+    attributes: Mapping[str, Value]
+    definitions: Mapping[str, PropertyDefinition]
+    attribute_definitions: Mapping[str, PropertyDefinition]
+    assigned: frozenset[str] = frozenset()
+    occurrences: tuple[int, int | None] = (1, UNBOUNDED)
+
+
+class Relationship(msgspec.Struct, frozen=True):
+    """One fulfilled requirement: the relationship that a node template (``source``) has with another (``target``).
+
+    ``index`` is the place among the source's requirement assignments; ``key`` names the relationship in the whole
+    service: ``<source>.<requirement>`` and, from the second assignment of the same name on, ``.<n>``.
+    ``kinds`` are the relationship type's full name and those of its ancestors.
+    """
+
+    key: str
+    source: str
+    requirement: str
+    index: int
+    target: str
+    capability: str
+    kinds: tuple[str, ...]
+    template: str = ""
+    properties: Mapping[str, Value] = {}
+    attributes: Mapping[str, Value] = {}
+    definitions: Mapping[str, PropertyDefinition] = {}
+    attribute_definitions: Mapping[str, PropertyDefinition] = {}
+    interfaces: Mapping[str, Interface] = {}
+    artifacts: Mapping[str, Artifact] = {}
+    span: Span | None = None
+
+    @property
+    def type(self) -> str:
+        """The relationship type's full name."""
+        return self.kinds[0]
+
+    @property
+    def is_hosting(self) -> bool:
+        """Whether the target hosts the source (HostedOn or derived from it)."""
+        return HOSTED_ON in self.kinds
+
+
+class NodeTemplate(msgspec.Struct, frozen=True):
+    """A node template with everything its type gives it (§3.8.3).
+
+    ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
+    values (unset optional ones are absent), ``attributes`` initial values. ``requirements`` are in declared order.
+    ``instance_count`` and ``occurrences`` (§2.20) are None where the template does not give them.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    properties: Mapping[str, Value]
+    attributes: Mapping[str, Value]
+    definitions: Mapping[str, PropertyDefinition]
+    attribute_definitions: Mapping[str, PropertyDefinition]
+    capabilities: Mapping[str, Capability]
+    requirements: tuple[Relationship, ...]
+    interfaces: Mapping[str, Interface]
+    artifacts: Mapping[str, Artifact]
+    instance_count: Value = None
+    occurrences: tuple[int, int | None] | None = None
+    metadata: Mapping[str, str] = {}
+    description: str = ""
+    span: Span | None = None
+
+    @property
+    def type(self) -> str:
+        """The node type's full name."""
+        return self.kinds[0]
+
+    @property
+    def host(self) -> Relationship | None:
+        """The relationship with the node that hosts this one, if any."""
+        return next((r for r in self.requirements if r.is_hosting), None)
+
+    @property
+    def is_compute(self) -> bool:
+        """Whether operations of hosted nodes run on instances of this node."""
+        return COMPUTE in self.kinds
+
+
+class Output(msgspec.Struct, frozen=True):
+    """An output of the topology (§3.6.14)."""
+
+    name: str
+    value: Value
+    schema: Schema | None = None
+    description: str = ""
+    metadata: Mapping[str, str] = {}
+    span: Span | None = None
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A whole service: its topology, resolved.
+
+    ``inputs`` are the declared inputs; ``files`` every file the service is made of besides what artifacts name
+    (definitions and imports), relative to its root like ``Artifact.file``; ``main`` is the entry definitions file.
+    ``sanitised`` gives the shell-safe form of each node name, from which instance ids are made.
+    """
+
+    name: str
+    main: str
+    files: tuple[str, ...]
+    inputs: Mapping[str, PropertyDefinition]
+    outputs: Mapping[str, Output]
+    nodes: Mapping[str, NodeTemplate]
+    sanitised: Mapping[str, str]
+    incoming: Mapping[str, tuple[Relationship, ...]]
+    data_types: Mapping[str, DataType]
+    relationship_templates: Mapping[str, tuple[Relationship, ...]] = {}
+    metadata: Mapping[str, str] = {}
+    description: str = ""
+
+    def nodes_of_type(self, kind: str) -> list[NodeTemplate]:
+        """The node templates of a type or one derived from it, by the type's full name."""
+        return [n for n in self.nodes.values() if kind in n.kinds]
+
+
+class DataType(msgspec.Struct, frozen=True):
+    """A data type, flattened (§3.7.6). ``base`` is the primitive at its root, or "" for a complex type, whose fields
+    are ``properties``."""
+
+    name: str
+    kinds: tuple[str, ...]
+    base: str
+    properties: Mapping[str, PropertyDefinition] = {}
+    constraints: tuple[Constraint, ...] = ()
+    entry: Schema | None = None
+    key: Schema | None = None
+
+
+HOSTED_ON = "tosca.relationships.HostedOn"
+COMPUTE = "tosca.nodes.Compute"
+STANDARD = "tosca.interfaces.node.lifecycle.Standard"
+CONFIGURE = "tosca.interfaces.relationship.Configure"

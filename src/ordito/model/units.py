@@ -1,0 +1,270 @@
+"""The files of a service and how they see each other: imports, namespaces, prefixes (§3.2, §3.6.8)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from ordito.base.diagnostics import Diagnostics, Related, suggestion
+from ordito.base.paths import beside
+from ordito.source.nodes import Scalar
+from ordito.source.package import PROFILE_SCHEME, Package, has_profile, profile_names
+from ordito.syntax.dialects import DIALECTS, TOSCA_1_3, TOSCA_NAMESPACE
+from ordito.syntax.entities import DefinedType, ImportDefinition, ServiceFile
+from ordito.syntax.service_file import read_service_file
+
+KINDS = {
+    "artifact": "artifact_types",
+    "data": "data_types",
+    "capability": "capability_types",
+    "interface": "interface_types",
+    "relationship": "relationship_types",
+    "node": "node_types",
+    "group": "group_types",
+    "policy": "policy_types",
+}
+"""The kinds of types and the sections that define them."""
+
+RESERVED_PREFIX = "tosca"
+
+
+class Unit:
+    """One file. ``file`` is relative to the service's root, or ``profile:...`` for bundled ones."""
+
+    def __init__(self, file: str, content: ServiceFile, scope: Scope) -> None:
+        self.file = file
+        self.content = content
+        self.scope = scope
+        self.prefixes: dict[str, Scope] = {}
+        self.namespace = content.namespace.text if content.namespace else ""
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether the file comes with the program and is not the user's."""
+        return self.file.startswith(PROFILE_SCHEME)
+
+    def resolve(self, path: str) -> str:
+        """A path written in this file, relative to the service's root; URLs and absolute paths stay as they are."""
+        if "://" in path or path.startswith("/"):
+            return path
+        return beside(self.file, path)
+
+
+class Definition:
+    """A type definition with the file that it stands in. ``name`` is its full name."""
+
+    __slots__ = ("content", "kind", "name", "unit")
+
+    def __init__(self, kind: str, name: str, content: Any, unit: Unit) -> None:
+        self.kind = kind
+        self.name = name
+        self.content: DefinedType = content
+        self.unit = unit
+
+
+class Scope:
+    """The type names that files see without a prefix: those of all files joined by imports without prefix."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
+
+
+class Units:
+    """All files of a service, the entry first."""
+
+    def __init__(self, package: Package, diagnostics: Diagnostics) -> None:
+        self._package = package
+        self._diagnostics = diagnostics
+        self._loaded: dict[tuple[str, int], Unit] = {}
+        self._contents: dict[str, ServiceFile | None] = {}
+        self._prefixed: dict[str, Scope] = {}
+        self.normative = Scope()
+        self.normative_names: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
+        self.definitions: dict[str, list[Definition]] = {kind: [] for kind in KINDS}
+        self.entry: Unit | None = None
+
+    def gather(self) -> None:
+        """Load the normative profile, the entry file and everything it imports, each file once."""
+        self._gather(f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml", self.normative, None)
+        for kind, known in self.normative.types.items():
+            for name, definition in known.items():
+                for short in _shorthands(kind, name, definition):
+                    self.normative_names[kind].setdefault(short, definition)
+        self.entry = self._gather(self._package.main, Scope(), None)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The user's files, relative to the service's root."""
+        return tuple(dict.fromkeys(u.file for u in self._loaded.values() if not u.is_bundled))
+
+    def _gather(self, file: str, scope: Scope, wanted: Scalar | None) -> Unit | None:
+        entry = self._unit(file, scope, wanted)
+        todo = deque([entry] if entry else [])
+        while todo:
+            unit = todo.popleft()
+            for item in unit.content.imports or ():
+                found = self._import(unit, item)
+                if found is not None:
+                    todo.append(found)
+        return entry
+
+    def _unit(self, file: str, scope: Scope, wanted: Scalar | None) -> Unit | None:
+        """The unit of a file in a scope; None where it is known already or cannot be read."""
+        if (file, id(scope)) in self._loaded:
+            return None
+        if file not in self._contents:
+            document = self._package.load(file, self._diagnostics, wanted.span if wanted else None)
+            self._contents[file] = read_service_file(document, self._diagnostics) if document else None
+        content = self._contents[file]
+        if content is None:
+            return None
+        unit = Unit(file, content, scope)
+        self._loaded[file, id(scope)] = unit
+        self._register(unit)
+        return unit
+
+    def _import(self, unit: Unit, item: ImportDefinition) -> Unit | None:
+        file = self._locate(unit, item)
+        if file is None:
+            return None
+        if item.namespace_prefix is None:
+            return self._unit(file, unit.scope, item.file)
+        prefix = item.namespace_prefix.text
+        if prefix == RESERVED_PREFIX:
+            self._diagnostics.error(
+                "reserved-prefix",
+                f'the prefix "{RESERVED_PREFIX}" is reserved for the normative types',
+                item.namespace_prefix.span,
+                hint="choose another prefix",
+            )
+            return None
+        if prefix in unit.prefixes and unit.prefixes[prefix] is not self._prefixed.get(file):
+            self._diagnostics.error(
+                "duplicate-name", f'the prefix "{prefix}" is given to two imports', item.namespace_prefix.span
+            )
+            return None
+        scope = self._prefixed.setdefault(file, Scope())
+        unit.prefixes[prefix] = scope
+        return self._unit(file, scope, item.file)
+
+    def _locate(self, unit: Unit, item: ImportDefinition) -> str | None:
+        """The file that an import names, relative to the service's root; None where it needs no loading."""
+        path = item.file.text
+        if item.repository is not None:
+            self._diagnostics.error(
+                "not-supported-yet",
+                "imports from a repository are not fetched in this version",
+                item.repository.span,
+                hint="copy the file beside the service template and import it by its path",
+            )
+            return None
+        if path in DIALECTS:
+            return None
+        if path.startswith(PROFILE_SCHEME):
+            name = path.removeprefix(PROFILE_SCHEME)
+            if not has_profile(name):
+                self._diagnostics.error(
+                    "unknown-profile",
+                    f'no bundled profile is called "{name}"',
+                    item.file.span,
+                    hint=suggestion(name, profile_names()),
+                )
+                return None
+            return f"{PROFILE_SCHEME}{name}/profile.yaml"
+        if "://" in path:
+            self._diagnostics.error(
+                "not-supported-yet",
+                f"{path} is not fetched: imports over the network are not supported in this version",
+                item.file.span,
+                hint="download the file beside the service template and import it by its path",
+            )
+            return None
+        if path.startswith("/"):
+            self._diagnostics.error(
+                "absolute-import",
+                "an import by an absolute path works on one machine only",
+                item.file.span,
+                hint="write the path relative to this file",
+            )
+            return None
+        if unit.is_bundled:
+            return PROFILE_SCHEME + beside(unit.file.removeprefix(PROFILE_SCHEME), path)
+        return unit.resolve(path)
+
+    def _register(self, unit: Unit) -> None:
+        """Make the types that a file defines known in its scope."""
+        namespace = unit.namespace
+        if namespace.startswith(TOSCA_DOMAIN) and not unit.is_bundled:
+            assert unit.content.namespace is not None
+            self._diagnostics.error(
+                "reserved-namespace",
+                f"namespaces below {TOSCA_DOMAIN} are reserved for TOSCA itself",
+                unit.content.namespace.span,
+                hint="choose a namespace of your own",
+            )
+        for kind, section in KINDS.items():
+            for name, content in (getattr(unit.content, section) or {}).items():
+                known = unit.scope.types[kind]
+                earlier = known.get(name)
+                if earlier is not None and earlier.unit.file != unit.file:
+                    self._diagnostics.error(
+                        "duplicate-name",
+                        f'the {kind} type "{name}" is defined twice',
+                        content.span,
+                        hint="rename one of them, or import one file with a namespace_prefix",
+                        related=(Related("first defined here", earlier.content.span),),
+                    )
+                    continue
+                shadowed = None if unit.is_bundled else self.normative_names[kind].get(name)
+                if shadowed is not None:
+                    self._diagnostics.warning(
+                        "shadowed-type",
+                        f'"{name}" without a prefix means the normative {shadowed.name}, not this {kind} type',
+                        content.span,
+                        hint="choose another name",
+                    )
+                full = f"{namespace}:{name}" if namespace and not unit.is_bundled else name
+                definition = Definition(kind, full, content, unit)
+                known[name] = definition
+                self.definitions[kind].append(definition)
+
+
+TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
+
+
+def _shorthands(kind: str, name: str, definition: Definition) -> list[str]:
+    """The short names of a normative type: those its metadata lists, and its name without ``tosca.<kind>s.``."""
+    listed = (definition.content.metadata or {}).get("tosca.shorthand")
+    found = [s.strip() for s in listed.text.split(",")] if listed else []
+    parts = name.split(".", 2)
+    return [*found, parts[-1]] if len(parts) > 2 else found  # noqa: PLR2004  (tosca, kind, rest)
+
+
+def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:
+    """The type that a name means in a file (§3.2): the normative types first, then the file's own scope, then
+    prefixes and URIs."""
+    text = name if isinstance(name, str) else name.text
+    found = units.normative.types[kind].get(text) or units.normative_names[kind].get(text)
+    if found is not None:
+        return found
+    found = unit.scope.types[kind].get(text)
+    if found is not None:
+        return found
+    prefix, colon, local = text.partition(":")
+    if colon and prefix == RESERVED_PREFIX:
+        return units.normative.types[kind].get(local) or units.normative_names[kind].get(local)
+    if colon and prefix in unit.prefixes:
+        return unit.prefixes[prefix].types[kind].get(local)
+    namespace, slash, local = text.rpartition("/")
+    if slash:
+        if namespace == TOSCA_NAMESPACE:
+            return units.normative.types[kind].get(local) or units.normative_names[kind].get(local)
+        own = {d.name: d for d in units.definitions[kind]}
+        return own.get(f"{namespace}:{local}")
+    return None
+
+
+def visible_types(kind: str, unit: Unit, units: Units) -> list[str]:
+    """The names of all types of a kind that a file can use, for suggestions."""
+    prefixed = [f"{p}:{n}" for p, s in unit.prefixes.items() for n in s.types[kind]]
+    return [*unit.scope.types[kind], *prefixed, *units.normative.types[kind]]

@@ -1,0 +1,329 @@
+"""Values by their declared type: from located nodes to data, with every fault reported at its place (§3.3, §3.6.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+from typing import Any
+
+from ordito.base.diagnostics import Diagnostics, Related, suggestion
+from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
+from ordito.base.span import Span
+from ordito.base.timestamps import parse_timestamp
+from ordito.base.versions import Version
+from ordito.model.constraints import violation
+from ordito.model.service import DataType, PropertyDefinition, Schema
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
+from ordito.source.scalars import BOOLEANS, decimal, integer
+from ordito.syntax.expressions import Call, Value
+from ordito.syntax.functions import call_in, read_call
+
+PRIMITIVES = (
+    "string",
+    "integer",
+    "float",
+    "boolean",
+    "timestamp",
+    "null",
+    "version",
+    "range",
+    "list",
+    "map",
+    *UNITS,
+)
+EXAMPLES = {
+    "integer": "give a whole number such as 80",
+    "float": "give a number such as 0.5",
+    "boolean": "write true or false",
+}
+FUNCTION_RESULTS = {"concat": "string", "join": "string", "token": "string", "get_artifact": "string"}
+UNTYPED = Schema("")
+
+
+class Values:
+    """Reads values by their schemas. ``found_calls`` collects every call that was read since it was last emptied."""
+
+    def __init__(self, data_types: MappingType[str, DataType], diagnostics: Diagnostics) -> None:
+        self.data_types = data_types
+        self.diagnostics = diagnostics
+        self.found_calls: list[Call] = []
+        self.inputs: MappingType[str, PropertyDefinition] = {}
+
+    def base(self, schema: Schema) -> str:
+        """The primitive type at the root of a schema's type, "" for complex types."""
+        return self.data_types[schema.type].base
+
+    def read(self, node: Node, schema: Schema, what: str, declared: Span | None = None) -> Value:
+        """Read a value of a schema. Where it does not fit, an error is reported and None returned.
+
+        ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared.
+        """
+        if type(node) is Mapping and call_in(node):
+            return self._call(node, schema, what)
+        data_type = self.data_types.get(schema.type)
+        if data_type is None:
+            return None
+        read = READERS.get(data_type.base)
+        if read is None:
+            value: Value = self._complex(node, data_type, what)
+        else:
+            before = len(self.diagnostics)
+            value = read(self, node, schema, data_type, what, declared)
+            if len(self.diagnostics) > before:
+                return None
+        if data_type.constraints or schema.constraints:
+            self.check(value, schema, data_type, node.span, what)
+        return value
+
+    def check(self, value: Value, schema: Schema, data_type: DataType, span: Span, what: str) -> None:
+        """Check an evaluated value against the constraints of its type and schema."""
+        if isinstance(value, Call):
+            return
+        for constraint in (*data_type.constraints, *schema.constraints):
+            wrong = violation(value, constraint, data_type.base)
+            if wrong:
+                related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
+                self.diagnostics.error("constraint", f"{what} {wrong}", span, related=related)
+                return
+
+    def wrong(self, node: Node, type_name: str, what: str, declared: Span | None, hint: str = "") -> None:
+        """Report that a node is no value of a type."""
+        shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
+        related = (Related(f"{type_name} is declared here", declared),) if declared else ()
+        article = "an" if type_name[0] in "aeiou" else "a"
+        self.diagnostics.error(
+            "bad-value",
+            f"{what}: {shown} is not {article} {type_name}",
+            node.span,
+            hint=hint or EXAMPLES.get(type_name, ""),
+            related=related,
+        )
+
+    def _call(self, node: Mapping, schema: Schema, what: str) -> Value:
+        call = read_call(node, self.diagnostics)
+        if call is None:
+            return None
+        open_calls: list[Value] = [call]
+        while open_calls:
+            part = open_calls.pop()
+            if isinstance(part, Call):
+                self.found_calls.append(part)
+                open_calls.extend(part.arguments)
+            elif isinstance(part, list):
+                open_calls.extend(part)
+        self._check_result(call, schema, what)
+        return call
+
+    def _check_result(self, call: Call, schema: Schema, what: str) -> None:
+        """Report a call whose result can never be of the type that is needed (R-4.4.1-3)."""
+        if schema.type not in self.data_types:
+            return
+        wanted = self.base(schema)
+        given = FUNCTION_RESULTS.get(call.function)
+        declared: Span | None = None
+        if call.function == "get_input" and len(call.arguments) == 1 and isinstance(call.arguments[0], str):
+            definition = self.inputs.get(call.arguments[0])
+            if definition is None or definition.schema.type not in self.data_types:
+                return
+            given, declared = self.base(definition.schema), definition.span
+        if given is None or given == wanted or (given, wanted) == ("integer", "float"):
+            return
+        if given == "string" and wanted not in {"integer", "float", "boolean", "list", "map", ""}:
+            return
+        related = (Related("the input is declared here", declared),) if declared else ()
+        self.diagnostics.error(
+            "bad-value",
+            f"{what} needs {wanted or 'a map of fields'}, but {call.function} gives {given or 'a complex value'}",
+            call.span,
+            related=related,
+        )
+
+    def _string(
+        self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None
+    ) -> Value:
+        if isinstance(node, Scalar):
+            return node.text
+        self.wrong(node, schema.type, what, declared)
+        return None
+
+    def _integer(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
+        if number is None:
+            self.wrong(node, "integer" if schema.type == "integer" else schema.type, what, declared, EXAMPLES["integer"])
+        return number
+
+    def _float(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        number = decimal(node.text) if isinstance(node, Scalar) and node.plain else None
+        if number is None:
+            self.wrong(node, schema.type, what, declared, EXAMPLES["float"])
+        return number
+
+    def _boolean(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
+            return BOOLEANS[node.text]
+        self.wrong(node, schema.type, what, declared, EXAMPLES["boolean"])
+        return None
+
+    def _null(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not is_null(node):
+            self.wrong(node, "null", what, declared)
+        return None
+
+    def _timestamp(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not isinstance(node, Scalar):
+            self.wrong(node, schema.type, what, declared)
+            return None
+        try:
+            parse_timestamp(node.text)
+        except ValueError as error:
+            self.diagnostics.error("bad-value", f"{what}: {error}", node.span)
+        return node.text
+
+    def _version(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not isinstance(node, Scalar):
+            self.wrong(node, schema.type, what, declared)
+            return None
+        try:
+            Version.parse(node.text)
+        except ValueError as error:
+            self.diagnostics.error("bad-value", f"{what}: {error}", node.span)
+        return node.text
+
+    def _range(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if isinstance(node, Sequence) and len(node.items) == 2:  # noqa: PLR2004  (a pair)
+            low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
+            last = node.items[1]
+            if low is not None and isinstance(last, Scalar) and last.text == "UNBOUNDED":
+                return [low, "UNBOUNDED"]
+            if low is not None and high is not None and low <= high:
+                return [low, high]
+        self.wrong(node, schema.type, what, declared, "give [lower, upper]; the upper bound may be UNBOUNDED")
+        return None
+
+    def _scalar_unit(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not isinstance(node, Scalar):
+            self.wrong(node, schema.type, what, declared)
+            return None
+        try:
+            return canonical(node.text, data_type.base)
+        except NotAScalarUnit as error:
+            self.diagnostics.error("bad-value", f"{what}: {error}", node.span, hint=error.hint)
+            return None
+
+    def _list(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not isinstance(node, Sequence):
+            self.wrong(node, schema.type, what, declared, "write [ ... ] or lines that begin with a dash")
+            return None
+        entry = schema.entry or data_type.entry or STRING
+        return [self.read(i, entry, f"entry {n} of {what}", declared) for n, i in enumerate(node.items)]
+
+    def _map(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
+        if not isinstance(node, Mapping):
+            self.wrong(node, schema.type, what, declared)
+            return None
+        entry = schema.entry or data_type.entry or STRING
+        key_schema = schema.key or data_type.key
+        found: dict[str, Value] = {}
+        for key, value in node.entries():
+            if key_schema is not None:
+                self.read(key, key_schema, f"a key of {what}", declared)
+            found[key.text] = self.read(value, entry, f'"{key.text}" of {what}', declared)
+        return found
+
+    def _complex(self, node: Node, data_type: DataType, what: str) -> Value:
+        if not isinstance(node, Mapping):
+            fields = ", ".join(data_type.properties)
+            self.wrong(node, data_type.name, what, None, f"write a map with its fields: {fields}")
+            return None
+        return self.fields(node, data_type.properties, what, "field", node.span)
+
+    def fields(
+        self,
+        node: Mapping | None,
+        definitions: MappingType[str, PropertyDefinition],
+        what: str,
+        part: str,
+        owner: Span,
+    ) -> dict[str, Value]:
+        """Read the values that a map assigns to definitions, completed with defaults.
+
+        ``part`` is what one of them is called ("property"), ``what`` whose they are, ``owner`` where the owner
+        stands, for required ones that are missing.
+        """
+        found: dict[str, Value] = {}
+        mistaken: set[str] = set()
+        if node is not None:
+            for key, value in node.entries():
+                definition = definitions.get(key.text)
+                if definition is None:
+                    near = self.unknown(key, part, what, definitions, node)
+                    mistaken.update(near)
+                    continue
+                read = self.assigned(key, value, definition, part)
+                if read is not None or definition.schema.type == "null":
+                    found[key.text] = read
+                else:
+                    mistaken.add(key.text)
+        for name, definition in definitions.items():
+            if name in found:
+                continue
+            if definition.has_default:
+                found[name] = definition.default
+            elif definition.required and name not in mistaken:
+                related = (Related("declared here", definition.span),) if definition.span else ()
+                self.diagnostics.error(
+                    "missing-value",
+                    f'{what} lacks the required {part} "{name}"',
+                    owner,
+                    hint=f"give it a value of type {definition.schema.type}",
+                    related=related,
+                )
+        return found
+
+    def assigned(self, key: Scalar, value: Node, definition: PropertyDefinition, part: str) -> Value:
+        """Read one assigned value; None for null or where it does not fit."""
+        if definition.fixed:
+            related = (Related("the value is fixed here", definition.span),) if definition.span else ()
+            self.diagnostics.error(
+                "fixed-value", f'{part} "{key.text}" has a fixed value and cannot be assigned', key.span, related=related
+            )
+            return definition.default
+        if definition.status != "supported":
+            self.diagnostics.warning("status", f'{part} "{key.text}" is {definition.status}', key.span)
+        if is_null(value) and definition.schema.type != "null":
+            return self._nothing(definition, key, part)
+        return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
+
+    def _nothing(self, definition: PropertyDefinition, key: Scalar, part: str) -> Value:
+        if definition.required and not definition.has_default:
+            self.diagnostics.error(
+                "missing-value", f'the required {part} "{key.text}" has no value', key.span, hint="give it a value"
+            )
+        return None
+
+    def unknown(
+        self, key: Scalar, part: str, what: str, known: MappingType[str, Any], given: Mapping
+    ) -> list[str]:
+        """Report an assignment to something that is not defined; gives what was probably meant."""
+        from ordito.base.suggest import nearest  # noqa: PLC0415  (only needed for a message)
+
+        free = [n for n in known if n not in given.values]
+        self.diagnostics.error(
+            f"unknown-{part}", f'{what} has no {part} "{key.text}"', key.span, hint=suggestion(key.text, free or known)
+        )
+        return nearest(key.text, free)
+
+
+STRING = Schema("string")
+READERS: dict[str, Any] = {
+    "string": Values._string,  # noqa: SLF001  (the table of the class's own readers)
+    "integer": Values._integer,  # noqa: SLF001
+    "float": Values._float,  # noqa: SLF001
+    "boolean": Values._boolean,  # noqa: SLF001
+    "null": Values._null,  # noqa: SLF001
+    "timestamp": Values._timestamp,  # noqa: SLF001
+    "version": Values._version,  # noqa: SLF001
+    "range": Values._range,  # noqa: SLF001
+    "list": Values._list,  # noqa: SLF001
+    "map": Values._map,  # noqa: SLF001
+    **dict.fromkeys(UNITS, Values._scalar_unit),  # noqa: SLF001
+}

@@ -1,0 +1,1 @@
+"""Make or find what no script makes: computes, storage, networks."""

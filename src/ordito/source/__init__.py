@@ -1,0 +1,1 @@
+"""Text: YAML nodes with positions, CSAR archives, repositories and imports."""

@@ -1,0 +1,72 @@
+"""Located YAML nodes: what the loader makes of a text, every node with its place in it.
+
+Scalars keep the text that was written; what it means depends on the TOSCA type declared for the place, which this
+room does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from ordito.base.span import SourceText, Span
+
+
+class _Located(msgspec.Struct, gc=False, eq=False):
+    source: SourceText
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @property
+    def span(self) -> Span:
+        """Where the node stands."""
+        return Span(self.source, self.line, self.column, self.end_line, self.end_column)
+
+
+class Scalar(_Located, gc=False, eq=False):
+    """A scalar: its text as written (quotes and escapes resolved), and whether it was written without quotes."""
+
+    text: str
+    plain: bool
+
+    kind = "a single value"
+
+
+class Sequence(_Located, gc=False, eq=False):
+    """A list of nodes."""
+
+    items: list[Node]
+
+    kind = "a list"
+
+
+class Mapping(_Located, gc=False, eq=False):
+    """A map with scalar keys, in written order; ``keys`` are the located keys of ``values``, in the same order."""
+
+    keys: list[Scalar]
+    values: dict[str, Node]
+
+    kind = "a map"
+
+    def entries(self) -> Iterator[tuple[Scalar, Node]]:
+        """The located keys with their values."""
+        return zip(self.keys, self.values.values(), strict=True)
+
+    def key(self, name: str) -> Scalar:
+        """The located key of a name that is in the map."""
+        return next(k for k in self.keys if k.text == name)
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is the YAML null: nothing, ``~`` or ``null`` without quotes."""
+    return isinstance(node, Scalar) and node.plain and node.text in NULLS
+
+
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})

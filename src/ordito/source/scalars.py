@@ -1,0 +1,46 @@
+"""What a scalar means where no type is declared: the core schema of YAML 1.2 (§3.3.1)."""
+
+from __future__ import annotations
+
+import re
+
+from ordito.source.nodes import Scalar, is_null
+
+INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+NOT_NUMBERS = {
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+MOST_DIGITS = 300
+
+
+def core_value(scalar: Scalar) -> None | bool | int | float | str:
+    """The value of a scalar by the YAML 1.2 core schema; quoted ones are strings."""
+    text = scalar.text
+    if not scalar.plain:
+        return text
+    if is_null(scalar):
+        return None
+    if text in BOOLEANS:
+        return BOOLEANS[text]
+    whole = integer(text)
+    if whole is not None:
+        return whole
+    return text if (number := decimal(text)) is None else number
+
+
+def integer(text: str) -> int | None:
+    """The integer written by ``text`` (decimal, ``0o`` octal, ``0x`` hexadecimal), or None."""
+    if len(text) > MOST_DIGITS or not INTEGER.fullmatch(text):
+        return None
+    return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+
+
+def decimal(text: str) -> float | None:
+    """The floating point number written by ``text``, or None."""
+    if text in NOT_NUMBERS:
+        return NOT_NUMBERS[text]
+    return float(text) if len(text) <= MOST_DIGITS and FLOAT.fullmatch(text) else None

@@ -1,0 +1,1 @@
+"""What is written: the TOSCA grammar, its dialects, and expressions as trees."""

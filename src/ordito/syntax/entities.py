@@ -1,0 +1,399 @@
+"""The entities of TOSCA Simple Profile 1.3 chapter 3, as they are written, one frozen class each."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, TypeAlias
+
+from ordito.source.nodes import Mapping, Node, Scalar
+from ordito.syntax.grammar import (
+    Assignments,
+    Bounds,
+    Either,
+    Entity,
+    Flag,
+    Key,
+    Many,
+    Named,
+    NamedList,
+    One,
+    Raw,
+    Text,
+    Texts,
+    Whole,
+)
+
+Metadata: TypeAlias = dict[str, Scalar]
+
+
+class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Schema definition (§3.6.9): the type of list entries, map values and map keys."""
+
+    SHORT: ClassVar[str] = "type"
+    WHAT: ClassVar[str] = "schema definition"
+
+    type: Annotated[Scalar, Key(Text(), required=True)]
+    description: Annotated[Scalar | None, Key(Text())] = None
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    key_schema: Annotated[SchemaDefinition | None, Key(One(lambda: SchemaDefinition))] = None
+    entry_schema: Annotated[SchemaDefinition | None, Key(One(lambda: SchemaDefinition))] = None
+
+
+class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Property definition (§3.6.10), also as a refinement with a final ``value`` (§3.6.10.6)."""
+
+    SHORT: ClassVar[str] = "value"
+    VALUE: ClassVar[bool] = True
+    WHAT: ClassVar[str] = "property definition"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+    required: Annotated[bool | None, Key(Flag())] = None
+    default: Annotated[Node | None, Key(Raw())] = None
+    value: Annotated[Node | None, Key(Raw())] = None
+    status: Annotated[Scalar | None, Key(Text())] = None
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    external_schema: Annotated[
+        Scalar | None,
+        Key(Text(), written="external-schema", later="values are not checked against external schemas in this version"),
+    ] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+
+
+class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Attribute definition (§3.6.12)."""
+
+    WHAT: ClassVar[str] = "attribute definition"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+    default: Annotated[Node | None, Key(Raw())] = None
+    status: Annotated[Scalar | None, Key(Text())] = None
+    key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+
+
+class ParameterDefinition(PropertyDefinition, frozen=True, eq=False, kw_only=True):
+    """Parameter definition (§3.6.14): inputs and outputs of a topology."""
+
+    WHAT: ClassVar[str] = "parameter definition"
+
+
+class ArtifactDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Artifact definition (§3.6.7)."""
+
+    SHORT: ClassVar[str] = "file"
+    WHAT: ClassVar[str] = "artifact definition"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    file: Annotated[Scalar, Key(Text(), required=True)]
+    repository: Annotated[Scalar | None, Key(Text())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+    deploy_path: Annotated[Scalar | None, Key(Text())] = None
+    artifact_version: Annotated[Scalar | None, Key(Text())] = None
+    version: Annotated[Scalar | None, Key(Text())] = None
+    checksum: Annotated[Scalar | None, Key(Text())] = None
+    checksum_algorithm: Annotated[Scalar | None, Key(Text())] = None
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
+
+
+class Implementation(Entity, frozen=True, eq=False, kw_only=True):
+    """Operation implementation (§3.6.16)."""
+
+    SHORT: ClassVar[str] = "primary"
+    WHAT: ClassVar[str] = "operation implementation"
+
+    primary: Annotated[Scalar | ArtifactDefinition | None, Key(Either(One(ArtifactDefinition)))] = None
+    dependencies: Annotated[
+        list[Scalar | ArtifactDefinition] | None, Key(Many(Either(One(ArtifactDefinition))))
+    ] = None
+    timeout: Annotated[int | None, Key(Whole())] = None
+    operation_host: Annotated[Scalar | None, Key(Text())] = None
+
+
+class OperationDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Operation definition and assignment (§3.6.17). Inputs are definitions in types, assignments in templates."""
+
+    SHORT: ClassVar[str] = "implementation"
+    WHAT: ClassVar[str] = "operation"
+
+    description: Annotated[Scalar | None, Key(Text())] = None
+    implementation: Annotated[Scalar | Implementation | None, Key(Either(One(Implementation)))] = None
+    inputs: Annotated[Mapping | None, Key(Assignments())] = None
+    outputs: Annotated[Mapping | None, Key(Assignments())] = None
+
+
+class InterfaceDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Interface definition and assignment (§3.6.20); operations may stand beside the keynames as in 1.2."""
+
+    BARE: ClassVar[str] = "operations"
+    WHAT: ClassVar[str] = "interface"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    inputs: Annotated[Mapping | None, Key(Assignments())] = None
+    operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition))] = None
+    notifications: Annotated[
+        Mapping | None, Key(Assignments(), later="notifications are not received in this version")
+    ] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+
+
+class CapabilityDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Capability definition (§3.7.2)."""
+
+    SHORT: ClassVar[str] = "type"
+    WHAT: ClassVar[str] = "capability definition"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
+    valid_source_types: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
+
+
+class RelationshipPart(Entity, frozen=True, eq=False, kw_only=True):
+    """The extended form of ``relationship`` in requirement definitions (§3.7.3.2) and assignments (§3.8.2.2)."""
+
+    SHORT: ClassVar[str] = "type"
+    WHAT: ClassVar[str] = "relationship of a requirement"
+
+    type: Annotated[Scalar | None, Key(Text())] = None
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+
+
+class RequirementDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Requirement definition (§3.7.3)."""
+
+    SHORT: ClassVar[str] = "capability"
+    WHAT: ClassVar[str] = "requirement definition"
+
+    capability: Annotated[Scalar | None, Key(Text())] = None
+    node: Annotated[Scalar | None, Key(Text())] = None
+    relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
+    occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
+
+
+class DefinedType(Entity, frozen=True, eq=False, kw_only=True):
+    """What all type definitions share (§3.7.1)."""
+
+    derived_from: Annotated[Scalar | None, Key(Text())] = None
+    version: Annotated[Scalar | None, Key(Text())] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+
+
+class ArtifactType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Artifact type (§3.7.4)."""
+
+    WHAT: ClassVar[str] = "artifact type"
+
+    mime_type: Annotated[Scalar | None, Key(Text())] = None
+    file_ext: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+
+
+class InterfaceType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Interface type (§3.7.5)."""
+
+    BARE: ClassVar[str] = "operations"
+    WHAT: ClassVar[str] = "interface type"
+
+    inputs: Annotated[Mapping | None, Key(Assignments())] = None
+    operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition))] = None
+    notifications: Annotated[
+        Mapping | None, Key(Assignments(), later="notifications are not received in this version")
+    ] = None
+
+
+class DataType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Data type (§3.7.6)."""
+
+    WHAT: ClassVar[str] = "data type"
+
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+
+
+class CapabilityType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Capability type (§3.7.7)."""
+
+    WHAT: ClassVar[str] = "capability type"
+
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
+    valid_source_types: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+
+
+class NodeType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Node type (§3.7.9)."""
+
+    WHAT: ClassVar[str] = "node type"
+
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
+    requirements: Annotated[list[RequirementDefinition] | None, Key(NamedList(RequirementDefinition))] = None
+    capabilities: Annotated[dict[str, CapabilityDefinition] | None, Key(Named(CapabilityDefinition))] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+    artifacts: Annotated[dict[str, ArtifactDefinition] | None, Key(Named(ArtifactDefinition))] = None
+
+
+class RelationshipType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Relationship type (§3.7.10)."""
+
+    WHAT: ClassVar[str] = "relationship type"
+
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+    valid_target_types: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+
+
+class GroupType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Group type (§3.7.11)."""
+
+    WHAT: ClassVar[str] = "group type"
+
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
+    members: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+
+
+class PolicyType(DefinedType, frozen=True, eq=False, kw_only=True):
+    """Policy type (§3.7.12)."""
+
+    WHAT: ClassVar[str] = "policy type"
+
+    properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
+    targets: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    triggers: Annotated[Mapping | None, Key(Assignments())] = None
+
+
+class CapabilityAssignment(Entity, frozen=True, eq=False, kw_only=True):
+    """Capability assignment (§3.8.1)."""
+
+    WHAT: ClassVar[str] = "capability assignment"
+
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
+    attributes: Annotated[Mapping | None, Key(Assignments())] = None
+    occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
+
+
+class RequirementAssignment(Entity, frozen=True, eq=False, kw_only=True):
+    """Requirement assignment (§3.8.2)."""
+
+    SHORT: ClassVar[str] = "node"
+    WHAT: ClassVar[str] = "requirement assignment"
+
+    node: Annotated[Scalar | None, Key(Text())] = None
+    capability: Annotated[Scalar | None, Key(Text())] = None
+    relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
+    node_filter: Annotated[Node | None, Key(Raw())] = None
+    occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
+
+
+class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
+    """Node template (§3.8.3), with the experimental keynames of §2.20."""
+
+    WHAT: ClassVar[str] = "node template"
+
+    type: Annotated[Scalar, Key(Text(), required=True)]
+    description: Annotated[Scalar | None, Key(Text())] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+    directives: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
+    attributes: Annotated[Mapping | None, Key(Assignments())] = None
+    requirements: Annotated[
+        list[RequirementAssignment] | None, Key(NamedList(RequirementAssignment, unique=False))
+    ] = None
+    capabilities: Annotated[dict[str, CapabilityAssignment] | None, Key(Named(CapabilityAssignment))] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+    artifacts: Annotated[dict[str, ArtifactDefinition] | None, Key(Named(ArtifactDefinition))] = None
+    node_filter: Annotated[Node | None, Key(Raw())] = None
+    copy: Annotated[Scalar | None, Key(Text())] = None
+    occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
+    instance_count: Annotated[Node | None, Key(Raw())] = None
+
+
+class RelationshipTemplate(Entity, frozen=True, eq=False, kw_only=True):
+    """Relationship template (§3.8.4)."""
+
+    WHAT: ClassVar[str] = "relationship template"
+
+    type: Annotated[Scalar, Key(Text(), required=True)]
+    description: Annotated[Scalar | None, Key(Text())] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
+    attributes: Annotated[Mapping | None, Key(Assignments())] = None
+    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+    copy: Annotated[Scalar | None, Key(Text())] = None
+
+
+class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
+    """Topology template (§3.9)."""
+
+    WHAT: ClassVar[str] = "topology template"
+
+    description: Annotated[Scalar | None, Key(Text())] = None
+    inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
+    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(Named(NodeTemplate))] = None
+    relationship_templates: Annotated[dict[str, RelationshipTemplate] | None, Key(Named(RelationshipTemplate))] = None
+    groups: Annotated[Node | None, Key(Raw(), later="groups have no effect on a deployment")] = None
+    policies: Annotated[Node | None, Key(Raw(), later="policies are not enforced in this version")] = None
+    outputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
+    substitution_mappings: Annotated[
+        Node | None, Key(Raw(), later="the template is deployed by itself; it substitutes nothing in this version")
+    ] = None
+    workflows: Annotated[Mapping | None, Key(Assignments())] = None
+
+
+class ImportDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Import definition (§3.6.8)."""
+
+    SHORT: ClassVar[str] = "file"
+    WHAT: ClassVar[str] = "import"
+
+    file: Annotated[Scalar, Key(Text(), required=True)]
+    repository: Annotated[Scalar | None, Key(Text())] = None
+    namespace_prefix: Annotated[Scalar | None, Key(Text())] = None
+    namespace_uri: Annotated[Scalar | None, Key(Text(), instead="namespace in the imported file")] = None
+
+
+class RepositoryDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Repository definition (§3.6.6)."""
+
+    SHORT: ClassVar[str] = "url"
+    WHAT: ClassVar[str] = "repository"
+
+    description: Annotated[Scalar | None, Key(Text())] = None
+    url: Annotated[Scalar, Key(Text(), required=True)]
+    credential: Annotated[Node | None, Key(Raw())] = None
+
+
+class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
+    """Service template (§3.10): one file."""
+
+    WHAT: ClassVar[str] = "service template"
+
+    tosca_definitions_version: Annotated[Scalar, Key(Text(), required=True)]
+    namespace: Annotated[Scalar | None, Key(Text())] = None
+    metadata: Annotated[Metadata | None, Key(Texts())] = None
+    description: Annotated[Scalar | None, Key(Text())] = None
+    dsl_definitions: Annotated[Node | None, Key(Raw())] = None
+    repositories: Annotated[dict[str, RepositoryDefinition] | None, Key(Named(RepositoryDefinition))] = None
+    imports: Annotated[list[ImportDefinition] | None, Key(Many(One(ImportDefinition)))] = None
+    artifact_types: Annotated[dict[str, ArtifactType] | None, Key(Named(ArtifactType))] = None
+    data_types: Annotated[dict[str, DataType] | None, Key(Named(DataType))] = None
+    capability_types: Annotated[dict[str, CapabilityType] | None, Key(Named(CapabilityType))] = None
+    interface_types: Annotated[dict[str, InterfaceType] | None, Key(Named(InterfaceType))] = None
+    relationship_types: Annotated[dict[str, RelationshipType] | None, Key(Named(RelationshipType))] = None
+    node_types: Annotated[dict[str, NodeType] | None, Key(Named(NodeType))] = None
+    group_types: Annotated[dict[str, GroupType] | None, Key(Named(GroupType))] = None
+    policy_types: Annotated[dict[str, PolicyType] | None, Key(Named(PolicyType))] = None
+    topology_template: Annotated[TopologyTemplate | None, Key(One(TopologyTemplate))] = None

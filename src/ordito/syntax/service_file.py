@@ -1,0 +1,37 @@
+"""Reading one file: from located nodes to a ``ServiceFile`` in the dialect that the file names."""
+
+from __future__ import annotations
+
+from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.source.loader import Document
+from ordito.source.nodes import Mapping, Scalar
+from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
+from ordito.syntax.entities import ServiceFile
+from ordito.syntax.grammar import Reading, read_entity
+
+VERSION = "tosca_definitions_version"
+
+
+def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFile | None:
+    """Read a service template file (§3.10); None where it is none at all, with the reason in ``diagnostics``."""
+    root = document.root
+    if not isinstance(root, Mapping):
+        diagnostics.error("wrong-form", f"a service template is a map, not {root.kind}", root.span)
+        return None
+    dialect = TOSCA_1_3
+    version = root.values.get(VERSION)
+    if isinstance(version, Scalar):
+        if version.text not in DIALECTS:
+            diagnostics.error(
+                "unknown-version",
+                f'"{version.text}" is no version of TOSCA that is read here',
+                version.span,
+                hint=suggestion(version.text, [d.name for d in DIALECTS.values()]),
+            )
+            return None
+        dialect = DIALECTS[version.text]
+        if root.keys[0].text != VERSION:
+            diagnostics.warning(
+                "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
+            )
+    return read_entity(ServiceFile, root, Reading(diagnostics, dialect))

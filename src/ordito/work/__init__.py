@@ -1,0 +1,1 @@
+"""The vocabulary of work: plans, steps, events, commands, outcomes, records, and the ports."""

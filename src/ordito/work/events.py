@@ -1,0 +1,139 @@
+"""The one stream of events that a job emits; the terminal, ``--json`` and the job record are renderings of it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from ordito.work.invocation import Outcome
+
+FORMAT = "ordito.events/1"
+
+
+class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type", omit_defaults=True):
+    """A job began (or was resumed): how many steps it has (joins not counted), and of which instances."""
+
+    job: str
+    workflow: str
+    steps: int
+    done: int
+    instances: tuple[str, ...] = ()
+    resumed: bool = False
+    at: float = 0.0
+
+
+class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="type", omit_defaults=True):
+    """An operation starts on an instance."""
+
+    job: str
+    step: str
+    instance: str
+    operation: str
+    far: str = ""
+    attempt: int = 1
+    no_op: bool = False
+    artifact: str = ""
+    host: str = ""
+    at: float = 0.0
+
+
+class StepLog(msgspec.Struct, frozen=True, tag="step.log", tag_field="type"):
+    """Lines an operation printed."""
+
+    job: str
+    step: str
+    text: str
+    at: float = 0.0
+
+
+class StepSucceeded(msgspec.Struct, frozen=True, tag="step.succeeded", tag_field="type", omit_defaults=True):
+    """An operation ended well."""
+
+    job: str
+    step: str
+    instance: str
+    operation: str
+    outcome: Outcome
+    change: str = ""
+    no_op: bool = False
+    at: float = 0.0
+
+
+class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type", omit_defaults=True):
+    """An operation failed; ``declared`` is where the template declares it."""
+
+    job: str
+    step: str
+    instance: str
+    operation: str
+    outcome: Outcome
+    change: str = ""
+    declared: str = ""
+    artifact: str = ""
+    at: float = 0.0
+
+
+class StepSkipped(msgspec.Struct, frozen=True, tag="step.skipped", tag_field="type", omit_defaults=True):
+    """A step was not run; ``because`` says why (the id of the failed step it depended on, or a reason)."""
+
+    job: str
+    step: str
+    instance: str
+    operation: str
+    because: str = ""
+    at: float = 0.0
+
+
+class StepWarning(msgspec.Struct, frozen=True, tag="step.warning", tag_field="type", omit_defaults=True):
+    """Something about a step that deserves attention, for example an input that has no value."""
+
+    job: str
+    step: str
+    message: str
+    at: float = 0.0
+
+
+class InstanceState(msgspec.Struct, frozen=True, tag="instance.state", tag_field="type", omit_defaults=True):
+    """An instance changed its node state or local status."""
+
+    job: str
+    instance: str
+    state: str
+    local: str
+    at: float = 0.0
+
+
+class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
+    """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are
+    not joins."""
+
+    job: str
+    workflow: str
+    status: str
+    succeeded: int = 0
+    failed: int = 0
+    skipped: int = 0
+    no_op: int = 0
+    seconds: float = 0.0
+    at: float = 0.0
+
+
+Event = (
+    JobStarted
+    | StepStarted
+    | StepLog
+    | StepSucceeded
+    | StepFailed
+    | StepSkipped
+    | StepWarning
+    | InstanceState
+    | JobFinished
+)
+
+
+class Listener(Protocol):
+    """Gets every event of a job, in order."""
+
+    def __call__(self, event: Event) -> None:
+        """Take notice of an event; must not raise and must not block."""

@@ -1,0 +1,165 @@
+"""What is handed to an executor, what comes back, and the ports through which it goes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+SCRATCH = "ordito-scratch:/"
+"""Stands, at the beginning of a path or inside a value, for the operation's own scratch folder and a ``/``.
+
+Where that folder is, only the executor knows. It replaces every occurrence of this text in ``environment``, ``large``
+and ``Placement.path`` by the folder's absolute path followed by ``/``, right before it starts the operation.
+"""
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """A file of the service that an operation wants at a certain place while it runs (``get_artifact``, §4.8.1).
+
+    ``file`` is relative to ``Invocation.root`` (or an absolute URL). ``path`` is where the copy goes: absolute, or
+    beginning with ``SCRATCH``, or "" for ``SCRATCH`` followed by the file's own relative path; folders are made as
+    needed, and a file that is a folder is copied with everything in it. ``remove`` says whether the copy is removed
+    when the operation has ended, well or not.
+    """
+
+    file: str
+    path: str = ""
+    remove: bool = False
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """One operation to run, ready to go: nothing in it needs the model any more.
+
+    ``job`` and ``step`` identify it (the pair is handed to the process, so that everything it leaves behind can be
+    found again), ``attempt`` counts from 1. ``root`` is the absolute path of the service's pinned tree, ``artifact``
+    and ``dependencies`` are relative to it. ``environment`` is complete: nothing of the orchestrator's own
+    environment is added save the basic variables every process needs. ``large`` holds variables that did not fit
+    the environment. ``outputs`` are the variables wanted back. ``timeout`` is in seconds. ``host`` is the instance
+    on which it runs, "" for the orchestrator. ``files`` are copies to make in this order before the operation
+    starts; those marked so are removed after it, also when it fails.
+    """
+
+    job: str
+    step: str
+    attempt: int
+    processor: str
+    root: str
+    artifact: str
+    environment: dict[str, str]
+    dependencies: tuple[str, ...] = ()
+    large: dict[str, str] = {}
+    outputs: tuple[str, ...] = ()
+    timeout: float | None = None
+    host: str = ""
+    files: tuple[Placement, ...] = ()
+
+
+class Ending(StrEnum):
+    """How an operation ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    CANCELLED = "cancelled"
+    NOT_STARTED = "not started"
+    UNREACHABLE = "unreachable"
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one operation ended and what it gave.
+
+    ``changed`` is what the operation reported about having modified the instance, None if it did not say;
+    ``status`` a status it reported, ``done`` whether an in-doubt operation is done. ``message`` is one line for
+    people, ``tail`` the last lines it printed. ``seconds`` is the running time.
+    """
+
+    ending: Ending
+    exit_code: int | None = None
+    outputs: dict[str, object] = {}
+    changed: bool | None = None
+    status: str = ""
+    done: bool | None = None
+    message: str = ""
+    tail: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the operation did what it should."""
+        return self.ending is Ending.SUCCEEDED
+
+
+class Started(msgspec.Struct, frozen=True, omit_defaults=True):
+    """That an operation's process runs, with what is needed to find that very process again after a crash:
+    process id, its start time in clock ticks since boot, boot id, host name, and the scratch slot it uses."""
+
+    pid: int
+    start_time: int
+    boot: str
+    machine: str
+    slot: str = ""
+
+
+class Printed(msgspec.Struct, frozen=True):
+    """A piece of output of an operation, as it came (bytes that end anywhere)."""
+
+    data: bytes
+
+
+Progress = Started | Printed | Outcome
+"""What an executor tells about one step; the outcome comes last."""
+
+
+class Executor(Protocol):
+    """Runs operations somewhere. ``batch_key`` says what may be handed over together (default: the step alone)."""
+
+    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+        """Whether this executor processes an implementation artifact of these types (the type and its ancestors)."""
+
+    def batch_key(self, invocation: Invocation) -> str:
+        """Invocations with equal keys may be run as one batch."""
+
+    def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+        """Run a batch; yield (step id, progress) as it happens, an outcome for each step at the end of it."""
+
+    async def cancel(self, step: str) -> None:
+        """End a running step's processes; its outcome then says that it was cancelled."""
+
+    async def settle(self, job: str, step: str, started: Started, outputs: Sequence[str]) -> Outcome | None:
+        """After a crash: end what still runs of a step that was started, and tell how it ended if that is known."""
+
+
+class Provided(msgspec.Struct, frozen=True):
+    """What a provider made: attribute values of the instance."""
+
+    attributes: dict[str, object] = {}
+    message: str = ""
+
+
+class Provider(Protocol):
+    """Makes and removes what no script makes, for example a Compute that is this machine."""
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether this provider makes nodes of these types (the node's type and its ancestors)."""
+
+    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
+        """Make the instance, or find it where it was made already; idempotent by instance id."""
+
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
+        """Remove the instance; no error where it is gone."""
+
+
+class Delegation(msgspec.Struct, frozen=True):
+    """What a provider is asked to do for one instance: to make it, or to remove it.
+
+    ``kinds`` are the node's type and that type's ancestors; ``properties`` are evaluated, ``attributes`` as recorded.
+    """
+
+    instance: str
+    kinds: tuple[str, ...]
+    makes: bool
+    properties: dict[str, object] = {}
+    attributes: dict[str, object] = {}

@@ -1,0 +1,111 @@
+"""The plan: what a job will do, as data. It is made once, and execution follows it and nothing else."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ordito.instances.records import Instance, Link
+
+
+class Action(StrEnum):
+    """What a step does: call an operation, let a provider make or remove a node, or only join other steps."""
+
+    CALL = "call"
+    DELEGATE = "delegate"
+    JOIN = "join"
+
+
+class Call(msgspec.Struct, frozen=True):
+    """An operation that steps call, once in the plan for all instances: on which node or relationship it is
+    declared, which one, what it runs.
+
+    ``owner`` is the node template's name, or the relationship's key with ``side`` "source" or "target" (the end on
+    which the operation runs; "" for node operations). ``artifact`` is "" for an operation that does nothing, else
+    its file; ``processor`` names the kind of artifact that an executor must understand (full type name). ``outputs``
+    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``.
+    """
+
+    owner: str
+    side: str
+    interface: str
+    operation: str
+    artifact: str = ""
+    processor: str = ""
+    dependencies: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    timeout: int | None = None
+    digest: str = ""
+    declared: str = ""
+
+    @property
+    def name(self) -> str:
+        """``Interface.operation``, the key under which the record remembers it."""
+        return f"{self.interface}.{self.operation}"
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step of a plan.
+
+    ``id`` is readable and unique in the plan (``web_1.Standard.create``). ``instance`` is the instance the step
+    belongs to (on which the operation runs; "" for joins), ``far`` the other end and ``link`` the link's id for
+    operations of a pair; for operations once per (relationship, near instance) ``far`` is the first of the far
+    instances and ``link`` "". ``call`` is the index into ``Plan.calls`` (-1 for none). ``runs_on`` is the id of the
+    Compute instance where the operation executes, "" for the orchestrator; steps with the same ``runs_on`` share
+    that host's places. ``enter`` and ``leave`` are the node states set when the step starts and when it has
+    succeeded. ``opens`` marks the first step of an instance's chain, ``closes`` the last. ``tolerant`` steps run
+    when their predecessors have ended, well or not. ``chain`` is the length of the longest chain of steps that
+    depend on this one, used to choose what goes first. ``reason`` is an index into ``Plan.reasons``.
+    """
+
+    id: str
+    action: Action = Action.CALL
+    instance: str = ""
+    far: str = ""
+    link: str = ""
+    call: int = -1
+    runs_on: str = ""
+    enter: str = ""
+    leave: str = ""
+    opens: bool = False
+    closes: bool = False
+    tolerant: bool = False
+    chain: int = 0
+    reason: int = 0
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-`` removed, and why."""
+
+    symbol: str
+    instance: str
+    reason: str
+    declared: str = ""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Everything a job needs to decide what to do, in an order that satisfies all edges.
+
+    ``edges`` holds (before, after, reason): two indices into ``steps`` and one into ``reasons``. ``instances`` are
+    the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
+    the number of operations that may run at one time on a Compute instance (1 where it is not named).
+    ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node.
+    """
+
+    workflow: str
+    steps: tuple[Step, ...]
+    edges: tuple[tuple[int, int, int], ...]
+    calls: tuple[Call, ...]
+    reasons: tuple[str, ...]
+    changes: tuple[Change, ...] = ()
+    instances: tuple[Instance, ...] = ()
+    links: tuple[Link, ...] = ()
+    capacity: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.steps

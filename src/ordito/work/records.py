@@ -1,0 +1,99 @@
+"""Records: what the journal holds about a job, so that nothing is lost when the process dies."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from ordito.instances.records import Delta
+from ordito.work.invocation import Outcome, Started
+from ordito.work.plan import Plan
+
+
+class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort)."""
+
+    parallel: int = 64
+    on_failure: str = "continue"
+
+
+class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The first record of a job.
+
+    ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
+    topology inputs, ``options`` how the job runs. ``began`` is seconds since the epoch. ``ticks`` is the number of
+    consecutive ticks whose changeIds the job has reserved, its own first (see ``base.change_ids``).
+    """
+
+    id: str
+    workflow: str
+    service: str
+    main: str
+    began: float
+    inputs: dict[str, object] = {}
+    options: JobOptions = JobOptions()
+    machine: str = ""
+    user: str = ""
+    ticks: int = 1
+
+
+class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
+    """A step was started; from here until its end it is in doubt if the process dies. ``change`` is the changeId that
+    its end will bear, ``delta`` what starting changes (node state, status)."""
+
+    step: int
+    at: float
+    attempt: int = 1
+    change: str = ""
+    delta: Delta | None = None
+
+
+class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_defaults=True):
+    """The process of a started step."""
+
+    step: int
+    started: Started
+
+
+class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
+    """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes."""
+
+    step: int
+    at: float
+    outcome: Outcome
+    change: str = ""
+    delta: Delta | None = None
+    no_op: bool = False
+
+
+class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):
+    """A step will not be run, and why."""
+
+    step: int
+    at: float
+    because: str
+
+
+class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
+    """All steps are decided; from here on only files are written. ``status`` is the job's status."""
+
+    at: float
+    status: str
+    outputs: dict[str, object] = {}
+
+
+Record = StepStartedRecord | StepProcessRecord | StepFinishedRecord | StepSkippedRecord | JobClosingRecord
+
+
+class Journal(Protocol):
+    """Where records go; a job's first is its header with the plan."""
+
+    def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
+        """Begin a job durably; ``delta`` holds the new instances that the plan makes."""
+
+    def append(self, record: Record) -> None:
+        """Add a record to the current turn."""
+
+    def commit(self) -> None:
+        """Make all records of the turn durable at once, with the snapshot rows their deltas change."""

@@ -1,0 +1,222 @@
+"""`./run` makes its environment once, whole, and in few calls of pip; here with a pip that only keeps a diary.
+
+The real one needs the network and half a minute: whoever runs these tests has already tried it.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+# The interpreter that the environment of these tests was made with: `./run` looks through it as well.
+BASE = getattr(sys, "_base_executable", sys.executable)
+
+PIP = """\
+import os, pathlib, sys, time
+
+if sys.argv[1:] == ["--version"]:
+    print("pip 23.0.1 from here (python 3.11)")
+    raise SystemExit
+here = pathlib.Path(__file__).parent
+with open(here / "diary", "a") as diary:
+    diary.write(" ".join(sys.argv[1:]) + "\\n")
+if (here / "fails").exists():
+    raise SystemExit("ERROR: no matching distribution")
+end = time.monotonic() + 60
+while (here / "hangs").exists() and time.monotonic() < end:
+    time.sleep(0.01)
+program = pathlib.Path(sys.argv[2]).parent / "ordito"
+program.write_text('#!/bin/sh\\necho ordito "$@" in "$PWD"\\n')
+program.chmod(0o755)
+"""
+
+
+class Tree:
+    """A copy of `./run` with files to pin, an interpreter with the fake pip, and nothing else."""
+
+    def __init__(self, place: Path) -> None:
+        self.root = place / "tree with spaces"
+        self.pip = place / "site" / "pip"
+        self.root.mkdir()
+        self.pip.mkdir(parents=True)
+        shutil.copy(ROOT / "run", self.root)
+        (self.root / "requirements.txt").write_text("one==1\n")
+        (self.root / "pyproject.toml").write_text("[project]\n")
+        (self.pip / "__main__.py").write_text(PIP)
+        (self.pip / "__init__.py").touch()
+
+    def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [BASE, str(self.root / "run"), *arguments],
+            cwd="/",
+            env={"PYTHONPATH": str(self.pip.parent), **more},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, **more: str) -> tuple[int, str, str]:
+        process = self.start(*arguments, **more)
+        output, errors = process.communicate(timeout=60)
+        return process.returncode, output, errors
+
+    def diary(self) -> list[str]:
+        """What pip was asked to install since the last look."""
+        diary = self.pip / "diary"
+        lines = diary.read_text().splitlines() if diary.exists() else []
+        diary.unlink(missing_ok=True)
+        return ["project" if "--no-deps" in line else "packages" for line in lines]
+
+    def wait_for_pip(self) -> None:
+        deadline = time.monotonic() + 30
+        while not (self.pip / "diary").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path)
+
+
+def test_help_and_usage(tree: Tree) -> None:
+    code, output, errors = tree.run()
+    assert (code, output) == (64, "")
+    assert errors.startswith("usage: ./run VERB")
+    code, output, errors = tree.run("--help")
+    assert (code, errors) == (0, "")
+    assert {"demo", "test", "check", "bench", "lock", "ordito"} <= set(output.split())
+    code, _, errors = tree.run("tset")
+    assert code == 64
+    assert "there is no verb 'tset'; did you mean 'test'?" in errors
+    assert not (tree.root / ".venv").exists()
+
+
+def test_first_call_makes_the_environment_and_later_calls_only_use_it(tree: Tree) -> None:
+    code, output, errors = tree.run("ordito", "plan", "-o", "json")
+    assert (code, output) == (0, "ordito plan -o json in /\n"), errors
+    assert tree.diary() == ["packages", "project"]
+    assert tree.run("ordito") == (0, "ordito in /\n", "")
+    assert tree.diary() == []
+
+
+def test_pip_is_told_to_check_hashes_and_to_build_nothing_apart(tree: Tree) -> None:
+    assert tree.run("ordito")[0] == 0
+    packages, project = (tree.pip / "diary").read_text().splitlines()
+    assert f"--no-compile --require-hashes -r {tree.root}/requirements.txt" in packages
+    assert f"--no-compile --no-deps --no-build-isolation -e {tree.root}" in project
+
+
+@pytest.mark.parametrize(
+    ("changed", "installed"),
+    [("requirements.txt", ["packages", "project"]), ("pyproject.toml", ["project"])],
+)
+def test_a_changed_file_is_noticed(tree: Tree, changed: str, installed: list[str]) -> None:
+    tree.run("ordito")
+    tree.diary()
+    with (tree.root / changed).open("a") as file:
+        file.write("# changed\n")
+    assert tree.run("ordito")[0] == 0
+    assert tree.diary() == installed
+
+
+def test_a_moved_tree_and_a_removed_interpreter_are_noticed(tree: Tree) -> None:
+    tree.run("ordito")
+    tree.diary()
+    tree.root = tree.root.rename(tree.root.with_name("elsewhere"))
+    assert tree.run("ordito")[0] == 0
+    assert tree.diary() == ["packages", "project"]
+    (tree.root / ".venv/bin/python").unlink()
+    assert tree.run("ordito")[0] == 0
+    assert tree.diary() == ["packages", "project"]
+
+
+def test_two_calls_at_once_make_one_environment(tree: Tree) -> None:
+    (tree.pip / "hangs").touch()
+    first = tree.start("ordito", "first")
+    tree.wait_for_pip()
+    second = tree.start("ordito", "second")
+    assert second.stderr is not None
+    assert "another ./run is making .venv" in second.stderr.readline()
+    (tree.pip / "hangs").unlink()
+    assert first.communicate(timeout=60)[0] == "ordito first in /\n"
+    assert second.communicate(timeout=60)[0] == "ordito second in /\n"
+    assert tree.diary() == ["packages", "project"]
+
+
+def test_a_killed_call_leaves_nothing_that_the_next_one_trusts(tree: Tree) -> None:
+    (tree.pip / "hangs").touch()
+    with tree.start("ordito") as killed:
+        tree.wait_for_pip()
+        killed.kill()
+    tree.diary()
+    # Its pip is still at work, and the next call must not remove the environment under it.
+    second = tree.start("ordito")
+    assert second.stderr is not None
+    assert "another ./run is making .venv" in second.stderr.readline()
+    (tree.pip / "hangs").unlink()
+    output, errors = second.communicate(timeout=60)
+    assert output == "ordito in /\n", errors
+    assert tree.diary() == ["packages", "project"]
+
+
+def test_a_failing_pip_is_reported_and_tried_again(tree: Tree) -> None:
+    (tree.pip / "fails").touch()
+    code, output, errors = tree.run("ordito")
+    assert (code, output) == (69, "")
+    assert "ERROR: no matching distribution" in errors
+    assert "pip could not install the packages" in errors
+    assert "Traceback" not in errors
+    tree.diary()
+    (tree.pip / "fails").unlink()
+    assert tree.run("ordito")[0] == 0
+    assert tree.diary() == ["packages", "project"]
+
+
+def test_a_python_without_pip_is_told_apart(tree: Tree) -> None:
+    (tree.pip / "__main__.py").write_text("raise SystemExit('No module named pip')")
+    code, _, errors = tree.run("ordito")
+    assert code == 69
+    assert "has no pip" in errors
+    (tree.pip / "__main__.py").write_text("print('pip 20.3.4 from here (python 3.11)')")
+    code, _, errors = tree.run("ordito")
+    assert code == 69
+    assert "pip 22.3 or newer is needed" in errors
+
+
+def test_the_exit_code_and_the_signals_are_those_of_the_program(tree: Tree) -> None:
+    tree.run("ordito")
+    (tree.root / ".venv/bin/ordito").write_text("#!/bin/sh\necho ready; kill -TERM $$\n")
+    code, output, _ = tree.run("ordito")
+    assert (code, output) == (-signal.SIGTERM, "ready\n")
+
+
+def pinned() -> dict[str, Requirement]:
+    lines = [line.removesuffix(" \\") for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    requirements = [Requirement(line) for line in lines if line[:1].isalnum()]
+    return {canonicalize_name(requirement.name): requirement for requirement in requirements}
+
+
+def test_what_is_pinned_is_what_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    for requirement in map(Requirement, asked):
+        (pin,) = pinned()[canonicalize_name(requirement.name)].specifier
+        assert pin.operator == "=="
+        assert requirement.specifier.contains(pin.version), f"{requirement}: ./run lock was forgotten"
+
+
+def test_pins_carry_hashes_and_no_addresses() -> None:
+    text = (ROOT / "requirements.txt").read_text()
+    assert not re.search(r"://| @ |^ *-(?!-hash)", text, re.MULTILINE)
+    for entry in re.split(r"\n(?=\w)", text)[1:]:
+        assert "--hash=sha256:" in entry, entry
