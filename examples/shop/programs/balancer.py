@@ -25,7 +25,7 @@ class Balancer:
                 continue
             except (OSError, HTTPException) as error:
                 # It may have written what it was sent, so nobody else is asked to; reading again does no harm.
-                if request.method not in ("GET", "HEAD"):
+                if request.method != "GET":
                     return text(502, f"{url} broke off: {error}")
         return text(503, "there is no web server to hand this to")
 

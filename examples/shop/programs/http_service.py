@@ -174,7 +174,11 @@ class Handler(BaseHTTPRequestHandler):
         if int(length) > LARGEST_BODY:
             return text(413, f"more than {LARGEST_BODY} bytes are not taken")
         body = self.rfile.read(int(length))
-        return self.server.application(Request(self.command, self.path, titled(self.headers.items()), body))
+        if len(body) < int(length):
+            return text(400, "the body is shorter than announced")
+        # An answer to HEAD is the one to GET, and only its body is not sent.
+        method = "GET" if self.command == "HEAD" else self.command
+        return self.server.application(Request(method, self.path, titled(self.headers.items()), body))
 
     def usual_headers(self, reply: Reply) -> dict[str, str]:
         usual = {"X-Served-By": self.server.name, "Content-Length": str(len(reply.body))}

@@ -39,7 +39,7 @@ class Web:
             status, answer = self.ask(request)
             return self.as_json(status, answer)
         match request.method, path:
-            case "GET" | "HEAD", "/":
+            case "GET", "/":
                 return self.page(request)
             case "POST", "/":
                 return self.form(request)

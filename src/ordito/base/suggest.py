@@ -8,6 +8,8 @@ from difflib import SequenceMatcher
 MOST_SUGGESTIONS = 2
 LEAST_RATIO = 0.7
 MOST_CANDIDATES = 5_000
+SWAPPED_RATIO = 0.9
+"""How near names are that differ in the order of their letters only."""
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -33,7 +35,11 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _ratio(a: str, b: str) -> float:
+    if a == b:
+        return 1.0
     if abs(len(a) - len(b)) > max(len(a), len(b)) * (1 - LEAST_RATIO) * 1.5:
         return 0.0
+    if sorted(a) == sorted(b):
+        return SWAPPED_RATIO
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return matcher.ratio() if matcher.quick_ratio() >= LEAST_RATIO else 0.0

@@ -64,53 +64,126 @@ class Snapshot:
     """Everything that is known to exist. The driver is its only writer; everybody else reads.
 
     ``attributes`` maps an instance's or link's id to its attribute values by name (``capability::name`` for those of
-    a capability); ``outputs`` maps (id, ``Interface.operation``) to the outputs of the last successful run;
-    ``highest`` the highest instance number ever used for a node.
+    a capability); ``outputs`` maps it to the outputs of the last successful run of each operation, by
+    ``Interface.operation``. What an operation that runs once per (relationship, near instance) gives belongs to that
+    near end of the relationship, see ``end_id``. ``highest`` is the highest instance number ever used for a node.
+    ``changes`` grows with every change by what changed: an entity's id, or ``#node`` where a node has gained or lost
+    an instance; who keeps something that was computed remembers how far it has read.
     """
 
     def __init__(self) -> None:
         self.instances: dict[str, Instance] = {}
         self.links: dict[str, Link] = {}
         self.attributes: dict[str, dict[str, Data]] = {}
-        self.outputs: dict[tuple[str, str], Mapping[str, Data]] = {}
+        self.outputs: dict[str, dict[str, Mapping[str, Data]]] = {}
         self.highest: dict[str, int] = {}
+        self.changes: list[str] = []
         self._by_node: dict[str, list[str]] = {}
+        self._existing: dict[str, tuple[str, ...]] = {}
+        self._hosted: dict[str, dict[str, None]] = {}
+        self._links_of: dict[str, dict[str, None]] = {}
 
     def of_node(self, node: str) -> list[Instance]:
         """The existing instances of a node template, by slot."""
-        ids = self._by_node.get(node, ())
-        return [i for i in (self.instances[n] for n in ids) if i.exists]
+        return [self.instances[i] for i in self.ids_of(node)]
+
+    def ids_of(self, node: str) -> tuple[str, ...]:
+        """The ids of the existing instances of a node template, by slot; kept until one comes or goes."""
+        known = self._existing.get(node)
+        if known is None:
+            existing = [i for n in self._by_node.get(node, ()) if (i := self.instances[n]).exists]
+            existing.sort(key=lambda i: i.index)
+            known = self._existing[node] = tuple(i.id for i in existing)
+        return known
+
+    def records_of(self, node: str) -> list[Instance]:
+        """The records of a node template's instances in the order they were made, deleted ones included."""
+        return [self.instances[i] for i in self._by_node.get(node, ())]
+
+    def hosted_on(self, instance: str) -> list[str]:
+        """The ids of the existing instances that an instance hosts directly."""
+        return list(self._hosted.get(instance, ()))
+
+    def links_of(self, instance: str) -> list[str]:
+        """The ids of the recorded links of an instance, at either end."""
+        return list(self._links_of.get(instance, ()))
 
     def apply(self, delta: Delta) -> None:
         """Take over a change."""
         for instance in delta.instances:
-            if instance.id not in self.instances:
-                self._by_node.setdefault(instance.node, []).append(instance.id)
-                number = int(instance.id.rpartition("_")[2])
-                self.highest[instance.node] = max(number, self.highest.get(instance.node, 0))
-            self.instances[instance.id] = instance
-            if not instance.exists:
-                self.attributes.pop(instance.id, None)
+            self._put(instance)
         for link in delta.links:
+            if link.id not in self.links:
+                for end in (link.source, link.target):
+                    self._links_of.setdefault(end, {})[link.id] = None
             self.links[link.id] = link
+            self.changes.append(link.id)
         for name in delta.unlinked:
-            self.links.pop(name, None)
-            self.attributes.pop(name, None)
+            self._unlink(name)
         for entity, values in delta.attributes.items():
             self.attributes.setdefault(entity, {}).update(values)
-        self.outputs.update(delta.outputs)
+            self.changes.append(entity)
+        for entity, operations in delta.outputs.items():
+            self.outputs.setdefault(entity, {}).update(operations)
+            self.changes.append(entity)
+
+    def _put(self, instance: Instance) -> None:
+        before = self.instances.get(instance.id)
+        self.instances[instance.id] = instance
+        self.changes.append(instance.id)
+        if before is None:
+            self._by_node.setdefault(instance.node, []).append(instance.id)
+            number = number_of(instance.id)
+            self.highest[instance.node] = max(number, self.highest.get(instance.node, 0))
+        existed, hosted_by = (before.exists, before.host) if before else (False, "")
+        if existed and hosted_by and (not instance.exists or hosted_by != instance.host):
+            self._hosted[hosted_by].pop(instance.id, None)
+        if instance.host and instance.exists:
+            self._hosted.setdefault(instance.host, {})[instance.id] = None
+        if existed != instance.exists:
+            self._existing.pop(instance.node, None)
+            self.changes.append(f"#{instance.node}")
+        if not instance.exists:
+            self.attributes.pop(instance.id, None)
+            self.outputs.pop(instance.id, None)
+
+    def _unlink(self, name: str) -> None:
+        link = self.links.pop(name, None)
+        if link is not None:
+            for end in (link.source, link.target):
+                self._links_of.get(end, {}).pop(name, None)
+        self.attributes.pop(name, None)
+        self.outputs.pop(name, None)
+        self.changes.append(name)
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """A change of the snapshot: records in their new form, links that are gone, attribute values, operation outputs."""
+    """A change of the snapshot: records in their new form, links that are gone, attribute values by entity, and
+    operation outputs by entity and ``Interface.operation``."""
 
     instances: tuple[Instance, ...] = ()
     links: tuple[Link, ...] = ()
     unlinked: tuple[str, ...] = ()
     attributes: Mapping[str, Mapping[str, Data]] = {}
-    outputs: Mapping[tuple[str, str], Mapping[str, Data]] = {}
+    outputs: Mapping[str, Mapping[str, Mapping[str, Data]]] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
         return not (self.instances or self.links or self.unlinked or self.attributes or self.outputs)
+
+
+def number_of(instance: str) -> int:
+    """The number at the end of an instance's id."""
+    return int(instance.rpartition("_")[2])
+
+
+def link_id(relationship: str, source_node: str, source: str, target: str) -> str:
+    """The id of a pair: ``<source id>.<requirement key tail>.<target id>``."""
+    return f"{source}{relationship[len(source_node):]}.{target}"
+
+
+def end_id(relationship: str, instance: str, side: str) -> str:
+    """The id under which attributes and outputs are kept that belong to one end of a relationship as a whole:
+    ``<relationship key>@<side>:<instance id>``. They hold for every pair with that end."""
+    return f"{relationship}@{side}:{instance}"

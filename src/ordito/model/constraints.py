@@ -95,7 +95,7 @@ def _operand(operator: str, node: Node, base: str, convert: Convert, diagnostics
         low, high = node.items
         bound = (lambda n: integer(n.text)) if base == "range" else convert
         unbounded = isinstance(high, Scalar) and high.text == "UNBOUNDED"
-        pair: list[Value] = [bound(low), None if unbounded else bound(high)]  # type: ignore[arg-type]
+        pair: list[Value] = [bound(low), None if unbounded else bound(high)]
         if pair[0] is not None and pair[1] is not None and _compare(pair[0], pair[1], base) > 0:
             wrong("the lower bound is above the upper one")
         return pair
@@ -172,7 +172,7 @@ def _compare(a: Any, b: Any, base: str) -> int:
     if base == "version":
         return Version.parse(a).order(Version.parse(b))
     left, right = _key(a, base), _key(b, base)
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def _equal(a: Any, b: Any, base: str) -> bool:

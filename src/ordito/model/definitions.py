@@ -21,7 +21,8 @@ STATUSES = ("supported", "unsupported", "experimental", "deprecated")
 
 
 class Definitions:
-    """Makes definitions from what is written. Defaults are read by ``settle_defaults``, when all types are known."""
+    """Makes definitions from what is written. Defaults are read at once, save those of data types, whose defaults may
+    be values of types that come later: they wait for ``settle_defaults``."""
 
     def __init__(self, units: Units, values: Values, diagnostics: Diagnostics) -> None:
         self._units = units
@@ -68,14 +69,18 @@ class Definitions:
         unit: Unit,
         *,
         what: str = "property",
+        into: dict[str, PropertyDefinition] | None = None,
     ) -> dict[str, PropertyDefinition]:
-        """What a type has: inherited definitions, refined and extended by those it writes."""
-        found = dict(inherited)
+        """What a type has: inherited definitions, refined and extended by those it writes; put ``into`` a given
+        dictionary where others hold that already."""
+        found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
             made = self._definition(name, item, inherited.get(name), unit, what)
             if made is not None:
                 found[name] = made
-                self._remember_default(found, name, item, what)
+                self.remember_default(found, name, item)
+        if into is None:
+            self.settle_defaults()
         return found
 
     def parameter(self, name: str, item: entities.PropertyDefinition, unit: Unit) -> PropertyDefinition | None:
@@ -92,13 +97,13 @@ class Definitions:
             value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
             owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
 
-    def _remember_default(
+    def remember_default(
         self,
         owner: dict[str, PropertyDefinition],
         name: str,
         item: entities.PropertyDefinition | entities.AttributeDefinition,
-        what: str,
     ) -> None:
+        """Note the default of a definition that is in ``owner``, to be read when all types are known."""
         value = getattr(item, "value", None)
         node = item.default if value is None else value
         if node is not None:
@@ -141,7 +146,7 @@ class Definitions:
             return PropertyDefinition(
                 name,
                 schema,
-                required=what == "property" and required is not False or what == "input" and required is not False,
+                required=what != "attribute" and required is not False,
                 fixed=fixed,
                 description=description,
                 status=status or "supported",

@@ -7,7 +7,7 @@ from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics
+from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
 from ordito.model.definitions import Definitions
@@ -18,6 +18,7 @@ from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import integer
 from ordito.syntax import entities
+from ordito.syntax.expressions import Value, calls
 from ordito.syntax.functions import read_untyped
 from ordito.syntax.grammar import Reading, read_entity
 from ordito.syntax.dialects import TOSCA_1_3
@@ -207,8 +208,6 @@ class Interfaces:
         return found
 
     def _undeclared(self, base: InterfaceParts, name: str, item: entities.OperationDefinition) -> None:
-        from ordito.base.diagnostics import suggestion  # noqa: PLC0415  (only needed for a message)
-
         self._diagnostics.warning(
             "undeclared-operation",
             f'the interface type of "{base.name}" has no operation "{name}"',
@@ -259,10 +258,8 @@ class Interfaces:
             found[key.text] = msgspec.structs.replace(definition, has_value=not is_null(node), value=value, span=key.span)
         return found
 
-    def _collect(self, value: object) -> None:
-        from ordito.syntax.expressions import calls  # noqa: PLC0415
-
-        self._values.found_calls.extend(calls(value))  # type: ignore[arg-type]
+    def _collect(self, value: Value) -> None:
+        self._values.found_calls.extend(calls(value))
 
     def _outputs(self, written: Mapping | None, entities_allowed: tuple[str, ...]) -> dict[str, tuple[str | int, ...]]:
         """Attribute mappings (§3.6.15): output -> [SELF, (capability,) attribute, ...]."""

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 import yaml
-from yaml.cyaml import CParser
+from yaml._yaml import CParser
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span

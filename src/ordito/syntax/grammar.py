@@ -17,7 +17,7 @@ from ordito.base.suggest import nearest
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, integer
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 E = TypeVar("E", bound="Entity")
 
 
@@ -59,10 +59,10 @@ class Reading:
         self.diagnostics.error("wrong-form", f"{what} must be {expected}, not {node.kind}", node.span, hint=hint)
 
 
-class Shape(Protocol[T]):
+class Shape(Protocol[T_co]):
     """What may stand at a place."""
 
-    def read(self, node: Node, what: str, reading: Reading) -> T | None:
+    def read(self, node: Node, what: str, reading: Reading) -> T_co | None:
         """Read a node; None where it cannot be read, with a diagnostic."""
 
 
@@ -397,4 +397,4 @@ class Either(msgspec.Struct, frozen=True, eq=False):
 
 def _entity(entity: Any) -> type[Any]:
     """An entity class may be given as a function that returns it, for entities that contain each other."""
-    return entity if isinstance(entity, type) else entity()  # type: ignore[no-any-return]
+    return entity if isinstance(entity, type) else entity()

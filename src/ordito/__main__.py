@@ -1,0 +1,10 @@
+"""`python -m ordito` is the command `ordito`."""
+
+from __future__ import annotations
+
+import sys
+
+from ordito.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

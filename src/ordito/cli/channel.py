@@ -1,0 +1,110 @@
+"""The two channels to people: results go to standard output, progress and diagnostics to standard error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from enum import StrEnum
+from typing import TextIO
+
+import msgspec
+
+NARROWEST = 40
+USUAL_WIDTH = 100
+
+
+class Color(StrEnum):
+    """When to use colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Symbols(msgspec.Struct, frozen=True):
+    """The marks that views use; each has a form for encodings that have nothing but ASCII."""
+
+    ok: str
+    failed: str
+    running: str
+    waiting: str
+    skipped: str
+    ellipsis: str
+    bar: str
+
+
+UNICODE = Symbols(ok="✓", failed="✗", running="▸", waiting="·", skipped="-", ellipsis="…", bar="│")
+ASCII = Symbols(ok="v", failed="x", running=">", waiting=".", skipped="-", ellipsis="...", bar="|")
+
+STYLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "good": "32",
+    "bad": "31",
+    "change": "33",
+    "faint": "2",
+    "strong": "1",
+    "place": "34",
+}
+"""Names of what is said, and how a terminal shows it (select graphic rendition). Colour never says anything alone."""
+
+
+class Channel:
+    """A text stream with what views must know about it: colour, symbols and width.
+
+    A reader that goes away (``ordito status | head``) silences the channel and does no harm to the work; any other
+    failure to write is kept in ``failure``, since a result that was not written must not pass for one.
+    """
+
+    def __init__(self, stream: TextIO, color: Color = Color.AUTO) -> None:
+        self.stream = stream
+        self.failure: OSError | None = None
+        self.is_open = True
+        self.is_terminal = stream.isatty()
+        self.is_animated = self.is_terminal and os.environ.get("TERM", "") not in {"", "dumb"}
+        self.has_color = self._wants_color(color)
+        encoding = (stream.encoding or "ascii").lower().replace("-", "").replace("_", "")
+        self.is_unicode = encoding.startswith("utf")
+        self.symbols = UNICODE if self.is_unicode else ASCII
+
+    def _wants_color(self, color: Color) -> bool:
+        if color is not Color.AUTO:
+            return color is Color.ALWAYS
+        if os.environ.get("NO_COLOR"):
+            return False
+        return self.is_animated or bool(os.environ.get("FORCE_COLOR"))
+
+    @property
+    def width(self) -> int:
+        """The columns of a terminal, or what is usual elsewhere."""
+        if not self.is_terminal:
+            return USUAL_WIDTH
+        return max(shutil.get_terminal_size((USUAL_WIDTH, 24)).columns, NARROWEST)
+
+    def paint(self, style: str, text: str) -> str:
+        """A text in one of ``STYLES``."""
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
+
+    def write(self, text: str) -> None:
+        """Write a text as it is."""
+        if not self.is_open:
+            return
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError as error:
+            self._close(error)
+
+    def line(self, text: str = "") -> None:
+        """Write a line."""
+        self.write(text + "\n")
+
+    def _close(self, error: OSError) -> None:
+        self.is_open = False
+        if not isinstance(error, BrokenPipeError):
+            self.failure = error
+        # What the stream still holds must not fail once more when the interpreter ends.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, self.stream.fileno())
+        os.close(nothing)

@@ -1,0 +1,26 @@
+"""What the exit code of a command says. The numbers are part of the interface and never change their meaning."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    """Done, nothing to do, or done with warnings."""
+    JOB_FAILED = 1
+    """The job ran and failed."""
+    REFUSED = 3
+    """Refused before anything ran: the document, inputs, names or the plan are not right."""
+    UNREACHABLE = 4
+    """The job failed, and every failure was a target that could not be reached."""
+    BUSY = 5
+    """Another job holds the ensemble, or an unfinished one must be resumed first."""
+    USAGE = 64
+    """The command line is wrong, or an answer was needed and there is nobody to ask."""
+    INTERNAL = 70
+    """A fault of this program."""
+    INTERRUPTED = 130
+    """Interrupted, cancelled, or answered with no."""

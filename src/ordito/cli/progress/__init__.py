@@ -1,0 +1,1 @@
+"""Renderings of the one stream of events that a job emits."""

@@ -1,0 +1,198 @@
+"""What has happened in a job so far, added up from its events: the terminal's tree and the last report show it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ordito.work.events import (
+    Event,
+    InstanceState,
+    JobFinished,
+    JobStarted,
+    StepFailed,
+    StepLog,
+    StepSkipped,
+    StepStarted,
+    StepSucceeded,
+)
+
+SETTLED = frozenset({"ok", "degraded", "absent"})
+"""Local statuses in which an instance without running operations needs nobody's attention any more."""
+
+
+class Phase(IntEnum):
+    """How far an instance is, for those who watch."""
+
+    WAITING = 0
+    BUSY = 1
+    SETTLED = 2
+
+
+class Activity:
+    """An operation that runs now."""
+
+    __slots__ = ("last_line", "operation", "since")
+
+    def __init__(self, operation: str, since: float) -> None:
+        self.operation = operation
+        self.since = since
+        self.last_line = ""
+
+
+class Account:
+    """What has happened on one instance: its state and status, what runs, and how many operations ended how."""
+
+    __slots__ = ("changed", "failed", "local", "no_op", "node", "ok", "running", "seen_as", "skipped", "state")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.seen_as = Phase.WAITING
+        self.state = ""
+        self.local = ""
+        self.running: dict[str, Activity] = {}
+        self.ok = self.changed = self.no_op = self.failed = self.skipped = 0
+
+    @property
+    def phase(self) -> Phase:
+        """Whether something is to be seen here; what failed or was left out stays busy."""
+        if self.running or self.failed or self.skipped:
+            return Phase.BUSY
+        if self.local in SETTLED:
+            return Phase.SETTLED
+        return Phase.BUSY if self.ok or self.no_op else Phase.WAITING
+
+
+class Node:
+    """The instances of one node: how many there are in each phase, and those that are busy."""
+
+    __slots__ = ("busy", "counts", "name", "state")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state = ""
+        self.counts = [0] * len(Phase)
+        self.busy: dict[str, Account] = {}
+
+    @property
+    def total(self) -> int:
+        """All instances."""
+        return sum(self.counts)
+
+
+class Ledger:
+    """All accounts of a job, by instance in the order of the plan, and the failures in the order they happened.
+
+    Counts are kept up with each event, so that whoever draws them pays for what is to be seen only.
+    """
+
+    def __init__(self) -> None:
+        self.job = ""
+        self.workflow = ""
+        self.began = 0.0
+        self.resumed = False
+        self.steps = 0
+        self.ended = 0
+        self.accounts: dict[str, Account] = {}
+        self.nodes: dict[str, Node] = {}
+        self.counts = [0] * len(Phase)
+        self.activities: dict[str, Activity] = {}
+        self.failures: list[StepFailed] = []
+        self.finished: JobFinished | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case StepLog():
+                self._heard(event)
+            case StepStarted():
+                activity = Activity(title(event.operation, event.far), event.at)
+                self.activities[event.step] = activity
+                account = self._account(event.instance)
+                account.running[event.step] = activity
+                self._review(event.instance, account)
+            case StepSucceeded():
+                account = self._end(event.instance, event.step)
+                account.ok += not event.no_op
+                account.no_op += event.no_op
+                account.changed += bool(event.outcome.changed)
+                self._review(event.instance, account)
+            case StepFailed():
+                account = self._end(event.instance, event.step)
+                account.failed += 1
+                self._review(event.instance, account)
+                self.failures.append(event)
+            case StepSkipped():
+                account = self._end(event.instance, event.step)
+                account.skipped += 1
+                self._review(event.instance, account)
+            case InstanceState():
+                account = self._account(event.instance)
+                account.state, account.local = event.state, event.local
+                account.node.state = event.state
+                self._review(event.instance, account)
+            case JobStarted():
+                self._begin(event)
+            case JobFinished():
+                self.finished = event
+
+    def _begin(self, event: JobStarted) -> None:
+        self.job, self.workflow, self.began, self.resumed = event.job, event.workflow, event.at, event.resumed
+        self.steps, self.ended = event.steps, event.done
+        for instance in event.instances:
+            self._account(instance)
+
+    def _heard(self, event: StepLog) -> None:
+        activity = self.activities.get(event.step)
+        if activity is not None:
+            activity.last_line = event.text.rpartition("\n")[2]
+
+    def _account(self, instance: str) -> Account:
+        account = self.accounts.get(instance)
+        if account is None:
+            name = node_of(instance)
+            node = self.nodes.get(name)
+            if node is None:
+                node = self.nodes[name] = Node(name)
+            account = self.accounts[instance] = Account(node)
+            node.counts[Phase.WAITING] += 1
+            self.counts[Phase.WAITING] += 1
+        return account
+
+    def _review(self, instance: str, account: Account) -> None:
+        """Count an instance where it belongs now."""
+        before, now = account.seen_as, account.phase
+        if now is before:
+            return
+        account.seen_as = now
+        node = account.node
+        for counts in (self.counts, node.counts):
+            counts[before] -= 1
+            counts[now] += 1
+        if now is Phase.BUSY:
+            node.busy[instance] = account
+        else:
+            node.busy.pop(instance, None)
+
+    def _end(self, instance: str, step: str) -> Account:
+        self.ended += 1
+        self.activities.pop(step, None)
+        account = self._account(instance)
+        account.running.pop(step, None)
+        return account
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds from the beginning (or resumption) of the job to its end, 0 while it runs."""
+        return max(self.finished.at - self.began, 0.0) if self.finished else 0.0
+
+
+def title(operation: str, far: str = "") -> str:
+    """An operation as people call it, ``create`` for ``Standard.create``, with the far end of a link."""
+    name = operation.rpartition(".")[2]
+    return f"{name} -> {far}" if far else name
+
+
+def node_of(instance: str) -> str:
+    """The part that the ids of all instances of one node share."""
+    node, _, number = instance.rpartition("_")
+    return node if node and number.isdigit() else instance

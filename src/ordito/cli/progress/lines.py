@@ -1,0 +1,113 @@
+"""Progress where nothing can be redrawn: one line per transition, easy to search and to keep.
+
+    00:00:04 web_1        create                 start
+    00:00:04 web_1        create                 ok 0.3s
+"""
+
+from __future__ import annotations
+
+from ordito.cli.channel import Channel
+from ordito.cli.durations import brief, clock
+from ordito.cli.progress.ledger import title
+from ordito.cli.text_width import pad, printable
+from ordito.work.events import (
+    Event,
+    JobStarted,
+    StepFailed,
+    StepLog,
+    StepSkipped,
+    StepStarted,
+    StepSucceeded,
+    StepWarning,
+)
+from ordito.work.invocation import Ending, Outcome
+
+WIDEST_NAME = 24
+OPERATION_WIDTH = 22
+
+
+class LineProgress:
+    """Writes a line for each transition of a step; with ``shows_output`` also what operations print."""
+
+    def __init__(self, channel: Channel, *, shows_output: bool = False) -> None:
+        self._channel = channel
+        self._shows_output = shows_output
+        self._began = 0.0
+        self._name_width = 8
+        self._titles: dict[str, tuple[str, str]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Write what an event has to say, if anything."""
+        paint = self._channel.paint
+        match event:
+            case StepStarted():
+                self.note(event)
+                attempt = f" (attempt {event.attempt})" if event.attempt > 1 else ""
+                self._line(event.at, *self._titles[event.step], paint("faint", f"start{attempt}"))
+            case StepSucceeded():
+                said = paint("faint", "no-op") if event.no_op else self._success(event.outcome)
+                self._line(event.at, *self._named(event), said)
+            case StepFailed():
+                self._line(event.at, *self._named(event), paint("bad", f"FAILED {failure(event.outcome)}"))
+            case StepSkipped():
+                because = f": {event.because}" if event.because else ""
+                self._line(event.at, *self._named(event), paint("faint", f"skipped{because}"))
+            case StepWarning():
+                self._line(event.at, *self._titles.get(event.step, (event.step, "")), f"warning: {event.message}")
+            case StepLog() if self._shows_output:
+                self._output(event)
+            case JobStarted():
+                self._begin(event)
+
+    def note(self, event: Event) -> None:
+        """Take notice of an event without writing anything."""
+        if isinstance(event, StepStarted):
+            self._titles[event.step] = (event.instance, title(event.operation, event.far))
+        elif isinstance(event, StepSucceeded):
+            self._titles.pop(event.step, None)
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+    def _begin(self, event: JobStarted) -> None:
+        self._began = event.at
+        longest = max(map(len, event.instances), default=0)
+        self._name_width = min(max(longest, self._name_width), WIDEST_NAME)
+        verb = "continue" if event.resumed else "begin"
+        done = f", {event.done} done" if event.done else ""
+        self._channel.line(f"{verb} {event.workflow}, job {event.job}: {plural(event.steps, 'step')}{done}")
+
+    def _named(self, event: StepSucceeded | StepFailed | StepSkipped) -> tuple[str, str]:
+        return self._titles.pop(event.step, (event.instance, title(event.operation)))
+
+    def _success(self, outcome: Outcome) -> str:
+        changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
+        return self._channel.paint("good", "ok") + f" {brief(outcome.seconds)}{changed}"
+
+    def _output(self, event: StepLog) -> None:
+        instance, operation = self._titles.get(event.step, (event.step, ""))
+        bar = self._channel.paint("faint", self._channel.symbols.bar)
+        for text in event.text.split("\n"):
+            self._line(event.at, instance, operation, f"{bar} {printable(text)}")
+
+    def _line(self, at: float, instance: str, operation: str, said: str) -> None:
+        name, what = pad(instance, self._name_width), pad(operation, OPERATION_WIDTH)
+        self._channel.line(f"{clock(at - self._began)} {name}  {what} {said}".rstrip())
+
+
+def failure(outcome: Outcome) -> str:
+    """How an operation failed, in a few words: ``exit 3 after 1.2s``."""
+    if outcome.ending is Ending.FAILED and outcome.exit_code:
+        said = f"exit {outcome.exit_code}"
+    elif outcome.ending is Ending.FAILED:
+        said = outcome.message or str(outcome.ending)
+    elif outcome.ending in (Ending.NOT_STARTED, Ending.UNREACHABLE):
+        return f"{outcome.ending}: {outcome.message}" if outcome.message else str(outcome.ending)
+    else:
+        said = str(outcome.ending)
+    return f"{said} after {brief(outcome.seconds)}"
+
+
+def plural(count: int, noun: str) -> str:
+    """A number of things, as in "1 step" and "2 steps"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

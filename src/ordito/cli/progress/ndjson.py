@@ -1,0 +1,34 @@
+"""The stream of events for programs: one JSON object a line, the first of them saying in which format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito import __version__
+from ordito.cli.channel import Channel
+from ordito.work.events import FORMAT, Event
+
+
+class JsonStream:
+    """Writes events as they come, and in the same form what a command itself has to say."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._encoder = msgspec.json.Encoder()
+        self.say("version", {"format": FORMAT, "ordito": __version__})
+
+    def __call__(self, event: Event) -> None:
+        """Write an event of a job."""
+        self._write(event)
+
+    def say(self, kind: str, data: Mapping[str, object]) -> None:
+        """Write an object of the command itself, such as ``diagnostic`` or ``result``."""
+        self._write({"type": kind, **data})
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+    def _write(self, value: object) -> None:
+        self._channel.line(self._encoder.encode(value).decode())

@@ -1,0 +1,201 @@
+"""Workers: the tasks in which executors and providers are at work, and the inbox into which they report.
+
+A task decides nothing and touches nothing but the inbox. It is here that the project's only broad ``except`` stands: at
+the border between a step and the engine, so that a fault in an executor is the failure of a step and not of the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Coroutine, Sequence
+
+import msgspec
+
+from ordito.work.invocation import Delegation, Ending, Executor, Invocation, Outcome, Progress, Provider, Started
+from ordito.work.plan import Call
+
+
+class Crash(msgspec.Struct, frozen=True):
+    """An exception that an executor or provider should not have raised; ``report`` is the traceback."""
+
+    step: str
+    report: str
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """A step that was started before a crash: its process, as far as the journal knows it."""
+
+    index: int
+    step: str
+    call: Call
+    started: Started
+
+
+Message = tuple[int, Progress]
+"""The index of a step, and what is told about it."""
+
+
+class Workers:
+    """Runs steps by executors and providers; what they tell is collected until ``news`` is asked for.
+
+    Every step that was begun is told about until exactly one ``Outcome``.
+    """
+
+    def __init__(self, job: str, executors: Sequence[Executor], providers: Sequence[Provider]) -> None:
+        self._job = job
+        self._executors = tuple(executors)
+        self._providers = tuple(providers)
+        self._by_processor: dict[str, Executor | None] = {}
+        self._inbox: list[Message] = []
+        self._bell = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._executed: dict[int, tuple[str, Executor]] = {}
+        self._delegated: dict[int, asyncio.Task[None]] = {}
+        self._ending = False
+        self.crashes: list[Crash] = []
+
+    def executor_for(self, processor: str) -> Executor | None:
+        """The first executor that understands a kind of artifact."""
+        if processor not in self._by_processor:
+            self._by_processor[processor] = next((e for e in self._executors if e.accepts((processor,))), None)
+        return self._by_processor[processor]
+
+    def provider_for(self, kinds: Sequence[str]) -> Provider | None:
+        """The first provider that makes nodes of these types."""
+        return next((p for p in self._providers if p.provides(kinds)), None)
+
+    # ------------------------------------------------------------------------------------------------- the inbox
+
+    async def news(self, *, wait: bool) -> list[Message]:
+        """What was told since the last call; with ``wait`` not before something is, or the bell was rung."""
+        if wait:
+            await self._bell.wait()
+        # One round of the loop more: what ends at the same moment is committed together.
+        await asyncio.sleep(0)
+        self._bell.clear()
+        news, self._inbox = self._inbox, []
+        return news
+
+    def ring(self) -> None:
+        """End a wait for news though there may be none."""
+        self._bell.set()
+
+    def _post(self, index: int, progress: Progress) -> None:
+        if isinstance(progress, Outcome):
+            self._executed.pop(index, None)
+            self._delegated.pop(index, None)
+        self._inbox.append((index, progress))
+        self._bell.set()
+
+    # ------------------------------------------------------------------------------------------------- the tasks
+
+    def run(self, steps: Sequence[tuple[int, Invocation]]) -> None:
+        """Have called operations run, those together that their executor wants together."""
+        batches: dict[tuple[int, str], list[tuple[int, Invocation]]] = {}
+        for index, invocation in steps:
+            executor = self.executor_for(invocation.processor)
+            if executor is None:
+                self._post(index, no_executor(invocation.processor))
+                continue
+            self._executed[index] = (invocation.step, executor)
+            batches.setdefault((id(executor), executor.batch_key(invocation)), []).append((index, invocation))
+        for batch in batches.values():
+            executor = self._executed[batch[0][0]][1]
+            untold = {invocation.step: index for index, invocation in batch}
+            _ = self._begin(untold, self._run(executor, [invocation for _, invocation in batch], untold))
+
+    def delegate(self, index: int, step: str, delegation: Delegation) -> None:
+        """Have a provider make or remove an instance."""
+        provider = self.provider_for(delegation.kinds)
+        if provider is None:
+            message = f"no provider makes nodes of type {delegation.kinds[0]}"
+            self._post(index, Outcome(Ending.NOT_STARTED, message=message))
+            return
+        untold = {step: index}
+        self._delegated[index] = self._begin(untold, self._delegate(provider, index, delegation, untold))
+
+    async def settle(self, doubts: Sequence[Doubt]) -> list[Message]:
+        """Find out about steps in doubt: nothing of them runs afterwards; gives the ends of those whose end is known.
+
+        An executor that fails at this leaves open whether a process still runs, so that step has failed.
+        """
+        for doubt in doubts:
+            _ = self._begin({doubt.step: doubt.index}, self._settle(doubt))
+        await asyncio.gather(*self._tasks)
+        ends, self._inbox = self._inbox, []
+        self._bell.clear()
+        return ends
+
+    def end_running(self) -> None:
+        """Cancel everything that runs; what becomes of it is told as ever."""
+        self._ending = True
+        for step, executor in self._executed.values():
+            _ = self._begin({}, executor.cancel(step))
+        for task in self._delegated.values():
+            task.cancel()
+
+    async def stop(self) -> None:
+        """Drop all tasks; used when the job cannot go on."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, untold: dict[str, int], work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(self._border(untold, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _border(self, untold: dict[str, int], work: Coroutine[object, object, None]) -> None:
+        """The border of a step: whatever escapes from an executor is the failure of the steps it has not told of."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  (see above: the one place where it is meant)
+            report = "".join(traceback.format_exception(error))
+            problem = f"{type(error).__name__}: {error}".rstrip(": ")
+            message = f"unexpected error in what runs this step ({problem}); this is a fault of the program"
+            self.crashes.extend(Crash(step, report) for step in untold or ("",))
+            for index in untold.values():
+                self._post(index, Outcome(Ending.FAILED, message=message))
+
+    async def _run(self, executor: Executor, batch: list[Invocation], untold: dict[str, int]) -> None:
+        async for step, progress in executor.run(batch):
+            self._post(untold[step], progress)
+            if isinstance(progress, Outcome):
+                del untold[step]
+        for index in untold.values():
+            self._post(index, Outcome(Ending.FAILED, message="the executor does not say how this operation ended"))
+
+    async def _delegate(
+        self, provider: Provider, index: int, delegation: Delegation, untold: dict[str, int]
+    ) -> None:
+        instance, kinds = delegation.instance, delegation.kinds
+        outcome = Outcome(Ending.SUCCEEDED, changed=True)
+        try:
+            if delegation.makes:
+                provided = await provider.create(instance, kinds, delegation.properties)
+                outcome = Outcome(
+                    Ending.SUCCEEDED, changed=True, outputs=provided.attributes, message=provided.message
+                )
+            else:
+                await provider.delete(instance, kinds, delegation.attributes)
+        except asyncio.CancelledError:
+            if not self._ending:
+                raise
+            outcome = Outcome(Ending.CANCELLED, message="cancelled while the provider was at work")
+        untold.clear()
+        self._post(index, outcome)
+
+    async def _settle(self, doubt: Doubt) -> None:
+        executor = self.executor_for(doubt.call.processor)
+        if executor is None:
+            return
+        outcome = await executor.settle(self._job, doubt.step, doubt.started, doubt.call.outputs)
+        if outcome is not None:
+            self._post(doubt.index, outcome)
+
+
+def no_executor(processor: str) -> Outcome:
+    """The end of an operation that nobody here can run."""
+    return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}")

@@ -1,0 +1,71 @@
+"""What can be wrong with an ensemble's directory, said so that people can act on it."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class EnsembleError(Exception):
+    """The ensemble's files are not as they should be, or cannot be read or written; ``hint`` says what to do next."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+NOTHING_LOST = "nothing is lost: continue with `ordito jobs resume` if a job was running"
+
+_HINTS = {
+    errno.ENOSPC: f"make room on the disk and try again; {NOTHING_LOST}",
+    errno.EDQUOT: f"the quota of this user is used up: make room and try again; {NOTHING_LOST}",
+    errno.EROFS: "the file system is read-only; work on a copy of the ensemble, or mount it writable",
+    errno.EACCES: "give this user the right to read and write the ensemble's directory",
+    errno.EPERM: "give this user the right to read and write the ensemble's directory",
+    errno.ENOTDIR: "a file stands where a directory is needed; move it away",
+    errno.EIO: "the disk reports an error; check it before trying again",
+}
+
+
+@contextmanager
+def explained(doing: str, path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into an ``EnsembleError``; ``doing`` is as in "cannot <doing> <path>"."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = _HINTS.get(error.errno or 0, "")
+        raise EnsembleError(f"cannot {doing} {path}: {reason}", hint) from error
+
+
+@contextmanager
+def journal_explained(doing: str, path: Path) -> Iterator[None]:
+    """The same for what SQLite says about the journal."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise EnsembleError(f"cannot {doing} {path}: {error}", _journal_hint(error)) from error
+
+
+def _journal_hint(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")):
+        return (
+            "the journal is damaged. If no job was running, move it away: it is made again from ensemble.yaml. "
+            "Else keep a copy, and recover what it holds with `sqlite3 journal.db .recover`"
+        )
+    if name.startswith("SQLITE_FULL"):
+        return _HINTS[errno.ENOSPC]
+    if name.startswith("SQLITE_READONLY"):
+        return _HINTS[errno.EROFS]
+    if name.startswith("SQLITE_CANTOPEN"):
+        return _HINTS[errno.EACCES]
+    if name.startswith("SQLITE_IOERR"):
+        return _HINTS[errno.EIO]
+    if name.startswith("SQLITE_BUSY"):
+        return "another program holds the journal open for writing; end it and try again"
+    return ""

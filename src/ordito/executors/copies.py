@@ -1,0 +1,179 @@
+"""Copies of artifacts for the time of an operation (``get_artifact`` with a location, TOSCA 1.3 §4.8.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ordito.executors.slots import Slot
+from ordito.work.invocation import SCRATCH, Placement
+
+_numbers = itertools.count(1)
+
+
+class Unusable(Exception):
+    """A file that an operation needs and that cannot be given to it; the text says which and why."""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """A copy to make: absolute paths, and the folders (outermost first) that have to be made for it."""
+
+    source: str
+    target: str
+    remove: bool
+    folders: tuple[str, ...] = ()
+
+
+class _Pending(msgspec.Struct, frozen=True):
+    """What must be removed if nobody comes to it: the content of a slot's ``copies.json``."""
+
+    job: str
+    step: str
+    copies: tuple[Copy, ...]
+
+
+def in_tree(root: str, file: str) -> str:
+    """The absolute path of a file of the service; ``Unusable`` where it is not one, or is not there."""
+    if "://" in file:
+        raise Unusable(f"the artifact {file} is at an address, not in the service; put a copy of it into the service")
+    path = os.path.normpath(os.path.join(root, file))
+    if not path.startswith(f"{root.rstrip('/')}/"):
+        raise Unusable(f"the artifact {file} lies outside of the service; it must be below the folder of the service")
+    if not os.path.lexists(path):
+        raise Unusable(f"the artifact {file} is not there; it was looked for at {path}")
+    return path
+
+
+def planned_copies(files: Sequence[Placement], root: str, scratch: str) -> list[Copy]:
+    """What to copy where; raises ``Unusable``."""
+    return [_planned(placement, root, scratch) for placement in files]
+
+
+def make_copies(copies: Sequence[Copy], job: str, step: str, slot: Slot) -> None:
+    """Make the copies in this order; raises ``Unusable`` after having removed those already made.
+
+    What lies outside of the slot and must go is noted in the slot first, so that it goes also if this process dies.
+    """
+    pending = tuple(copy for copy in copies if copy.remove and not copy.target.startswith(f"{slot.path}/"))
+    if pending:
+        Path(slot.copies).write_bytes(msgspec.json.encode(_Pending(job, step, pending)))
+    try:
+        for copy in copies:
+            try:
+                _make(copy)
+            except OSError as error:
+                reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+                raise Unusable(f"{copy.source} cannot be copied to {copy.target} ({reason})") from None
+    except Unusable:
+        remove_copies(copies, slot)
+        raise
+
+
+def remove_copies(copies: Sequence[Copy], slot: Slot) -> None:
+    """Remove the copies that are to be removed, and the folders that were made for them where nothing else is in them."""
+    for copy in reversed(copies):
+        if copy.remove:
+            _remove(copy)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(slot.copies)  # noqa: PTH108
+
+
+def remove_pending_copies(job: str, step: str, slot: Slot) -> bool:
+    """Remove what a process that died has left of a step's copies; whether the slot was that step's."""
+    try:
+        pending = msgspec.json.decode(Path(slot.copies).read_bytes(), type=_Pending)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return False
+    if (pending.job, pending.step) != (job, step):
+        return False
+    remove_copies(pending.copies, slot)
+    return True
+
+
+def copy_file(source: str, target: str) -> None:
+    """Copy a file in one move: whoever looks at the target sees the old file or the whole new one."""
+    if os.path.isdir(target):
+        raise IsADirectoryError(21, "there is a folder of that name", target)
+    partial = f"{target}.{os.getpid()}.{next(_numbers)}.partial"
+    try:
+        shutil.copy2(source, partial)
+        os.replace(partial, target)  # noqa: PTH105
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)  # noqa: PTH108
+
+
+def copy_tree(source: str, target: str) -> None:
+    """Copy a file, or a folder with everything in it, into what may be there already."""
+    if not os.path.isdir(source):
+        copy_file(source, target)
+        return
+    os.makedirs(target, exist_ok=True)  # noqa: PTH103
+    for relative, is_folder in _inside(source):
+        if is_folder:
+            os.makedirs(f"{target}/{relative}", exist_ok=True)  # noqa: PTH103
+        else:
+            copy_file(f"{source}/{relative}", f"{target}/{relative}")
+
+
+def _planned(placement: Placement, root: str, scratch: str) -> Copy:
+    source = in_tree(root, placement.file)
+    path = placement.path or SCRATCH + placement.file
+    target = os.path.normpath(path.replace(SCRATCH, f"{scratch}/"))
+    if not os.path.isabs(target):
+        raise Unusable(f"{placement.file} cannot be copied to {path}: the path must be absolute")
+    return Copy(source, target, placement.remove, tuple(_missing_folders(os.path.dirname(target))))
+
+
+def _missing_folders(folder: str) -> list[str]:
+    missing: list[str] = []
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing[::-1]
+
+
+def _make(copy: Copy) -> None:
+    os.makedirs(os.path.dirname(copy.target), exist_ok=True)  # noqa: PTH103
+    copy_tree(copy.source, copy.target)
+
+
+def _remove(copy: Copy) -> None:
+    """Remove a copy, and nothing that others have put beside it or into it."""
+    folders = list(copy.folders)
+    if os.path.isdir(copy.source):
+        folders.append(copy.target)
+        for relative, is_folder in _inside(copy.source):
+            if is_folder:
+                folders.append(f"{copy.target}/{relative}")
+            else:
+                _unlink(f"{copy.target}/{relative}")
+    else:
+        _unlink(copy.target)
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106
+
+
+def _unlink(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)  # noqa: PTH108
+
+
+def _inside(folder: str) -> Iterator[tuple[str, bool]]:
+    """Everything in a folder, relative to it, and whether it is a folder; a folder before what is in it."""
+    folders = [""]
+    for relative in folders:
+        with os.scandir(f"{folder}/{relative}") as entries:
+            for entry in entries:
+                name = f"{relative}/{entry.name}" if relative else entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder:
+                    folders.append(name)
+                yield name, is_folder

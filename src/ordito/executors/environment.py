@@ -1,0 +1,114 @@
+"""The environment of an operation: a few basic variables of this machine, and what the invocation says.
+
+Nothing else of the orchestrator's own environment reaches an operation, so that it runs the same from a terminal,
+from a service manager and from a scheduled job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Mapping
+
+from ordito.executors.process_table import JOB, OUTPUTS, STEP
+from ordito.work.invocation import SCRATCH, Invocation
+
+ENVIRONMENT_FILE = "ORDITO_ENVIRONMENT_FILE"
+
+BASE_NAMES = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+    *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"),
+)
+"""The variables taken over from this process, where they are set, and with them all that begin ``LC_``."""
+
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+LONGEST_VARIABLE = 128 * 1024 - 1
+"""Bytes of ``NAME=value`` that Linux takes (MAX_ARG_STRLEN without the NUL); a longer one cannot be handed to a
+program at all."""
+
+SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def base_environment(own: Mapping[str, str]) -> dict[str, str]:
+    """The basic variables, from a process's own environment; PATH gets a sane value where it is missing."""
+    base = {name: value for name in BASE_NAMES if (value := own.get(name)) is not None}
+    base.update((name, value) for name, value in own.items() if name.startswith("LC_"))
+    if not base.get("PATH"):
+        base["PATH"] = DEFAULT_PATH
+    return base
+
+
+class Environment:
+    """What an operation sees.
+
+    ``variables`` are handed to the process. ``file`` is the text of ``$ORDITO_ENVIRONMENT_FILE``, "" where none is
+    needed, and ``unexported`` that of a second file in the same format, with variables that are longer than Linux
+    takes: shell and Python operations find those among their variables all the same, only programs they start do
+    not. ``given`` are the names that came from the invocation.
+    """
+
+    __slots__ = ("file", "given", "unexported", "variables")
+
+    def __init__(
+        self, invocation: Invocation, base: Mapping[str, str], *, scratch: str, outputs: str, file: str
+    ) -> None:
+        given = _placed(invocation.environment, scratch)
+        large = _placed(invocation.large, scratch)
+        # Only a value of at least a quarter of the limit can exceed it: four bytes are the most a character takes.
+        too_long = {
+            name: value
+            for name, value in given.items()
+            if len(value) > LONGEST_VARIABLE // 4 - len(name)
+            and len(os.fsencode(name)) + 1 + len(os.fsencode(value)) > LONGEST_VARIABLE
+        }
+        self.given = tuple(given)
+        self.variables = {**base, **given, JOB: invocation.job, STEP: invocation.step, OUTPUTS: outputs}
+        for name in too_long:
+            del self.variables[name]
+        self.file = environment_file({**large, **too_long}) if large or too_long else ""
+        self.unexported = environment_file(too_long) if too_long else ""
+        if self.file:
+            self.variables[ENVIRONMENT_FILE] = file
+
+
+def environment_file(variables: Mapping[str, str]) -> str:
+    """Variables as a text that any shell can source: one ``NAME='value'`` each, the value quoted for the shell.
+
+    A name that no shell takes is kept in a comment, ``# {"name": "value"}``, on one line, in JSON.
+    """
+    lines = ["# Variables that did not fit the environment. Source this file to have them: . \"$ORDITO_ENVIRONMENT_FILE\""]
+    for name, value in variables.items():
+        if "\0" in value:
+            raise ValueError(f'the variable "{name}" holds a NUL byte, which no environment can carry')
+        if SHELL_NAME.fullmatch(name):
+            lines.append(f"{name}={shlex.quote(value)}")
+        else:
+            lines.append(f"# {json.dumps({name: value})}")
+    return "\n".join(lines) + "\n"
+
+
+def unfit_variable(variables: Mapping[str, str]) -> str:
+    """Why no process can be given these variables, in words; "" where one can."""
+    for name, value in variables.items():
+        if "\0" in name or "\0" in value:
+            return f'the variable "{_shown(name)}" holds a NUL byte, which no environment can carry'
+        if not name or "=" in name:
+            return f'no environment can carry a variable named "{name}"'
+        try:
+            os.fsencode(name + value)
+        except UnicodeEncodeError:
+            return f'the variable "{_shown(name)}" holds half a surrogate pair, which is no text'
+    return ""
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+def _placed(variables: Mapping[str, str], scratch: str) -> dict[str, str]:
+    """The variables with the scratch folder's path where its placeholder stood."""
+    return {n: v.replace(SCRATCH, f"{scratch}/") if SCRATCH in v else v for n, v in variables.items()}

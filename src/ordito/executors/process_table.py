@@ -1,0 +1,144 @@
+"""The machine's process table: who runs, what belongs to a step, and signals that never hit a stranger.
+
+A step's processes are found in three ways, because each alone misses some: by process group and session (a process
+that was given another environment), by the marker variables in their environment (a process that opened a session
+of its own), and by parentage (a child of either that did both). The kernel gives out process ids again and again, so
+a process is known by its id *and* its start time, and a signal goes through a pidfd after the start time was read
+again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+JOB = "ORDITO_JOB"
+STEP = "ORDITO_STEP"
+OUTPUTS = "ORDITO_OUTPUTS"
+
+GONE = frozenset("ZXx")
+"""States of a process that runs no more: a zombie only waits for its parent to look at it."""
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A line of the process table. ``start_time`` is in clock ticks since boot (proc(5), field 22 of ``stat``)."""
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    start_time: int
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """What tells the processes of one step from all others.
+
+    ``area`` is the absolute folder of all slots: job ids of two ensembles may be equal, their folders are not.
+    ``leader`` and ``leader_start`` are the id and start time of the step's main process, which leads a session and a
+    process group; 0 where they are unknown.
+    """
+
+    job: str
+    step: str
+    area: str
+    leader: int = 0
+    leader_start: int = 0
+
+    def in_environment(self, environment: bytes) -> bool:
+        """Whether an environment (``NAME=value`` entries that end with NUL) was given to a process of the step."""
+        entries = b"\0" + environment
+        return (
+            f"\0{STEP}={self.step}\0".encode() in entries
+            and f"\0{JOB}={self.job}\0".encode() in entries
+            and f"\0{OUTPUTS}={self.area}/".encode() in entries
+        )
+
+
+@cache
+def boot_id() -> str:
+    """The id of this run of the machine's kernel."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+@cache
+def machine() -> str:
+    """The name of this machine."""
+    return os.uname().nodename
+
+
+def look_up(pid: int) -> Process | None:
+    """The process with this id; None where there is none (a zombie is one)."""
+    stat = _read(f"/proc/{pid}/stat")
+    # The name, in brackets, may hold blanks and brackets itself: the fields are counted from the last one.
+    fields = stat[stat.rfind(b")") + 1 :].split()
+    if len(fields) < 20:
+        return None
+    return Process(pid, fields[0].decode(), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def is_alive(pid: int, start_time: int) -> bool:
+    """Whether that very process still runs."""
+    process = look_up(pid)
+    return process is not None and process.start_time == start_time and process.state not in GONE
+
+
+def processes_of(marker: Marker) -> list[Process]:
+    """All running processes of a step, this process itself never among them."""
+    everybody = list(_all())
+    # The id of a group is not given out again while the group has members: if a younger process has it now, the
+    # group is empty, and the new one is a stranger's.
+    is_ours = all(p.start_time == marker.leader_start for p in everybody if p.pid == marker.leader)
+    group = marker.leader if is_ours else 0
+    running = [p for p in everybody if p.state not in GONE and p.pid != os.getpid()]
+    found = {p.pid: p for p in running if _belongs(p, marker, group)}
+    children: dict[int, list[Process]] = {}
+    for process in running:
+        children.setdefault(process.parent, []).append(process)
+    todo = list(found)
+    while todo:
+        for child in children.get(todo.pop(), ()):
+            if child.pid not in found:
+                found[child.pid] = child
+                todo.append(child.pid)
+    return list(found.values())
+
+
+def send(processes: Iterable[Process], number: signal.Signals) -> None:
+    """Signal these very processes; those that are gone, or that we may not signal, are passed over."""
+    for process in processes:
+        with contextlib.suppress(OSError):
+            descriptor = os.pidfd_open(process.pid)
+            try:
+                # From here on the id cannot change its owner under our hands.
+                if is_alive(process.pid, process.start_time):
+                    signal.pidfd_send_signal(descriptor, number)
+            finally:
+                os.close(descriptor)
+
+
+def _belongs(process: Process, marker: Marker, group: int) -> bool:
+    if group and group in (process.group, process.session):
+        return True
+    return marker.in_environment(_read(f"/proc/{process.pid}/environ"))
+
+
+def _all() -> Iterator[Process]:
+    for name in os.listdir("/proc"):  # noqa: PTH208  (ten thousand names: no objects for them)
+        if name.isdigit() and (process := look_up(int(name))) is not None:
+            yield process
+
+
+def _read(path: str) -> bytes:
+    """A file of /proc; empty where the process is gone or hides it from us."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.readall()
+    except OSError:
+        return b""

@@ -1,0 +1,138 @@
+"""Runs a Python operation. Started as a program by the interpreter of the operation, which need not be ours.
+
+``python3 -B python_runner.py SETTINGS SCRIPT``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
+``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs) and
+``source`` (a file of variables that are too long for an environment, "" for none). The script runs as ``__main__``
+with its inputs as globals, and finds ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it had been started alone.
+When it ends, its outputs and its exit status are written to the result file, whose format `result.py` describes.
+
+This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import json
+import keyword
+import os
+import shlex
+import sys
+import types
+
+if False:  # names for annotations only, which older interpreters need not have
+    from typing import Any, Dict, List, Optional, Tuple
+
+
+def main() -> None:
+    """Run the script named on the command line, then end with its status."""
+    settings = json.loads(sys.argv[1])
+    script = sys.argv[2]
+    # With a pipe for its output Python would keep lines back until the end.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    result = _Result(settings)
+    # First in, last out: it runs after everything the script leaves to be done at its end.
+    atexit.register(result.write)
+
+    module = types.ModuleType("__main__")
+    module.__dict__.update(_inputs(settings))
+    module.__dict__.update({"__file__": script, "__builtins__": builtins, "__cached__": None})
+    sys.modules["__main__"] = module
+    sys.argv[:] = [script]
+    sys.path[0] = os.path.dirname(script)
+
+    own = os.getpid()
+    status, code = _run(script, module)
+    if os.getpid() != own:
+        # The script forked, and this is the child: it is not the operation, and must not report for it.
+        atexit.unregister(result.write)
+    else:
+        status, code = result.collect(module.__dict__, status, code)
+    sys.exit(code)
+
+
+def _run(script: str, module: types.ModuleType) -> Tuple[int, Any]:
+    """Run the script; its exit status, and what to end this process with."""
+    try:
+        with open(script, "rb") as file:
+            code = compile(file.read(), script, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+        _join_threads()
+    except SystemExit as end:
+        if end.code is None:
+            return 0, None
+        return (end.code & 0xFF if isinstance(end.code, int) else 1), end.code
+    except BaseException as error:  # noqa: BLE001  (whatever a script raises is its failure, and is shown as Python does)
+        trace = error.__traceback__
+        # The first frame is this function's.
+        sys.excepthook(type(error), error, trace.tb_next if trace else None)
+        return 1, 1
+    return 0, None
+
+
+def _join_threads() -> None:
+    """Wait for the threads that Python waits for at its end: they may still set outputs."""
+    threading = sys.modules.get("threading")
+    if threading is None:
+        return
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def _inputs(settings: Dict[str, Any]) -> Dict[str, str]:
+    """The inputs that can be names of Python, as texts."""
+    base = set(settings["base"])
+    variables = {name: value for name, value in os.environ.items() if name not in base}
+    if settings["source"]:
+        with open(settings["source"], encoding="utf-8", errors="surrogateescape") as file:
+            assignments = shlex.split(file.read(), comments=True)
+        variables.update(assignment.split("=", 1) for assignment in assignments)  # type: ignore[arg-type]
+    return {
+        name: value
+        for name, value in variables.items()
+        if name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+    }
+
+
+class _Result:
+    """The result file: its fields are collected when the script has ended, and written when Python ends."""
+
+    def __init__(self, settings: Dict[str, Any]) -> None:
+        self._path: str = settings["result"]
+        self._wanted: List[str] = settings["outputs"]
+        self._fields: List[str] = ["ordito-result/1", settings["job"], settings["step"], str(settings["attempt"])]
+        self._end: Optional[Tuple[int, str]] = None
+        self._pid = os.getpid()
+
+    def collect(self, namespace: Dict[str, Any], status: int, code: Any) -> Tuple[int, Any]:
+        """Take the outputs out of the script's globals; the exit status and code, a failure if one cannot be written."""
+        problem = ""
+        for name in self._wanted:
+            if name not in namespace:
+                continue
+            try:
+                value = json.dumps(namespace[name], allow_nan=False, ensure_ascii=False)
+                value.encode()
+            except (TypeError, ValueError, RecursionError) as error:
+                problem = "the output %s cannot be written as JSON: %s" % (name, error)
+                print(problem, file=sys.stderr)
+                continue
+            self._fields += [name, "json", value]
+        if problem and status == 0:
+            status, code = 1, 1
+        self._end = (status, "!" + problem if problem else "end")
+        return status, code
+
+    def write(self) -> None:
+        """Write the file; only in the process of the operation, and only if its script came to an end."""
+        if self._end is None or os.getpid() != self._pid:
+            return
+        fields = [*self._fields, "", str(self._end[0]), self._end[1], ""]
+        with open(self._path, "wb") as file:
+            file.write("\0".join(fields).encode("utf-8", "surrogateescape"))
+
+
+if __name__ == "__main__":
+    main()

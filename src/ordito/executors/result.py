@@ -1,0 +1,175 @@
+r"""What an operation left behind: the result file of its wrapper, and ``$ORDITO_OUTPUTS``.
+
+A result file is a sequence of fields that end with NUL, so that any text survives:
+
+    ordito-result/1  job  step  attempt
+    name  text  value
+    name  json  value as JSON
+    name  list  n  n elements
+    name  map   n  n times key and value
+    ""  exit status  end | unsure | a sentence that begins with "!"
+
+It is complete, and the status to be trusted, if it ends with ``end``. With ``unsure`` the variables are good and the
+status is not (something other than the operation may have ended it). A sentence tells what the operation did wrong at
+its very end, for example a variable that cannot be written as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from ordito.base.suggest import nearest
+
+FORMAT = "ordito-result/1"
+TEXT = "text"
+JSON = "json"
+LIST = "list"
+MAP = "map"
+END = "end"
+UNSURE = "unsure"
+PROBLEM = "!"
+
+REPORT = "ordito."
+"""Keys of ``$ORDITO_OUTPUTS`` that begin so are reports to the orchestrator, all others are outputs."""
+
+LARGEST_FILE = 64 * 1024 * 1024
+"""Bytes of either file that are accepted: it is read into memory, and goes into the journal."""
+
+STATUSES = ("unknown", "pending", "ok", "degraded", "error", "absent")
+_REPORTS = ("ordito.changed", "ordito.status", "ordito.done")
+_AT_BYTE = re.compile(r"\s*\(byte (\d+)\)")
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A result file, read. ``status`` is the exit status, None where it is not to be trusted; ``problem`` tells what
+    the operation did wrong at its end."""
+
+    outputs: dict[str, object]
+    status: int | None = None
+    problem: str = ""
+
+
+class Reported(msgspec.Struct, frozen=True):
+    """``$ORDITO_OUTPUTS``, read: outputs and reports; ``problem`` says, with the place, what is wrong with it."""
+
+    outputs: dict[str, object] = {}
+    changed: bool | None = None
+    status: str = ""
+    done: bool | None = None
+    problem: str = ""
+
+
+class _Damaged(Exception):
+    """A result file that does not follow its format."""
+
+
+def header(job: str, step: str, attempt: str) -> tuple[str, str, str, str]:
+    """The first fields of a result file."""
+    return (FORMAT, job, step, attempt)
+
+
+def read_result(data: bytes, job: str, step: str, attempt: int | None = None) -> Result | None:
+    """The result in a result file's bytes; None where it is another step's (or attempt's), or was cut off."""
+    fields = data.decode(errors="replace").split("\0")
+    if fields[:3] != [FORMAT, job, step] or (attempt is not None and fields[3:4] != [str(attempt)]):
+        return None
+    try:
+        return _Fields(fields, 4).result()
+    except (IndexError, ValueError, _Damaged):
+        return None
+
+
+class _Fields:
+    """Reads fields one after the other."""
+
+    def __init__(self, fields: list[str], at: int) -> None:
+        self._fields = fields
+        self._at = at
+
+    def result(self) -> Result:
+        outputs: dict[str, object] = {}
+        while name := self._next():
+            outputs[name] = self._value()
+        status, mark = int(self._next()), self._next()
+        if mark == END:
+            return Result(outputs, status)
+        if mark.startswith(PROBLEM):
+            return Result(outputs, status, mark.removeprefix(PROBLEM))
+        if mark == UNSURE:
+            return Result(outputs)
+        raise _Damaged(mark)
+
+    def _value(self) -> object:
+        match self._next():
+            case "text":
+                return self._next()
+            case "json":
+                return msgspec.json.decode(self._next())
+            case "list":
+                return [self._next() for _ in range(int(self._next()))]
+            case "map":
+                return {self._next(): self._next() for _ in range(int(self._next()))}
+            case other:
+                raise _Damaged(other)
+
+    def _next(self) -> str:
+        field = self._fields[self._at]
+        self._at += 1
+        # What follows the last NUL is no field.
+        if self._at == len(self._fields):
+            raise _Damaged("cut off")
+        return field
+
+
+def read_reported(data: bytes, path: str) -> Reported:
+    """Read the bytes of ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. No bytes at all say nothing."""
+    if not data.strip():
+        return Reported()
+    if len(data) > LARGEST_FILE:
+        return Reported(problem=f"{path} ($ORDITO_OUTPUTS) is larger than {LARGEST_FILE >> 20} MiB")
+    try:
+        values = msgspec.json.decode(data)
+    except RecursionError:
+        return Reported(problem=f"{path} ($ORDITO_OUTPUTS) is nested too deeply")
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Reported(problem=_malformed(data, path, str(error)))
+    if not isinstance(values, dict):
+        return Reported(problem=f"{path}:1:1: $ORDITO_OUTPUTS must hold one JSON object, {{\"name\": value}}")
+    reports = {name: value for name, value in values.items() if name.startswith(REPORT)}
+    outputs = {name: value for name, value in values.items() if name not in reports}
+    if problem := next((p for n, v in reports.items() if (p := _wrong_report(n, v))), ""):
+        return Reported(outputs=outputs, problem=f"{path} ($ORDITO_OUTPUTS): {problem}")
+    return Reported(
+        outputs, reports.get("ordito.changed"), reports.get("ordito.status", ""), reports.get("ordito.done")
+    )
+
+
+def _wrong_report(name: str, value: object) -> str:
+    """What is wrong with one report; "" if nothing is."""
+    if name not in _REPORTS:
+        near = nearest(name, _REPORTS)
+        return f'there is no report named "{name}"; ' + (
+            f'did you mean "{near[0]}"?' if near else f"reports are {', '.join(_REPORTS)}"
+        )
+    if name == "ordito.status":
+        return "" if value in STATUSES else f'"{name}" must be one of {", ".join(STATUSES)}'
+    return "" if isinstance(value, bool) else f'"{name}" must be true or false'
+
+
+def _malformed(data: bytes, path: str, error: str) -> str:
+    """Say where, in lines and columns, JSON is malformed."""
+    at = _AT_BYTE.search(error)
+    before = data[: int(at[1])] if at else data
+    line = before.count(b"\n") + 1
+    column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+    what = _AT_BYTE.sub("", error).removeprefix("JSON is malformed: ")
+    return f"{path}:{line}:{column}: $ORDITO_OUTPUTS is not valid JSON: {what}"
+
+
+def merge(result: Result | None, reported: Reported, wanted: Sequence[str]) -> dict[str, object]:
+    """The outputs of an operation: what it wrote to ``$ORDITO_OUTPUTS`` wins over its variables."""
+    variables = {n: v for n, v in result.outputs.items() if n in wanted} if result else {}
+    return {**variables, **reported.outputs}

@@ -1,0 +1,121 @@
+"""Scratch folders: reusable slots, one per running step, in a folder per job.
+
+    <base>/<job>/<n>/work/         the working directory of the operation, emptied after it
+                     result        written by the operation's wrapper at its end
+                     outputs.json  ``$ORDITO_OUTPUTS``, if the operation writes it
+                     environment   ``$ORDITO_ENVIRONMENT_FILE``, if there is one
+                     unexported    variables that are too long for any environment, if there are some
+                     tree/         the script and its dependencies, if they must be brought together
+                     copies.json   copies outside of the slot that must go if this process dies, if there are some
+
+A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
+result of a step stays in its slot until the slot is given to another one, and the slot that was given back first is
+given out first: so the result is still there when this process dies before it could write down how the step ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class Slot:
+    """One scratch folder; all attributes are absolute paths."""
+
+    __slots__ = ("copies", "environment", "outputs", "path", "result", "tree", "unexported", "work")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.work = f"{path}/work"
+        self.result = f"{path}/result"
+        self.outputs = f"{path}/outputs.json"
+        self.environment = f"{path}/environment"
+        self.unexported = f"{path}/unexported"
+        self.tree = f"{path}/tree"
+        self.copies = f"{path}/copies.json"
+
+
+class Slots:
+    """The slots of one executor, below one folder.
+
+    Folders that an earlier process left are never used again, even for the same job: what that process started may
+    still live in them, and they may hold the result of a step that is in doubt.
+    """
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self._free: dict[str, deque[Slot]] = {}
+        self._made: dict[str, int] = {}
+
+    def acquire(self, job: str) -> Slot:
+        """A slot that is empty but for the result of the step that used it before."""
+        free = self._free.setdefault(job, deque())
+        return free.popleft() if free else self._make(job)
+
+    def release(self, job: str, slot: Slot) -> None:
+        """Give a slot back, with its working directory empty."""
+        self._free[job].append(slot)
+
+    def of(self, job: str) -> Iterator[Slot]:
+        """All slots of a job that are there, those of earlier processes included."""
+        folder = f"{self.base}/{job}"
+        with contextlib.suppress(FileNotFoundError):
+            for name in sorted(os.listdir(folder)):  # noqa: PTH208
+                yield Slot(f"{folder}/{name}")
+
+    def forget(self) -> None:
+        """Give out no slot again that was given out before."""
+        self._free.clear()
+        self._made.clear()
+
+    def _make(self, job: str) -> Slot:
+        folder = f"{self.base}/{job}"
+        if job not in self._made:
+            # Results may hold secrets: nobody else may look into these folders.
+            Path(self.base).mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, 0o700)  # noqa: PTH102
+            names = os.listdir(folder)  # noqa: PTH208
+            self._made[job] = max((int(name) for name in names if name.isdigit()), default=0)
+        self._made[job] += 1
+        slot = Slot(f"{folder}/{self._made[job]}")
+        os.makedirs(slot.work, 0o700)  # noqa: PTH103
+        return slot
+
+
+def is_empty(folder: str) -> bool:
+    """Whether a folder holds nothing."""
+    return not os.listdir(folder)  # noqa: PTH208
+
+
+def remove(path: str) -> bool:
+    """Remove a file, or a folder with everything in it; whether it is gone. Links are not followed.
+
+    Folders that an operation has locked (``chmod``) are opened up; other obstacles are left where they are.
+    """
+    folders: list[str] = []
+    try:
+        if stat.S_ISDIR(os.lstat(path).st_mode):
+            folders.append(path)
+        else:
+            os.unlink(path)  # noqa: PTH108
+        # The list grows while it is walked: a tree may be deeper than Python's stack.
+        for folder in folders:
+            os.chmod(folder, 0o700)  # noqa: PTH101
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        os.unlink(entry.path)  # noqa: PTH108
+        for folder in reversed(folders):
+            os.rmdir(folder)  # noqa: PTH106
+    except FileNotFoundError:
+        return not os.path.lexists(path)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""From files to the resolved service: the phases, in order.
+
+Each phase reports all it finds and goes on with what is sound, so that one run shows every mistake, and nothing that
+only follows from another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.references import Place, References
+from ordito.model.requirements import Requirements
+from ordito.model.service import Output, PropertyDefinition, Relationship, Service
+from ordito.model.templates import Templates, sanitised
+from ordito.model.types import Types
+from ordito.model.units import Unit, Units
+from ordito.source.package import Package
+from ordito.syntax import entities
+from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.functions import read_untyped
+
+DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
+
+
+def resolve_service(package: Package, diagnostics: Diagnostics) -> Service | None:
+    """Resolve a service; None where its files hold errors, which are in ``diagnostics`` then."""
+    units = Units(package, diagnostics)
+    units.gather()
+    types = Types(units, diagnostics)
+    types.flatten()
+    if units.entry is None:
+        return None
+    service = _resolve_topology(package, units, units.entry, types, diagnostics)
+    return None if diagnostics.has_errors else service
+
+
+def _resolve_topology(
+    package: Package, units: Units, entry: Unit, types: Types, diagnostics: Diagnostics
+) -> Service | None:
+    topology = entry.content.topology_template
+    if topology is None:
+        topology = entities.TopologyTemplate(at=entry.content.at)
+    _refuse_workflows(topology, diagnostics)
+    inputs = _inputs(topology, entry, types)
+    types.values.inputs = inputs
+    templates = Templates(types, entry, diagnostics)
+    templates.read(topology.node_templates or {})
+    requirements = Requirements(types, templates, entry, units, topology.relationship_templates or {}, diagnostics)
+    requirements.fulfil()
+    types.values.found_calls = []
+    outputs = _outputs(topology, entry, types, diagnostics)
+    by_template = {n: tuple(r) for n, r in requirements.by_template.items()}
+    references = References(templates.nodes, templates.written, by_template, inputs, diagnostics)
+    _check_calls(templates, requirements, outputs, references)
+    incoming: dict[str, list[Relationship]] = {}
+    for node in templates.nodes.values():
+        for relationship in node.requirements:
+            incoming.setdefault(relationship.target, []).append(relationship)
+    metadata = {k: v.text for k, v in (entry.content.metadata or {}).items()}
+    return Service(
+        name=metadata.get("template_name") or package.name,
+        main=package.main,
+        files=units.files,
+        inputs=inputs,
+        outputs=outputs,
+        nodes=templates.nodes,
+        sanitised={n: sanitised(n) for n in templates.nodes},
+        incoming={n: tuple(r) for n, r in incoming.items()},
+        data_types=types.data,
+        relationship_templates=by_template,
+        metadata=metadata,
+        description=entry.content.description.text if entry.content.description else "",
+    )
+
+
+def _inputs(topology: entities.TopologyTemplate, entry: Unit, types: Types) -> dict[str, PropertyDefinition]:
+    found = {}
+    for name, item in (topology.inputs or {}).items():
+        definition = types.definitions.parameter(name, item, entry)
+        if definition is None:
+            continue
+        found[name] = definition
+        types.definitions.remember_default(found, name, item)
+    types.definitions.settle_defaults()
+    return found
+
+
+def _outputs(
+    topology: entities.TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
+) -> dict[str, Output]:
+    found = {}
+    for name, item in (topology.outputs or {}).items():
+        schema = types.definitions.schema(item, entry) if item.type is not None else None
+        node = item.value if item.value is not None else item.default
+        if node is None:
+            diagnostics.error("missing-keyname", f'output "{name}" lacks "value"', item.span, hint="say what it shows")
+            continue
+        value: Value = read_untyped(node, diagnostics) if schema is None else types.values.read(
+            node, schema, f'output "{name}"', item.type.span if item.type else None
+        )
+        found[name] = Output(
+            name,
+            value,
+            schema,
+            item.description.text if item.description else "",
+            {k: v.text for k, v in (item.metadata or {}).items()},
+            item.span,
+        )
+    return found
+
+
+def _check_calls(
+    templates: Templates, requirements: Requirements, outputs: MappingType[str, Output], references: References
+) -> None:
+    """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
+    templates."""
+    varying: dict[str, list[Call]] = {}
+    mapped: set[int] = set()
+    for name, node in templates.nodes.items():
+        place = Place(node=node)
+        for call in templates.calls[name]:
+            references.check(call, place)
+        if node.type not in varying:
+            varying[node.type] = [c for c in templates.shared_calls(node.type) if not references.direct(c, node)]
+        for call in varying[node.type]:
+            references.check(call, place)
+        if id(node.interfaces) not in mapped:
+            mapped.add(id(node.interfaces))
+            references.check_mappings(node.interfaces, place)
+        for relationship in node.requirements:
+            between = Place(relationship=relationship)
+            if relationship.interfaces:
+                references.check_mappings(relationship.interfaces, between)
+            for call in requirements.calls[relationship.key]:
+                references.check(call, between)
+    for output in outputs.values():
+        for call in calls(output.value):
+            references.check(call, Place())
+
+
+def _refuse_workflows(topology: entities.TopologyTemplate, diagnostics: Diagnostics) -> None:
+    """A workflow of the template that replaces the generated one would change what a deployment does."""
+    for key, _ in topology.workflows.entries() if topology.workflows is not None else ():
+        if key.text in DEPLOYMENT_WORKFLOWS:
+            diagnostics.error(
+                "not-supported-yet",
+                f'the workflow "{key.text}" of the template would replace the generated one, which is not carried out '
+                "in this version",
+                key.span,
+                hint="remove it to use the generated workflow",
+            )
+        else:
+            diagnostics.warning(
+                "not-acted-on", f'workflow "{key.text}" is read but cannot be run in this version', key.span
+            )

@@ -1,0 +1,263 @@
+"""Node templates: what they assign, checked against their types and completed with defaults (§3.8.1, §3.8.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.model.service import Artifact, Capability, Interface, NodeTemplate, PropertyDefinition, Schema
+from ordito.model.types import CapabilityShape, NodeShape, Types
+from ordito.model.units import Unit
+from ordito.source.nodes import Mapping, Scalar
+from ordito.syntax import entities
+from ordito.syntax.expressions import Call, Value, calls
+
+RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
+CONCURRENCY = "ordito.concurrency"
+UNSAFE = re.compile(r"[^A-Za-z0-9_]")
+
+
+class _Shared(msgspec.Struct, frozen=True):
+    """What all templates of a type have in common as long as they assign nothing of their own."""
+
+    interfaces: MappingType[str, Interface]
+    capabilities: MappingType[str, Capability]
+    calls: tuple[Call, ...]
+
+
+class Templates:
+    """Reads the node templates of a topology."""
+
+    def __init__(self, types: Types, unit: Unit, diagnostics: Diagnostics) -> None:
+        self._types = types
+        self._unit = unit
+        self._diagnostics = diagnostics
+        self._shared: dict[str, _Shared] = {}
+        self.nodes: dict[str, NodeTemplate] = {}
+        self.written: dict[str, entities.NodeTemplate] = {}
+        self.calls: dict[str, tuple[Call, ...]] = {}
+        """The calls that each template's own values hold, for checking what they refer to."""
+
+    def read(self, written: MappingType[str, entities.NodeTemplate]) -> None:
+        """Read all node templates, without their requirements."""
+        self._check_names(written)
+        for name, item in written.items():
+            self.written[name] = item
+            definition = self._types.find("node", item.type, self._unit)
+            shape = self._types.nodes.get(definition.name) if definition else None
+            if shape is not None:
+                self.nodes[name] = self._node(name, item, shape)
+
+    def shared_calls(self, node_type: str) -> tuple[Call, ...]:
+        """The calls in what a type gives all its templates."""
+        shared = self._shared.get(node_type)
+        return shared.calls if shared else ()
+
+    def _node(self, name: str, item: entities.NodeTemplate, shape: NodeShape) -> NodeTemplate:
+        values = self._types.values
+        shared = self._share(shape)
+        values.found_calls = []
+        what = f'node template "{name}"'
+        self._refuse_later(item)
+        properties = values.fields(item.properties, shape.properties, what, "property", item.span)
+        attributes = self._attributes(item.attributes, shape.attributes, what)
+        capabilities = self._capabilities(item, shape, shared, what)
+        artifacts = shape.artifacts
+        if item.artifacts:
+            read = {n: self._types.artifacts.read(a, self._unit) for n, a in item.artifacts.items()}
+            artifacts = {**artifacts, **{n: a for n, a in read.items() if a is not None}}
+        interfaces = shared.interfaces
+        if item.interfaces or item.artifacts:
+            parts = self._types.interfaces.merge(
+                shape.interfaces, item.interfaces, self._unit, owner=what, relationship=False, defining=False
+            )
+            interfaces = self._types.interfaces.finish(parts, artifacts, relationship=False)
+        count: Value = None
+        if item.instance_count is not None:
+            count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
+        self.calls[name] = tuple(values.found_calls)
+        metadata = {k: v.text for k, v in (item.metadata or {}).items()}
+        self._check_settings(item.metadata or {})
+        return NodeTemplate(
+            name=name,
+            kinds=shape.kinds,
+            properties=properties,
+            attributes=attributes,
+            definitions=shape.properties,
+            attribute_definitions=shape.attributes,
+            capabilities=capabilities,
+            requirements=(),
+            interfaces=interfaces,
+            artifacts=artifacts,
+            instance_count=count,
+            occurrences=item.occurrences,
+            metadata=metadata,
+            description=item.description.text if item.description else "",
+            span=item.span,
+        )
+
+    def _share(self, shape: NodeShape) -> _Shared:
+        kind = shape.kinds[0]
+        if kind not in self._shared:
+            interfaces = self._types.interfaces.finish(shape.interfaces, shape.artifacts, relationship=False)
+            capabilities = {n: _unassigned(n, c) for n, c in shape.capabilities.items()}
+            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape))
+        return self._shared[kind]
+
+    def _attributes(
+        self, written: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
+    ) -> dict[str, Value]:
+        values = self._types.values
+        found = {n: d.default for n, d in definitions.items() if d.has_default}
+        for key, node in written.entries() if written is not None else ():
+            definition = definitions.get(key.text)
+            if definition is None:
+                assert written is not None
+                values.unknown(key, "attribute", what, definitions, written)
+                continue
+            if isinstance(node, Mapping) and node.values.keys() == {"description", "value"}:
+                node = node.values["value"]
+            found[key.text] = values.assigned(key, node, definition, "attribute")
+        return found
+
+    def _capabilities(
+        self, item: entities.NodeTemplate, shape: NodeShape, shared: _Shared, what: str
+    ) -> MappingType[str, Capability]:
+        values = self._types.values
+        found = dict(shared.capabilities) if item.capabilities else shared.capabilities
+        for name, assignment in (item.capabilities or {}).items():
+            definition = shape.capabilities.get(name)
+            if definition is None:
+                self._diagnostics.unknown(
+                    "unknown-capability", f"capability of {what}", name, assignment.span, shape.capabilities
+                )
+                continue
+            part = f'capability "{name}" of {what}'
+            properties = values.fields(assignment.properties, definition.properties, part, "property", assignment.span)
+            given = assignment.properties.values if assignment.properties is not None else ()
+            occurrences = self._occurrences(assignment, definition)
+            assert isinstance(found, dict)
+            found[name] = Capability(
+                name,
+                definition.kinds,
+                properties,
+                self._attributes(assignment.attributes, definition.attributes, part),
+                definition.properties,
+                definition.attributes,
+                definition.assigned | frozenset(given),
+                occurrences,
+            )
+        if shape.capabilities.keys() - (item.capabilities or {}).keys():
+            self._check_unassigned(item, shape, what)
+        return found
+
+    def _occurrences(
+        self, assignment: entities.CapabilityAssignment, definition: CapabilityShape
+    ) -> tuple[int, int | None]:
+        if assignment.occurrences is None:
+            return definition.occurrences
+        low, high = assignment.occurrences
+        least, most = definition.occurrences
+        if low < least or (most is not None and (high is None or high > most)):
+            related = (Related("defined here", definition.span),) if definition.span else ()
+            self._diagnostics.error(
+                "bad-occurrences",
+                f'the occurrences of capability "{assignment.name}" go beyond its definition',
+                assignment.span,
+                related=related,
+            )
+        return low, high
+
+    def _check_unassigned(self, item: entities.NodeTemplate, shape: NodeShape, what: str) -> None:
+        """Required properties of capabilities that the template says nothing of."""
+        for name, definition in shape.capabilities.items():
+            if item.capabilities and name in item.capabilities:
+                continue
+            for part in definition.properties.values():
+                if part.required and not part.has_default:
+                    related = (Related("declared here", part.span),) if part.span else ()
+                    self._diagnostics.error(
+                        "missing-value",
+                        f'capability "{name}" of {what} lacks the required property "{part.name}"',
+                        item.span,
+                        hint=f'assign it below "capabilities: {name}: properties:"',
+                        related=related,
+                    )
+
+    def _check_names(self, written: MappingType[str, entities.NodeTemplate]) -> None:
+        taken: dict[str, entities.NodeTemplate] = {}
+        for name, item in written.items():
+            if name in RESERVED_NAMES:
+                self._diagnostics.error(
+                    "reserved-name", f'"{name}" is a keyword of functions and cannot name a node', item.span
+                )
+            other = taken.setdefault(sanitised(name), item)
+            if other is not item:
+                self._diagnostics.error(
+                    "duplicate-name",
+                    f'"{name}" and "{other.name}" give the same instance names ({sanitised(name)}_1, ...)',
+                    item.span,
+                    hint="rename one of them: only letters, digits and _ count",
+                    related=(Related("the other one", other.span),),
+                )
+
+    def _refuse_later(self, item: entities.NodeTemplate) -> None:
+        """Keynames whose meaning would change the deployment and that nothing carries out yet."""
+        for keyname in ("directives", "node_filter", "copy"):
+            if getattr(item, keyname) and isinstance(item.at, Mapping):
+                self._diagnostics.error(
+                    "not-supported-yet",
+                    f'"{keyname}" of node templates is not carried out in this version',
+                    item.at.key(keyname).span if keyname in item.at.values else item.span,
+                    hint="describe the node in full",
+                )
+
+    def _check_settings(self, metadata: MappingType[str, Scalar]) -> None:
+        for name, value in metadata.items():
+            if not name.startswith("ordito."):
+                continue
+            if name != CONCURRENCY:
+                self._diagnostics.unknown("unknown-setting", "setting", name, value.span, [CONCURRENCY])
+            elif not value.text.isdecimal() or int(value.text) < 1:
+                self._diagnostics.error(
+                    "bad-value", f'"{name}" must be a whole number from 1 on, not "{value.text}"', value.span
+                )
+
+
+def sanitised(name: str) -> str:
+    """A node's name as a part of shell names, from which instance ids are made."""
+    safe = UNSAFE.sub("_", name)
+    return f"_{safe}" if safe[:1].isdigit() else safe
+
+
+def _unassigned(name: str, shape: CapabilityShape) -> Capability:
+    return Capability(
+        name,
+        shape.kinds,
+        {n: d.default for n, d in shape.properties.items() if d.has_default},
+        {n: d.default for n, d in shape.attributes.items() if d.has_default},
+        shape.properties,
+        shape.attributes,
+        shape.assigned,
+        shape.occurrences,
+    )
+
+
+def _type_calls(shape: NodeShape) -> tuple[Call, ...]:
+    found: list[Call] = []
+    for definitions in (shape.properties, shape.attributes):
+        for definition in definitions.values():
+            found.extend(calls(definition.default))
+    for capability in shape.capabilities.values():
+        for definition in (*capability.properties.values(), *capability.attributes.values()):
+            found.extend(calls(definition.default))
+    for interface in shape.interfaces.values():
+        for value in interface.inputs.values():
+            found.extend(calls(value.value))
+        for operation in interface.operations.values():
+            for value in operation.inputs.values():
+                found.extend(calls(value.value))
+    return tuple(found)
