@@ -59,7 +59,9 @@ class Diagnostics:
         """Record a warning."""
         self._found.append(Diagnostic(Severity.WARNING, code, message, span, hint, tuple(related)))
 
-    def unknown(self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = "") -> None:
+    def unknown(
+        self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = ""
+    ) -> None:
         """Record an error about a name that does not exist, with the nearest names that do."""
         self.error(code, f'no {what} named "{name}"', span, hint=suggestion(name, known, note=note))
 
@@ -85,7 +87,7 @@ class Diagnostics:
         return len(self._found)
 
 
-class InvalidDocument(Exception):  # noqa: N818  (it is the outcome of reading, not a fault of ours)
+class InvalidDocument(Exception):
     """Raised when the user's documents hold errors; carries all findings, nothing was touched."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:

@@ -36,7 +36,7 @@ UNITS = {
 """The units of each scalar unit type, as factors of its base unit (B, s, Hz, bit/s)."""
 
 
-class NotAScalarUnit(ValueError):  # noqa: N818  (says what the text is)
+class NotAScalarUnit(ValueError):
     """The text is no value of the scalar unit type; ``hint`` says what would be."""
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -52,7 +52,9 @@ def canonical(text: str, kind: str) -> str:
     match = SCALAR.fullmatch(text)
     known = ", ".join(UNITS[kind])
     if match is None:
-        raise NotAScalarUnit(f'"{text}" is not a number with a unit', f'write for example "10 {next(iter(UNITS[kind]))}"; units: {known}')
+        raise NotAScalarUnit(
+            f'"{text}" is not a number with a unit', f'write for example "10 {next(iter(UNITS[kind]))}"; units: {known}'
+        )
     number, unit = match.groups()
     spelled = unit if unit in UNITS[kind] else _other_case(unit, kind)
     if spelled is None:

@@ -10,7 +10,7 @@ GRAMMAR = re.compile(r"(\d{1,18})\.(\d{1,18})(?:\.(\d{1,18})(?:\.([A-Za-z][A-Za-
 NO_VERSION = frozenset({"0", "0.0", "0.0.0"})
 
 
-class Incomparable(ValueError):  # noqa: N818  (says what the two are)
+class Incomparable(ValueError):
     """Two versions whose order is not defined: same numbers, different qualifiers."""
 
 

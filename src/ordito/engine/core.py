@@ -282,9 +282,7 @@ def _kind(step: Step, plan: Plan) -> int:
     return _WORK
 
 
-def _adjacency(
-    count: int, edges: tuple[tuple[int, int, int], ...]
-) -> tuple[array[int], array[int], array[int]]:
+def _adjacency(count: int, edges: tuple[tuple[int, int, int], ...]) -> tuple[array[int], array[int], array[int]]:
     """For each step: how many edges lead to it, and where in the third array the steps begin to which edges lead.
 
     The second array has one entry more than there are steps, so that the successors of step i are

@@ -34,7 +34,17 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.invocation import Delegation, Ending, Executor, Invocation, Outcome, Printed, Progress, Provider, Started
+from ordito.work.invocation import (
+    Delegation,
+    Ending,
+    Executor,
+    Invocation,
+    Outcome,
+    Printed,
+    Progress,
+    Provider,
+    Started,
+)
 from ordito.work.plan import Action, Call, Plan, Step
 from ordito.work.records import (
     JobClosingRecord,
@@ -208,10 +218,7 @@ class JobRun:
         unknown = Started(0, 0, "", self._parts.header.machine)
         called = [index for index in in_doubt if self._steps[index].action is Action.CALL]
         ends = await self._workers.settle(
-            [
-                Doubt(index, self._steps[index].id, self._call(index), processes.get(index, unknown))
-                for index in called
-            ]
+            [Doubt(index, self._steps[index].id, self._call(index), processes.get(index, unknown)) for index in called]
         )
         for index, progress in ends:
             self._take(index, progress)
@@ -429,9 +436,7 @@ class JobRun:
     def _skip(self, skip: Skip) -> None:
         step = self._steps[skip.step]
         self._record(StepSkippedRecord(skip.step, self._now, skip.because))
-        self._emit(
-            StepSkipped(self._job, step.id, step.instance, self._operation(skip.step), skip.because, self._now)
-        )
+        self._emit(StepSkipped(self._job, step.id, step.instance, self._operation(skip.step), skip.because, self._now))
 
     def _begun(self, attempt: int, change: str) -> Running:
         return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines())
@@ -514,15 +519,19 @@ def merge(first: Delta | None, second: Delta | None) -> Delta | None:
     instances = {i.id: i for i in (*first.instances, *second.instances)}
     links = {link.id: link for link in (*first.links, *second.links)}
     attributes = {name: dict(values) for name, values in first.attributes.items()}
+    outputs = {name: dict(operations) for name, operations in first.outputs.items()}
     for gone in second.unlinked:
         links.pop(gone, None)
         attributes.pop(gone, None)
+        outputs.pop(gone, None)
     for name, values in second.attributes.items():
         attributes.setdefault(name, {}).update(values)
+    for name, operations in second.outputs.items():
+        outputs.setdefault(name, {}).update(operations)
     return Delta(
         instances=tuple(instances.values()),
         links=tuple(links.values()),
         unlinked=tuple(dict.fromkeys((*first.unlinked, *second.unlinked))),
         attributes=attributes,
-        outputs={**first.outputs, **second.outputs},
+        outputs=outputs,
     )

@@ -167,17 +167,13 @@ class Workers:
         for index in untold.values():
             self._post(index, Outcome(Ending.FAILED, message="the executor does not say how this operation ended"))
 
-    async def _delegate(
-        self, provider: Provider, index: int, delegation: Delegation, untold: dict[str, int]
-    ) -> None:
+    async def _delegate(self, provider: Provider, index: int, delegation: Delegation, untold: dict[str, int]) -> None:
         instance, kinds = delegation.instance, delegation.kinds
         outcome = Outcome(Ending.SUCCEEDED, changed=True)
         try:
             if delegation.makes:
                 provided = await provider.create(instance, kinds, delegation.properties)
-                outcome = Outcome(
-                    Ending.SUCCEEDED, changed=True, outputs=provided.attributes, message=provided.message
-                )
+                outcome = Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.attributes, message=provided.message)
             else:
                 await provider.delete(instance, kinds, delegation.attributes)
         except asyncio.CancelledError:

@@ -1,9 +1,8 @@
-"""Bytes for the journal: MessagePack of the frozen records, with a way out for what it cannot hold."""
+"""Bytes for the journal: MessagePack of the frozen records, with a way out for what MessagePack cannot hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -22,15 +21,36 @@ def encode(value: object) -> bytes:
     try:
         return _FAST.encode(value)
     except (OverflowError, UnicodeEncodeError):
-        return _FAST.encode(_mended(msgspec.to_builtins(value, builtin_types=(bytes,), str_keys=False)))
+        return _FAST.encode(_mended(msgspec.to_builtins(value, str_keys=False)))
 
 
-class Decoder:
-    """Reads records of one type back."""
+class Decoder(Generic[T]):
+    """Reads values of one type back."""
 
-    def __init__(self, kind: object) -> None:
-        self._decoder: msgspec.msgpack.Decoder[object] = msgspec.msgpack.Decoder(kind, ext_hook=_extension)  # type: ignore[call-overload]
+    def __init__(self, kind: type[T]) -> None:
+        """``kind`` is a class, or a union of tagged ones."""
+        self._decoder = msgspec.msgpack.Decoder(kind, ext_hook=_extension)
 
-    def __call__(self, data: bytes) -> object:
-        """The record that these bytes hold. Raises ``msgspec.DecodeError``."""
+    def __call__(self, data: bytes) -> T:
+        """The value that these bytes hold. Raises ``msgspec.DecodeError`` for bytes that hold none."""
         return self._decoder.decode(data)
+
+
+def _mended(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        case int() if not _LEAST <= value <= _GREATEST:
+            return msgspec.msgpack.Ext(_BIG_INTEGER, str(value).encode())
+        case dict():
+            return {_mended(key): _mended(item) for key, item in value.items()}
+        case list() | tuple():
+            mended = [_mended(item) for item in value]
+            return tuple(mended) if isinstance(value, tuple) else mended
+    return value
+
+
+def _extension(code: int, data: memoryview) -> object:
+    if code != _BIG_INTEGER:
+        raise msgspec.DecodeError(f"unknown extension {code}")
+    return int(bytes(data))

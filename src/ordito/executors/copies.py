@@ -96,13 +96,13 @@ def remove_pending_copies(job: str, step: str, slot: Slot) -> bool:
     return True
 
 
-def copy_file(source: str, target: str) -> None:
+def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None:
     """Copy a file in one move: whoever looks at the target sees the old file or the whole new one."""
     if os.path.isdir(target):
         raise IsADirectoryError(21, "there is a folder of that name", target)
     partial = f"{target}.{os.getpid()}.{next(_numbers)}.partial"
     try:
-        shutil.copy2(source, partial)
+        shutil.copy2(source, partial, follow_symlinks=follow_symlinks)
         os.replace(partial, target)  # noqa: PTH105
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -119,7 +119,7 @@ def copy_tree(source: str, target: str) -> None:
         if is_folder:
             os.makedirs(f"{target}/{relative}", exist_ok=True)  # noqa: PTH103
         else:
-            copy_file(f"{source}/{relative}", f"{target}/{relative}")
+            copy_file(f"{source}/{relative}", f"{target}/{relative}", follow_symlinks=False)
 
 
 def _planned(placement: Placement, root: str, scratch: str) -> Copy:

@@ -7,6 +7,7 @@
                      unexported    variables that are too long for any environment, if there are some
                      tree/         the script and its dependencies, if they must be brought together
                      copies.json   copies outside of the slot that must go if this process dies, if there are some
+                     kept          there if copies in the slot are to stay: then it is not removed with the others
 
 A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
 result of a step stays in its slot until the slot is given to another one, and the slot that was given back first is
@@ -19,14 +20,14 @@ import contextlib
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 
 class Slot:
     """One scratch folder; all attributes are absolute paths."""
 
-    __slots__ = ("copies", "environment", "outputs", "path", "result", "tree", "unexported", "work")
+    __slots__ = ("copies", "environment", "kept", "outputs", "path", "result", "tree", "unexported", "work")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -37,6 +38,7 @@ class Slot:
         self.unexported = f"{path}/unexported"
         self.tree = f"{path}/tree"
         self.copies = f"{path}/copies.json"
+        self.kept = f"{path}/kept"
 
 
 class Slots:
@@ -54,7 +56,12 @@ class Slots:
     def acquire(self, job: str) -> Slot:
         """A slot that is empty but for the result of the step that used it before."""
         free = self._free.setdefault(job, deque())
-        return free.popleft() if free else self._make(job)
+        if not free:
+            return self._make(job)
+        slot = free.popleft()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(slot.outputs)  # noqa: PTH108
+        return slot
 
     def release(self, job: str, slot: Slot) -> None:
         """Give a slot back, with its working directory empty."""
@@ -67,10 +74,21 @@ class Slots:
             for name in sorted(os.listdir(folder)):  # noqa: PTH208
                 yield Slot(f"{folder}/{name}")
 
-    def forget(self) -> None:
-        """Give out no slot again that was given out before."""
-        self._free.clear()
-        self._made.clear()
+    @property
+    def jobs(self) -> tuple[str, ...]:
+        """The jobs that were given slots."""
+        return tuple(self._free)
+
+    def remove(self, job: str) -> None:
+        """Remove all slots of a job, those of earlier processes included, but for what is to be kept in them."""
+        self._free.pop(job, None)
+        self._made.pop(job, None)
+        for slot in self.of(job):
+            if not os.path.lexists(slot.kept):
+                remove(slot.path)
+        for folder in (f"{self.base}/{job}", self.base):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)  # noqa: PTH106
 
     def _make(self, job: str) -> Slot:
         folder = f"{self.base}/{job}"
@@ -88,8 +106,19 @@ class Slots:
 
 
 def is_empty(folder: str) -> bool:
-    """Whether a folder holds nothing."""
-    return not os.listdir(folder)  # noqa: PTH208
+    """Whether a folder holds nothing; also true where it is gone."""
+    try:
+        return not os.listdir(folder)  # noqa: PTH208
+    except FileNotFoundError:
+        return True
+
+
+def empty(folder: str, keep: Collection[str] = ()) -> bool:
+    """Remove what is in a folder, save entries that are, or hold, one of the paths to keep; whether that was done."""
+    with os.scandir(folder) as entries:
+        paths = [entry.path for entry in entries]
+    # Every path is tried, though one may fail.
+    return all([remove(path) for path in paths if not any(f"{k}/".startswith(f"{path}/") for k in keep)])
 
 
 def remove(path: str) -> bool:

@@ -22,7 +22,9 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``index`` is the slot (``INDEX``, from 0), ``host`` the id of the instance that hosts this one. ``state`` is the
     TOSCA node state, ``local`` the operational status of this instance alone. ``applied`` and ``failed`` are keyed
-    by ``Interface.operation``; ``failed`` holds the change that failed last and was not yet followed by a success.
+    by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
+    near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
+    for people, save ``SCALED_IN``.
     """
 
     id: str
@@ -42,6 +44,10 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     def exists(self) -> bool:
         """Whether this counts as an instance: a deleted one keeps its record but does not exist."""
         return self.local != "absent"
+
+
+SCALED_IN = "scaled in"
+"""The note of an instance that was removed because fewer were wanted: its id is not used again."""
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -99,7 +99,9 @@ class Artifacts:
         """The artifact that a bare file name stands for; its type follows from its extension."""
         kind = self._by_extension.get(extension(written.text), FILE)
         shape = self.shapes[kind]
-        return Artifact(written.text, shape.kinds, unit.resolve(written.text), mime_type=shape.mime_type, span=written.span)
+        return Artifact(
+            written.text, shape.kinds, unit.resolve(written.text), mime_type=shape.mime_type, span=written.span
+        )
 
     def _shape(self, written: entities.ArtifactDefinition, unit: Unit) -> ArtifactShape | None:
         if written.type is None:

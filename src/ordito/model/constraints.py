@@ -56,7 +56,10 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
         return None
     if not _fits(operator, base):
         diagnostics.error(
-            "bad-constraint", f"{operator} cannot be applied to {base or 'complex'} values", key.span, hint=HINTS.get(operator, "")
+            "bad-constraint",
+            f"{operator} cannot be applied to {base or 'complex'} values",
+            key.span,
+            hint=HINTS.get(operator, ""),
         )
         return None
     before = len(diagnostics)
@@ -89,7 +92,7 @@ def _operand(operator: str, node: Node, base: str, convert: Convert, diagnostics
             wrong(f"{operator} needs a whole number")
         return number
     if operator == "in_range":
-        if not isinstance(node, Sequence) or len(node.items) != 2:  # noqa: PLR2004  (a pair)
+        if not isinstance(node, Sequence) or len(node.items) != 2:
             wrong("in_range needs a list of two values", "for example [ 1, 10 ] or [ 1, UNBOUNDED ]")
             return None
         low, high = node.items
@@ -142,7 +145,9 @@ def violation(value: Any, constraint: Constraint, base: str) -> str:
         assert isinstance(operand, int)
         unit = "characters" if base == "string" else "entries"
         wanted = {"length": "exactly", "min_length": "at least", "max_length": "at most"}[operator]
-        return "" if LENGTHS[operator](len(value), operand) else f"must have {wanted} {operand} {unit}, not {len(value)}"
+        return (
+            "" if LENGTHS[operator](len(value), operand) else f"must have {wanted} {operand} {unit}, not {len(value)}"
+        )
     if operator == "pattern":
         assert isinstance(operand, str)
         return "" if re.fullmatch(operand, value) else f"must match the pattern {operand}"

@@ -31,7 +31,9 @@ class Definitions:
         self._unsettled: list[tuple[dict[str, PropertyDefinition], str, Node]] = []
 
     def schema(
-        self, written: entities.SchemaDefinition | entities.PropertyDefinition | entities.AttributeDefinition, unit: Unit
+        self,
+        written: entities.SchemaDefinition | entities.PropertyDefinition | entities.AttributeDefinition,
+        unit: Unit,
     ) -> Schema | None:
         """The schema that a definition with a type gives; None where the type does not exist."""
         assert written.type is not None

@@ -18,10 +18,10 @@ from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import integer
 from ordito.syntax import entities
+from ordito.syntax.dialects import TOSCA_1_3
 from ordito.syntax.expressions import Value, calls
 from ordito.syntax.functions import read_untyped
 from ordito.syntax.grammar import Reading, read_entity
-from ordito.syntax.dialects import TOSCA_1_3
 
 NODE_HOSTS = ("SELF", "HOST", "ORCHESTRATOR")
 RELATIONSHIP_HOSTS = ("SOURCE", "TARGET", "ORCHESTRATOR")
@@ -82,7 +82,9 @@ class Interfaces:
                 definition.name,
                 hierarchy.kinds[definition.name],
                 {**base.inputs, **self._defined_inputs(written.inputs, definition.unit)},
-                self._operations(base, written.operations, definition.unit, NODE_OUTPUTS, defining=True, open_ended=True),
+                self._operations(
+                    base, written.operations, definition.unit, NODE_OUTPUTS, defining=True, open_ended=True
+                ),
                 definition.content.span,
             )
 
@@ -103,7 +105,9 @@ class Interfaces:
             base = self._base(name, item, inherited, unit, owner, defining)
             if base is None:
                 continue
-            inputs = self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
+            inputs = (
+                self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
+            )
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
             found[base.name] = InterfaceParts(base.name, base.kinds, {**base.inputs, **inputs}, operations, item.span)
         return found
@@ -196,7 +200,9 @@ class Interfaces:
                     self._undeclared(base, name, item)
                 inherited = OperationParts(name)
             declared = {**base.inputs, **inherited.inputs}
-            inputs = self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, declared)
+            inputs = (
+                self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, declared)
+            )
             found[name] = OperationParts(
                 name,
                 (item.implementation, unit) if item.implementation is not None else inherited.implementation,
@@ -255,7 +261,9 @@ class Interfaces:
             else:
                 value = read_untyped(node, self._diagnostics)
                 self._collect(value)
-            found[key.text] = msgspec.structs.replace(definition, has_value=not is_null(node), value=value, span=key.span)
+            found[key.text] = msgspec.structs.replace(
+                definition, has_value=not is_null(node), value=value, span=key.span
+            )
         return found
 
     def _collect(self, value: Value) -> None:
@@ -343,7 +351,7 @@ class Interfaces:
 
 
 def _mapping_path(node: Node) -> tuple[str | int, ...] | None:
-    if not isinstance(node, Sequence) or len(node.items) < 2:  # noqa: PLR2004  (an entity and an attribute)
+    if not isinstance(node, Sequence) or len(node.items) < 2:
         return None
     path: list[str | int] = []
     for position, item in enumerate(node.items):

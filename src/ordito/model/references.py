@@ -63,7 +63,11 @@ class References:
             return call.arguments[0] in self._inputs
         if call.function in {"get_property", "get_attribute"} and call.arguments[0] == "SELF":
             name = call.arguments[1]
-            own = node.definitions if call.function == "get_property" else {**node.attribute_definitions, **node.definitions}
+            own = (
+                node.definitions
+                if call.function == "get_property"
+                else {**node.attribute_definitions, **node.definitions}
+            )
             return name in own and name not in node.capabilities
         return call.function in {"concat", "join", "token"}
 
@@ -96,7 +100,7 @@ class References:
         capability = node.capabilities.get(str(path[1]))
         if path[1] in known:
             return []
-        if capability is not None and len(path) > 2:  # noqa: PLR2004  (entity, capability, attribute)
+        if capability is not None and len(path) > 2:
             inner = {**capability.definitions, **capability.attribute_definitions}
             return [] if path[2] in inner else [f"{path[1]}, {n}" for n in inner] or ["state"]
         return [*known, *node.capabilities]
@@ -135,7 +139,7 @@ class References:
         """Whether a node has the value that a call names; a fault further along its path is reported here."""
         if name in _values(node.definitions, node.attribute_definitions, what):
             return True
-        inner = str(call.arguments[2]) if len(call.arguments) > 2 else ""  # noqa: PLR2004  (entity, name, inner)
+        inner = str(call.arguments[2]) if len(call.arguments) > 2 else ""
         capability = node.capabilities.get(name)
         relationship = next((r for r in node.requirements if r.requirement == name), None)
         if capability is not None and inner:
@@ -182,7 +186,9 @@ class References:
     def _inherited(self, node: NodeTemplate, name: str, call: Call) -> bool:
         """An attribute that the node itself does not have, but an Endpoint of it or a host up the chain has."""
         for host in self._chain(node):
-            endpoints = [c for c in host.capabilities.values() if ENDPOINT in c.kinds and name in c.attribute_definitions]
+            endpoints = [
+                c for c in host.capabilities.values() if ENDPOINT in c.kinds and name in c.attribute_definitions
+            ]
             own = host is not node and name in host.attribute_definitions
             if endpoints or own:
                 if id(call) not in self._reported:
@@ -210,12 +216,12 @@ class References:
                 return
         chain = " -> ".join(h.name for h in hosts)
         known = [n for h in hosts for n in _values(h.definitions, h.attribute_definitions, what)]
-        self._unknown(call, what, name, f"any host of \"{place.node.name}\" ({chain})", known)
+        self._unknown(call, what, name, f'any host of "{place.node.name}" ({chain})', known)
 
     def _has_quietly(self, node: NodeTemplate, call: Call, what: str, name: str) -> bool:
         if name in _values(node.definitions, node.attribute_definitions, what):
             return True
-        inner = str(call.arguments[2]) if len(call.arguments) > 2 else ""  # noqa: PLR2004
+        inner = str(call.arguments[2]) if len(call.arguments) > 2 else ""
         capability = node.capabilities.get(name)
         if capability is not None and inner in _values(capability.definitions, capability.attribute_definitions, what):
             return True
@@ -262,7 +268,8 @@ class References:
         if interfaces is None:
             return
         found = interfaces.get(interface) or next(
-            (i for i in interfaces.values() if any(k in {interface, f"tosca.interfaces.{interface}"} for k in i.kinds)), None
+            (i for i in interfaces.values() if any(k in {interface, f"tosca.interfaces.{interface}"} for k in i.kinds)),
+            None,
         )
         if found is None:
             self._unknown(call, "interface", interface, f'"{entity}"', interfaces)
@@ -285,7 +292,10 @@ class References:
         if node is None and entity not in self._written:
             known = [*self._written, *self._relationship_templates, *place.keywords]
             self.error(
-                call, "unknown-entity", f'no node or relationship template named "{entity}"', suggestion(str(entity), known)
+                call,
+                "unknown-entity",
+                f'no node or relationship template named "{entity}"',
+                suggestion(str(entity), known),
             )
         return node
 

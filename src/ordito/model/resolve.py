@@ -96,8 +96,10 @@ def _outputs(
         if node is None:
             diagnostics.error("missing-keyname", f'output "{name}" lacks "value"', item.span, hint="say what it shows")
             continue
-        value: Value = read_untyped(node, diagnostics) if schema is None else types.values.read(
-            node, schema, f'output "{name}"', item.type.span if item.type else None
+        value: Value = (
+            read_untyped(node, diagnostics)
+            if schema is None
+            else types.values.read(node, schema, f'output "{name}"', item.type.span if item.type else None)
         )
         found[name] = Output(
             name,

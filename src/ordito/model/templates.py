@@ -8,7 +8,7 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
-from ordito.model.service import Artifact, Capability, Interface, NodeTemplate, PropertyDefinition, Schema
+from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDefinition, Schema
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar

@@ -285,7 +285,7 @@ class Types:
                 self._name("relationship", part.type if part else None, unit)
                 or (inherited.relationship if inherited else ""),
                 part.interfaces if part and part.interfaces else inherited.interfaces if inherited else None,
-                unit if part and part.interfaces or inherited is None else inherited.unit,
+                unit if (part and part.interfaces) or inherited is None else inherited.unit,
                 self._narrowed(item, inherited),
                 item.span,
             )
@@ -336,9 +336,7 @@ class Types:
                 )
 
 
-def _with_defaults(
-    written: MappingType[str, entities.PropertyDefinition] | None, unit: Unit
-) -> frozenset[str]:
+def _with_defaults(written: MappingType[str, entities.PropertyDefinition] | None, unit: Unit) -> frozenset[str]:
     if unit.is_bundled:
         return frozenset()
     return frozenset(n for n, d in (written or {}).items() if d.default is not None or d.value is not None)

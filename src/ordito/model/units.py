@@ -237,7 +237,7 @@ def _shorthands(kind: str, name: str, definition: Definition) -> list[str]:
     listed = (definition.content.metadata or {}).get("tosca.shorthand")
     found = [s.strip() for s in listed.text.split(",")] if listed else []
     parts = name.split(".", 2)
-    return [*found, parts[-1]] if len(parts) > 2 else found  # noqa: PLR2004  (tosca, kind, rest)
+    return [*found, parts[-1]] if len(parts) > 2 else found
 
 
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:

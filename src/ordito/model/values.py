@@ -137,9 +137,7 @@ class Values:
             related=related,
         )
 
-    def _string(
-        self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None
-    ) -> Value:
+    def _string(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if isinstance(node, Scalar):
             return node.text
         self.wrong(node, schema.type, what, declared)
@@ -148,7 +146,9 @@ class Values:
     def _integer(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
         if number is None:
-            self.wrong(node, "integer" if schema.type == "integer" else schema.type, what, declared, EXAMPLES["integer"])
+            self.wrong(
+                node, "integer" if schema.type == "integer" else schema.type, what, declared, EXAMPLES["integer"]
+            )
         return number
 
     def _float(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
@@ -189,7 +189,7 @@ class Values:
         return node.text
 
     def _range(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
-        if isinstance(node, Sequence) and len(node.items) == 2:  # noqa: PLR2004  (a pair)
+        if isinstance(node, Sequence) and len(node.items) == 2:
             low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
             last = node.items[1]
             if low is not None and isinstance(last, Scalar) and last.text == "UNBOUNDED":
@@ -284,7 +284,10 @@ class Values:
         if definition.fixed:
             related = (Related("the value is fixed here", definition.span),) if definition.span else ()
             self.diagnostics.error(
-                "fixed-value", f'{part} "{key.text}" has a fixed value and cannot be assigned', key.span, related=related
+                "fixed-value",
+                f'{part} "{key.text}" has a fixed value and cannot be assigned',
+                key.span,
+                related=related,
             )
             return definition.default
         if definition.status != "supported":
@@ -300,11 +303,9 @@ class Values:
             )
         return None
 
-    def unknown(
-        self, key: Scalar, part: str, what: str, known: MappingType[str, Any], given: Mapping
-    ) -> list[str]:
+    def unknown(self, key: Scalar, part: str, what: str, known: MappingType[str, Any], given: Mapping) -> list[str]:
         """Report an assignment to something that is not defined; gives what was probably meant."""
-        from ordito.base.suggest import nearest  # noqa: PLC0415  (only needed for a message)
+        from ordito.base.suggest import nearest
 
         free = [n for n in known if n not in given.values]
         self.diagnostics.error(

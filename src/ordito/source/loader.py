@@ -34,7 +34,7 @@ class Document:
         self.root = root
 
 
-class _Refused(Exception):  # noqa: N818  (control flow inside the loader: the document is refused)
+class _Refused(Exception):
     def __init__(self, code: str, message: str, span: Span, hint: str = "", related: tuple[Related, ...] = ()) -> None:
         super().__init__(message)
         self.report = (code, message, span, hint, related)
@@ -290,7 +290,7 @@ def _report_syntax(error: yaml.MarkedYAMLError, source: SourceText, diagnostics:
             hint = "indent with spaces; YAML allows no tab there"
         elif "mapping values are not allowed" in problem:
             problem = "a second colon on this line makes it unreadable"
-            hint = 'quote the text if the colon belongs to it, or check the indentation of this line'
+            hint = "quote the text if the colon belongs to it, or check the indentation of this line"
         elif "could not find expected ':'" in problem:
             hint = "write a colon and a space after the key"
         elif "did not find expected key" in problem:

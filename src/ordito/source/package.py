@@ -112,7 +112,7 @@ def profile_names() -> list[str]:
 
 
 def _neighbours(path: Path) -> str:
-    from ordito.base.suggest import nearest  # noqa: PLC0415  (only needed for a message)
+    from ordito.base.suggest import nearest
 
     try:
         names = [p.name for p in path.parent.iterdir()]

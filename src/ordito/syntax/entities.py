@@ -106,9 +106,7 @@ class Implementation(Entity, frozen=True, eq=False, kw_only=True):
     WHAT: ClassVar[str] = "operation implementation"
 
     primary: Annotated[Scalar | ArtifactDefinition | None, Key(Either(One(ArtifactDefinition)))] = None
-    dependencies: Annotated[
-        list[Scalar | ArtifactDefinition] | None, Key(Many(Either(One(ArtifactDefinition))))
-    ] = None
+    dependencies: Annotated[list[Scalar | ArtifactDefinition] | None, Key(Many(Either(One(ArtifactDefinition))))] = None
     timeout: Annotated[int | None, Key(Whole())] = None
     operation_host: Annotated[Scalar | None, Key(Text())] = None
 
@@ -309,9 +307,9 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     directives: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
     properties: Annotated[Mapping | None, Key(Assignments())] = None
     attributes: Annotated[Mapping | None, Key(Assignments())] = None
-    requirements: Annotated[
-        list[RequirementAssignment] | None, Key(NamedList(RequirementAssignment, unique=False))
-    ] = None
+    requirements: Annotated[list[RequirementAssignment] | None, Key(NamedList(RequirementAssignment, unique=False))] = (
+        None
+    )
     capabilities: Annotated[dict[str, CapabilityAssignment] | None, Key(Named(CapabilityAssignment))] = None
     interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
     artifacts: Annotated[dict[str, ArtifactDefinition] | None, Key(Named(ArtifactDefinition))] = None

@@ -49,7 +49,9 @@ def as_written(value: Value) -> object:
     """The value as plain data, each call in its TOSCA form ``{function: arguments}``."""
     if isinstance(value, Call):
         arguments = [as_written(a) for a in value.arguments]
-        return {value.function: arguments[0] if len(arguments) == 1 and not isinstance(arguments[0], list) else arguments}
+        return {
+            value.function: arguments[0] if len(arguments) == 1 and not isinstance(arguments[0], list) else arguments
+        }
     if isinstance(value, list):
         return [as_written(v) for v in value]
     if isinstance(value, dict):

@@ -30,9 +30,7 @@ FUNCTIONS = {
     "get_attribute": Function(
         2, None, "get_attribute: [entity, (capability or requirement,) attribute, ...]", path=True
     ),
-    "get_operation_output": Function(
-        4, 4, "get_operation_output: [entity, interface, operation, output]", path=True
-    ),
+    "get_operation_output": Function(4, 4, "get_operation_output: [entity, interface, operation, output]", path=True),
     "get_artifact": Function(2, 4, "get_artifact: [entity, artifact, (location,) (remove)]", path=True),
 }
 

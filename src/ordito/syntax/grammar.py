@@ -175,9 +175,7 @@ def _unknown(
     return grammar[near[0]] if near else None
 
 
-def _gather_bare(
-    entity: type[Entity], node: Mapping, grammar: dict[str, tuple[str, Key]], reading: Reading
-) -> Mapping:
+def _gather_bare(entity: type[Entity], node: Mapping, grammar: dict[str, tuple[str, Key]], reading: Reading) -> Mapping:
     """The map with entries that stand beside the keynames moved below the keyname they belong to."""
     bare = [(k, v) for k, v in node.entries() if k.text not in grammar and not nearest(k.text, grammar)]
     if not bare:
@@ -212,7 +210,9 @@ class Text(msgspec.Struct, frozen=True):
         if isinstance(node, Scalar):
             if not is_null(node):
                 return node
-            reading.diagnostics.error("empty-value", f"{what} has no value", node.span, hint="give a value or remove it")
+            reading.diagnostics.error(
+                "empty-value", f"{what} has no value", node.span, hint="give a value or remove it"
+            )
             return None
         reading.wrong_kind(node, what, "a single value")
         return None
@@ -227,7 +227,10 @@ class Flag(msgspec.Struct, frozen=True):
             return BOOLEANS[node.text]
         shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
         reading.diagnostics.error(
-            "bad-value", f"{what} must be true or false, not {shown}", node.span, hint="YAML 1.2 knows only true and false"
+            "bad-value",
+            f"{what} must be true or false, not {shown}",
+            node.span,
+            hint="YAML 1.2 knows only true and false",
         )
         return None
 
@@ -250,14 +253,17 @@ class Bounds(msgspec.Struct, frozen=True):
 
     def read(self, node: Node, what: str, reading: Reading) -> tuple[int, int | None] | None:
         """Read it."""
-        if isinstance(node, Sequence) and len(node.items) == 2:  # noqa: PLR2004  (a pair)
+        if isinstance(node, Sequence) and len(node.items) == 2:
             low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
             last = node.items[1]
             unbounded = isinstance(last, Scalar) and last.text == "UNBOUNDED"
             if low is not None and low >= 0 and (unbounded or (high is not None and high >= low)):
                 return low, None if unbounded else high
         reading.diagnostics.error(
-            "bad-value", f"{what} must be [lower, upper] with 0 <= lower <= upper", node.span, hint="for example [1, UNBOUNDED]"
+            "bad-value",
+            f"{what} must be [lower, upper] with 0 <= lower <= upper",
+            node.span,
+            hint="for example [1, UNBOUNDED]",
         )
         return None
 
@@ -265,7 +271,7 @@ class Bounds(msgspec.Struct, frozen=True):
 class Raw(msgspec.Struct, frozen=True):
     """Anything; it is read later, by the type declared for it."""
 
-    def read(self, node: Node, what: str, reading: Reading) -> Node | None:  # noqa: ARG002
+    def read(self, node: Node, what: str, reading: Reading) -> Node | None:
         """Take the node as it is."""
         return node
 
@@ -304,7 +310,7 @@ class One(msgspec.Struct, frozen=True, eq=False):
 
     entity: Any
 
-    def read(self, node: Node, what: str, reading: Reading) -> Entity | None:  # noqa: ARG002
+    def read(self, node: Node, what: str, reading: Reading) -> Entity | None:
         """Read it."""
         return read_entity(_entity(self.entity), node, reading)
 
@@ -392,7 +398,9 @@ class Either(msgspec.Struct, frozen=True, eq=False):
 
     def read(self, node: Node, what: str, reading: Reading) -> Any:
         """Read a single value as text, anything else by the other shape."""
-        return Text().read(node, what, reading) if isinstance(node, Scalar) else self.otherwise.read(node, what, reading)
+        return (
+            Text().read(node, what, reading) if isinstance(node, Scalar) else self.otherwise.read(node, what, reading)
+        )
 
 
 def _entity(entity: Any) -> type[Any]:

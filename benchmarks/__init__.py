@@ -1,0 +1,1 @@
+"""Benchmarks of whole processes; see ``run.py``."""

@@ -1,0 +1,35 @@
+"""All benchmarks: ``./run bench [NAME ...] [--times N]``. Figures are ratios within one run, since machines differ."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks import deploy, validate, version
+
+BENCHMARKS = {
+    "version": lambda times: version.main(),  # noqa: ARG005  (has a number of its own)
+    "validate": lambda times: validate.main(times=times),
+    "deploy": lambda times: deploy.main(times=times),
+}
+
+
+def main() -> None:
+    """Run the benchmarks that are named, or all."""
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--times", type=int, default=5, help="runs of each side (default: 5)")
+    arguments = parser.parse_args()
+    unknown = [n for n in arguments.names if n not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    for name in arguments.names or BENCHMARKS:
+        BENCHMARKS[name](arguments.times)
+        print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The border between a command and the rest of the world: nothing but an exit code and readable text crosses it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+import click
+
+from ordito import __version__
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import did_you_mean, root
+from ordito.cli.options import KEY
+
+CANNOT_WRITE = 1
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line and give its exit code. Never raises."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names and values may hold what the encoding of a terminal does not.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    report = CrashReport()
+    with report:
+        report.exit_code = _run(arguments, report)
+    return report.exit_code
+
+
+def _run(arguments: list[str], report: CrashReport) -> int:
+    group = root()
+    try:
+        with group.make_context("ordito", list(arguments)) as context:
+            report.directory = _directory(context)
+            result = group.invoke(context)
+            return int(result if result is not None else ExitCode.DONE)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.UsageError as error:
+        _explain_usage(error)
+        return ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted")
+        return ExitCode.INTERRUPTED
+
+
+def _directory(context: click.Context) -> Path:
+    return Path(context.meta.get(KEY, {}).get("ensemble") or ".")
+
+
+def _explain_usage(error: click.UsageError) -> None:
+    """Say what is wrong with a command line, and how it should look."""
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        near = sorted(error.possibilities or ())[:2]
+        message = f'there is no option "{error.option_name}"{did_you_mean(near)}'
+    path = error.ctx.command_path if error.ctx is not None else "ordito"
+    _say(message)
+    _say(f"see: {path} --help")
+
+
+def _say(text: str) -> None:
+    print(f"ordito: {text}", file=sys.stderr)
+
+
+class CrashReport:
+    """Keeps what is known about a fault of this program in a file, and says so in one line."""
+
+    def __init__(self) -> None:
+        self.exit_code: int = ExitCode.INTERNAL
+        self.directory = Path()
+
+    def __enter__(self) -> CrashReport:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None or not isinstance(error, Exception):
+            return False
+        self.exit_code = ExitCode.INTERNAL
+        summary = f"{type(error).__name__}: {error}".splitlines()[0]
+        text = "".join(traceback.format_exception(kind, error, trace))
+        place = self._keep(f"ordito {__version__}, Python {sys.version}\n\n{text}")
+        kept = f"the details are in {place}" if place else "its details could not be written anywhere"
+        _say(f"this is a fault of Ordito itself: {summary}; {kept}")
+        return True
+
+    def _keep(self, text: str) -> Path | None:
+        """Write the details down: in the ensemble if there is one, else where temporary files are."""
+        name = f"ordito-crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        for folder in (self.directory / ".ordito", Path(tempfile.gettempdir())):
+            try:
+                if folder.is_dir():
+                    (folder / name).write_text(text)
+                    return folder / name
+            except OSError:
+                continue
+        return None

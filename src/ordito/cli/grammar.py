@@ -1,0 +1,125 @@
+"""The grammar of the command: its verbs, each loaded when it is called, and help for misspelt ones."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+
+import click
+import msgspec
+
+from ordito.base.suggest import nearest
+from ordito.cli.options import global_options
+
+
+class Verb(msgspec.Struct, frozen=True):
+    """A verb as the list of verbs shows it; ``module`` holds it as ``command``."""
+
+    module: str
+    summary: str
+
+
+VERBS: Mapping[str, Verb] = {
+    "init": Verb("init", "Make a new project that deploys at once."),
+    "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
+    "plan": Verb("plan", "Show what a deployment would do, and why."),
+    "deploy": Verb("deploy", "Bring the running system to its description."),
+    "undeploy": Verb("undeploy", "Remove everything that was deployed."),
+    "status": Verb("status", "Show what exists and how it is."),
+    "output": Verb("output", "Show the outputs of the service, or one of them."),
+    "jobs": Verb("jobs", "List, show and resume jobs, and read their logs."),
+}
+
+ALIASES: Mapping[str, str] = {
+    "apply": "deploy",
+    "install": "deploy",
+    "destroy": "undeploy",
+    "uninstall": "undeploy",
+}
+"""Names that other tools give to verbs; they work and are not listed."""
+
+JOBS_VERBS: Mapping[str, Verb] = {
+    "list": Verb("jobs_list", "List all jobs, the latest first."),
+    "show": Verb("jobs_show", "Show one job: what it did, task by task."),
+    "logs": Verb("jobs_logs", "Read what the operations of a job printed."),
+    "resume": Verb("jobs_resume", "Continue a job that was interrupted."),
+}
+
+
+class VerbGroup(click.Group):
+    """A group whose verbs are in files of their own, which are read when a verb is called and not before."""
+
+    def __init__(self, name: str, verbs: Mapping[str, Verb], aliases: Mapping[str, str], summary: str) -> None:
+        super().__init__(
+            name,
+            params=[*global_options()],
+            help=summary,
+            callback=self._without_verb,
+            invoke_without_command=True,
+            subcommand_metavar="VERB ...",
+        )
+        self._verbs = verbs
+        self._aliases = aliases
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the verbs, in the order in which they are needed."""
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name or alias."""
+        verb = self._verbs.get(self._aliases.get(cmd_name, cmd_name))
+        if verb is None:
+            return None
+        module = importlib.import_module(f"ordito.cli.verbs.{verb.module}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that the arguments begin with. Raises ``click.UsageError`` that names the nearest one."""
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        near = nearest(name, [*self._verbs, *self._aliases])
+        raise click.UsageError(f'there is no verb "{name}"{did_you_mean(near)}', ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs, made from the table so that none of them is loaded."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, verb.summary) for name, verb in self._verbs.items()])
+
+    def _without_verb(self) -> None:
+        """Called before each verb, and also where there is none."""
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            names = ", ".join(self._verbs)
+            raise click.UsageError(f"say what to do: {context.command_path} VERB, where VERB is one of {names}", context)
+
+
+def did_you_mean(near: Sequence[str]) -> str:
+    """The end of a sentence about a name that does not exist."""
+    return "; did you mean " + " or ".join(f'"{name}"' for name in near) + "?" if near else ""
+
+
+def root() -> click.Group:
+    """The whole grammar."""
+    from ordito import __version__
+
+    group = VerbGroup("ordito", VERBS, ALIASES, "Deploys services described in TOSCA 1.3.")
+    group.params.append(
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            help="Show the version.",
+            callback=lambda context, _, wanted: _show_version(context, __version__) if wanted else None,
+        )
+    )
+    return group
+
+
+def _show_version(context: click.Context, version: str) -> None:
+    click.echo(f"ordito {version}")
+    context.exit()

@@ -1,0 +1,86 @@
+"""The options that every verb understands, before or after it, and how verbs are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from ordito.cli.channel import Color
+from ordito.cli.settings import Format, Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KEY = "ordito.settings"
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Remember an option that was given; what stands after the verb comes later and wins."""
+    name = parameter.name or ""
+    if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        context.meta.setdefault(KEY, {})[name] = value
+
+
+def _count(context: click.Context, parameter: click.Parameter, value: int) -> None:
+    given = context.meta.setdefault(KEY, {})
+    given["verbose"] = given.get("verbose", 0) + value
+
+
+def global_options() -> list[click.Option]:
+    """New options for one command: the same for all of them, since they may stand anywhere."""
+
+    def option(*names: str, **attributes: Any) -> click.Option:
+        return click.Option(names, **{"callback": _keep, "expose_value": False, **attributes})
+
+    return [
+        option("-e", "--ensemble", metavar="DIR", help="The ensemble's directory (default: the current one)."),
+        option("-o", "--output", type=click.Choice([str(f) for f in Format]), help="How results are written."),
+        option("--json", "json_events", is_flag=True, help="Write everything as a stream of JSON objects, one a line."),
+        option("-y", "--yes", is_flag=True, help="Go ahead without asking."),
+        option("--no-input", is_flag=True, help="Never ask; what would need an answer is refused."),
+        option("-q", "--quiet", is_flag=True, help="Show no progress."),
+        option("-v", "--verbose", count=True, callback=_count, help="Show what operations print."),
+        option("--color", type=click.Choice([str(c) for c in Color]), help="Use colour (default: on a terminal)."),
+    ]
+
+
+def settings_of(context: click.Context) -> Settings:
+    """The settings that the options of a command line give."""
+    given: Mapping[str, Any] = context.meta.get(KEY, {})
+    known = {name: value for name, value in given.items() if value is not None}
+    for name, kind in (("output", Format), ("color", Color)):
+        if name in known:
+            known[name] = kind(known[name])
+    return Settings(**known)
+
+
+def input_options(function: F) -> F:
+    """The options of verbs that take topology inputs."""
+    function = click.option(
+        "-I",
+        "--inputs",
+        "input_files",
+        metavar="FILE",
+        multiple=True,
+        help="A YAML file with values of inputs; may be repeated, later ones win.",
+    )(function)
+    return click.option(
+        "-i",
+        "--input",
+        "input_texts",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_assignments,
+        help="The value of an input, over those of files; may be repeated.",
+    )(function)
+
+
+def _assignments(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f'"{value}" is not of the form NAME=VALUE', context, parameter)
+        found[name.strip()] = text
+    return found

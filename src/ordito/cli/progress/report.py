@@ -1,0 +1,135 @@
+"""What is said at the end of a job: each failure, a line of counts for each instance, and what to do next.
+
+    FAILED web_1 start: exit 3 after 1.2s (scripts/start.sh)
+       | Error: bind 0.0.0.0:80: permission denied
+     operation declared at service.yaml:52:18
+    RECAP
+      server_1  ok=2
+      web_1     ok=3 FAILED=1
+    Job A6BKKQCN0000 (deploy) failed after 00:00:21: 12 ok, 1 failed, 3 skipped.
+    Next:  ordito jobs logs A6BKKQCN0000    read what every operation printed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ordito.cli.channel import Channel
+from ordito.cli.durations import clock
+from ordito.cli.progress.ledger import Account, Ledger, node_of, title
+from ordito.cli.progress.lines import failure, plural
+from ordito.cli.text_width import pad, printable, width
+from ordito.work.events import StepFailed
+
+MOST_ROWS = 200
+MOST_FAILURES = 20
+LINES_SHOWN = 10
+"""Last lines of a failed operation; the log has all of them."""
+
+
+class NextCommand(msgspec.Struct, frozen=True):
+    """A command that makes sense now, exactly as it is typed, and what it does."""
+
+    command: str
+    purpose: str
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """How a job ended, for people; counts include what was done before an interruption."""
+
+    job: str
+    workflow: str
+    status: str
+    seconds: float
+    succeeded: int
+    no_op: int
+    failed: int
+    skipped: int
+
+
+def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
+    """The block of each failed operation; of very many only the first, since later ones often follow from them."""
+    for failed in failures[:MOST_FAILURES]:
+        for line in _failure(failed, channel):
+            channel.line(line)
+    if len(failures) > MOST_FAILURES:
+        channel.line(f"... and {plural(len(failures) - MOST_FAILURES, 'more failure')}")
+
+
+def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
+    artifact = f" ({failed.artifact})" if failed.artifact else ""
+    what = f"{failed.instance} {title(failed.operation)}"
+    # The step's id tells the far end of a link, which the operation's name does not.
+    link = f" [{failed.step}]" if failed.step != f"{failed.instance}.{failed.operation}" else ""
+    yield f"{channel.paint('error', 'FAILED')} {what}: {failure(failed.outcome)}{artifact}{link}"
+    tail = failed.outcome.tail[-LINES_SHOWN:]
+    bar = channel.paint("faint", channel.symbols.bar)
+    message = failed.outcome.message
+    if message and message not in failure(failed.outcome) and message not in tail:
+        yield f"   {printable(message)}"
+    yield from (f"   {bar} {printable(line)}" for line in tail)
+    if failed.declared:
+        yield f" operation declared at {failed.declared}"
+
+
+def write_recap(ledger: Ledger, channel: Channel) -> None:
+    """The counts of each instance; of each node where that would be too many rows, and then of the first of them."""
+    rows = [(name, _counts([account], channel)) for name, account in ledger.accounts.items()]
+    if len(rows) > MOST_ROWS:
+        rows = _by_node(ledger, channel)
+    rows = [(name, counts) for name, counts in rows if counts]
+    if not rows:
+        return
+    channel.line(channel.paint("strong", "RECAP") + (" (since it was resumed)" if ledger.resumed else ""))
+    longest = max(width(name) for name, _ in rows[:MOST_ROWS])
+    for name, counts in rows[:MOST_ROWS]:
+        channel.line(f"  {pad(name, longest)}  {counts}")
+    if len(rows) > MOST_ROWS:
+        channel.line(f"  ... and {plural(len(rows) - MOST_ROWS, 'more node')}")
+
+
+def _by_node(ledger: Ledger, channel: Channel) -> list[tuple[str, str]]:
+    """Nodes with failures first: they are why one reads a recap."""
+    nodes: dict[str, list[Account]] = {}
+    for name, account in ledger.accounts.items():
+        nodes.setdefault(node_of(name), []).append(account)
+    rows = sorted(nodes.items(), key=lambda row: not any(account.failed for account in row[1]))
+    return [(f"{name} ({len(accounts)})", _counts(accounts, channel)) for name, accounts in rows]
+
+
+def _counts(accounts: Iterable[Account], channel: Channel) -> str:
+    totals = dict.fromkeys(("ok", "changed", "no-op", "FAILED", "skipped"), 0)
+    for account in accounts:
+        totals["ok"] += account.ok
+        totals["changed"] += account.changed
+        totals["no-op"] += account.no_op
+        totals["FAILED"] += account.failed
+        totals["skipped"] += account.skipped
+    styles = {"ok": "good", "FAILED": "bad"}
+    shown = ((name, f"{name}={count}") for name, count in totals.items() if count)
+    return " ".join(channel.paint(styles[name], text) if name in styles else text for name, text in shown)
+
+
+def write_summary(summary: Summary, channel: Channel) -> None:
+    """The one sentence about the job."""
+    counted = (
+        (summary.succeeded - summary.no_op, "ok"),
+        (summary.no_op, "no-op"),
+        (summary.failed, "failed"),
+        (summary.skipped, "skipped"),
+    )
+    counts = ", ".join(f"{count} {name}" for count, name in counted if count) or "nothing was run"
+    ended = "done" if summary.status == "ok" else summary.status
+    ended = channel.paint("good" if summary.status == "ok" else "bad", ended)
+    channel.line(f"Job {summary.job} ({summary.workflow}) {ended} after {clock(summary.seconds)}: {counts}.")
+
+
+def write_next(commands: Sequence[NextCommand], channel: Channel) -> None:
+    """The commands that make sense now."""
+    longest = max((width(command.command) for command in commands), default=0)
+    for index, command in enumerate(commands):
+        label = "Next:" if index == 0 else "     "
+        shown = channel.paint("strong", command.command) + " " * (longest - width(command.command))
+        channel.line(f"{label}  {shown}    {command.purpose}")

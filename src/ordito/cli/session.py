@@ -1,0 +1,92 @@
+"""One run of a command: its settings, the two channels, and the forms in which it speaks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from ordito.base.diagnostics import Diagnostic
+from ordito.cli import diagnostics as diagnostics_view
+from ordito.cli.channel import Channel
+from ordito.cli.progress.ndjson import JsonStream
+from ordito.cli.progress.report import NextCommand, write_next
+from ordito.cli.settings import Format, Settings
+from ordito.cli.structured import write_data
+
+
+class Session:
+    """What a verb speaks through.
+
+    ``out`` carries the result and nothing else, ``err`` everything people want to know besides. With ``--json`` all of
+    it goes to ``out`` as a stream of objects.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.out = Channel(sys.stdout, settings.color)
+        self.err = Channel(sys.stderr, settings.color)
+        self.stream = JsonStream(self.out) if settings.json_events else None
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is somebody to answer a question."""
+        return not self.settings.no_input and sys.stdin is not None and sys.stdin.isatty()
+
+    @property
+    def writes_text(self) -> bool:
+        """Whether results are for people."""
+        return self.stream is None and self.settings.output is Format.TEXT
+
+    def diagnostics(self, found: Sequence[Diagnostic]) -> None:
+        """Show diagnostics."""
+        if self.stream is not None:
+            for diagnostic in found:
+                self.stream.say("diagnostic", diagnostics_view.as_data(diagnostic))
+        elif found:
+            diagnostics_view.render(found, self.err)
+
+    def result(self, data: Mapping[str, object] | Sequence[object], text: Callable[[Channel], None]) -> None:
+        """Write the result of the verb: ``data`` for programs, or what ``text`` writes for people."""
+        if self.stream is not None:
+            self.stream.say("result", {"result": data})
+        elif self.settings.output is Format.TEXT:
+            text(self.out)
+        else:
+            write_data(data, self.settings.output, self.out)
+
+    def note(self, text: str) -> None:
+        """Tell people something in passing."""
+        if self.stream is None and not self.settings.quiet:
+            self.err.line(text)
+
+    def warn(self, text: str) -> None:
+        """Tell people something that deserves attention, also when they asked for quiet."""
+        if self.stream is not None:
+            self.stream.say("diagnostic", {"code": "warning", "severity": "warning", "message": text})
+        else:
+            self.err.line(f"{self.err.paint('warning', 'warning')}: {text}")
+
+    def next(self, *commands: NextCommand) -> None:
+        """Name the commands that make sense now."""
+        if self.stream is not None:
+            self.stream.say("next", {"commands": [{"command": c.command, "purpose": c.purpose} for c in commands]})
+        else:
+            write_next(commands, self.err)
+
+    def fail(self, code: str, message: str, hint: str = "", *commands: NextCommand, data: object = None) -> None:
+        """Say why nothing was done, and what to do about it."""
+        if self.stream is not None:
+            self.stream.say("error", {"code": code, "message": message, "hint": hint})
+        else:
+            self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {message}")
+            if hint:
+                self.err.line(f"  = help: {hint}")
+            self._fail_for_programs(code, message, hint, data)
+        if commands:
+            self.next(*commands)
+
+    def _fail_for_programs(self, code: str, message: str, hint: str, data: object) -> None:
+        if self.settings.output is not Format.TEXT:
+            error = {"code": code, "message": message, "hint": hint}
+            more = {} if data is None else {"diagnostics": data}
+            write_data({"error": error, **more}, self.settings.output, self.out)

@@ -1,0 +1,44 @@
+"""What git is told about an ensemble: which files are not kept, and how histories of `jobs.tsv` are merged.
+
+Lines are only ever added, and only missing ones: both files belong to the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ordito.ensemble.files import read, write_whole
+from ordito.ensemble.layout import PRIVATE, Layout
+
+MERGE_UNION = "jobs.tsv merge=union"
+
+
+def ensure_git_files(layout: Layout) -> None:
+    """See to it that git keeps `.ordito/` out and joins the lines of `jobs.tsv`. Raises ``EnsembleError``."""
+    add_lines(layout.git_ignore, [f"/{PRIVATE}/"])
+    add_lines(layout.git_attributes, [MERGE_UNION])
+
+
+def ignore_files(layout: Layout, paths: Iterable[Path]) -> None:
+    """Keep files of the ensemble out of git. Raises ``EnsembleError``."""
+    add_lines(layout.git_ignore, [_pattern(path.relative_to(layout.root)) for path in paths])
+
+
+def add_lines(path: Path, lines: Iterable[str]) -> None:
+    """Append to a file the lines that it does not hold. Raises ``EnsembleError``."""
+    found = read(path)
+    content = found or b""
+    present = {line.strip() for line in content.decode("utf-8", "surrogateescape").splitlines()}
+    missing = [line for line in dict.fromkeys(lines) if line not in present]
+    if not missing:
+        return
+    if content and not content.endswith(b"\n"):
+        content += b"\n"
+    write_whole(path, [content, *(line.encode("utf-8", "surrogateescape") + b"\n" for line in missing)])
+
+
+def _pattern(path: Path) -> str:
+    """A path as git's ignore files write it, its special characters escaped."""
+    escaped = "".join(f"\\{c}" if c in "\\*?[ " else c for c in path.as_posix())
+    return f"/{escaped}"

@@ -1,0 +1,324 @@
+"""The journal: an SQLite database that knows everything about a job while it runs, and what exists.
+
+It holds the rows of at most one job (header, plan, records), and a row for each instance, link, attribute and
+operation's outputs. All records of a turn, and the rows that their deltas change, become durable in one transaction.
+When the job is closed its rows go; those of what exists stay, so that a large YAML file need not be read again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import msgspec
+
+from ordito.ensemble.codec import Decoder, encode
+from ordito.ensemble.errors import EnsembleError, journal_explained
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pending_rows import PendingRows
+from ordito.ensemble.status import Status
+from ordito.instances.records import Data, Delta, Instance, Link, Snapshot
+from ordito.work.plan import Plan, Step
+from ordito.work.records import JobHeader, Record
+
+T = TypeVar("T")
+
+APPLICATION = 0x6F726474
+"""Marks the database file as an Ordito journal ("ordt")."""
+
+VERSION = 1
+"""The version of the tables below; a newer one is refused."""
+
+CHUNK = 1_000
+"""Steps, and edges, in one row."""
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE job (id TEXT PRIMARY KEY, header BLOB NOT NULL, plan BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE steps (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE edges (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE record (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE previous (target TEXT PRIMARY KEY, change TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE instance (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, changed TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, changed TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
+CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
+"""
+JOB_TABLES = ("job", "steps", "edges", "record", "previous")
+STATE_TABLES = ("instance", "link", "attribute", "output")
+
+
+class UnfinishedJob(msgspec.Struct, frozen=True):
+    """A job that the journal holds: it runs, or it was interrupted and must be resumed."""
+
+    header: JobHeader
+    plan: Plan
+    records: tuple[Record, ...]
+
+
+class Journal:
+    """The journal of one ensemble; every method raises ``EnsembleError`` if the database cannot do its part."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Use ``open_journal`` or ``read_journal``."""
+        self._path = path
+        self._db = connection
+        self._records: list[bytes] = []
+        self._rows = PendingRows()
+        self._next = 0
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shut()
+
+    def shut(self) -> None:
+        """Let go of the database; what was not committed is lost."""
+        with journal_explained("close", self._path):
+            self._db.close()
+
+    # -------------------------------------------------------------------------------------------- while a job runs
+
+    def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
+        """Begin a job durably. Raises ``EnsembleError`` also while another job is unfinished."""
+        frame = msgspec.structs.replace(plan, steps=(), edges=())
+        rows = PendingRows()
+        rows.add(delta)
+        with self._transaction("begin a job in") as db:
+            if (found := db.execute("SELECT id FROM job").fetchone()) is not None:
+                raise EnsembleError(f"job {found[0]} is unfinished", "continue it with `ordito jobs resume`")
+            db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
+            db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
+            db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
+            for table in ("instance", "link"):
+                db.execute(f"INSERT INTO previous SELECT id, changed FROM {table} WHERE changed <> ''")
+            _execute(db, rows)
+        self._next = 0
+
+    def append(self, record: Record) -> None:
+        """Add a record to the current turn."""
+        self._records.append(encode(record))
+        delta = getattr(record, "delta", None)
+        if delta is not None:
+            self._rows.add(delta)
+
+    def commit(self) -> None:
+        """Make all records of the turn durable, with the rows that their deltas change."""
+        if not self._records:
+            return
+        with self._transaction("write to") as db:
+            numbered = enumerate(self._records, self._next)
+            db.executemany("INSERT INTO record VALUES (?, ?)", numbered)
+            _execute(db, self._rows)
+        self._next += len(self._records)
+        self._records = []
+        self._rows = PendingRows()
+
+    def unfinished(self) -> UnfinishedJob | None:
+        """The job that this journal holds, if any; records appended from here on follow those it has."""
+        with self._reading() as db:
+            row = db.execute("SELECT header, plan FROM job").fetchone()
+            if row is None:
+                return None
+            steps = _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
+            edges = _joined(db, "SELECT body FROM edges ORDER BY chunk", Decoder(tuple[tuple[int, int, int], ...]))
+            record: Decoder[Record] = Decoder(Record)  # type: ignore[arg-type]
+            found = tuple(record(body) for (body,) in db.execute("SELECT body FROM record ORDER BY number"))
+            frame = Decoder(Plan)(row[1])
+            plan = msgspec.structs.replace(frame, steps=steps, edges=edges)
+            self._next = len(found)
+            return UnfinishedJob(Decoder(JobHeader)(row[0]), plan, found)
+
+    def previous_changes(self) -> dict[str, str]:
+        """For each instance and link that had one when the job began: its last change."""
+        with self._reading() as db:
+            return dict(db.execute("SELECT target, change FROM previous").fetchall())
+
+    def finish(self, status: Status, digest: str) -> None:
+        """The job's files are written: forget the job, and remember what they say and their digest."""
+        with self._transaction("close the job in") as db:
+            for table in JOB_TABLES:
+                db.execute(f"DELETE FROM {table}")
+            _set(db, "status", encode(status))
+            _set(db, "digest", digest.encode())
+
+    # ---------------------------------------------------------------------------------------------- what exists
+
+    def digest(self) -> str:
+        """The digest of the files that were written from these rows, "" if none ever was."""
+        with self._reading() as db:
+            return (_get(db, "digest") or b"").decode()
+
+    def status(self) -> Status:
+        """The status as of the last job that was closed."""
+        with self._reading() as db:
+            found = _get(db, "status")
+            return Decoder(Status)(found) if found else Status()
+
+    def holds_instances(self) -> bool:
+        """Whether there is a row of an instance."""
+        with self._reading() as db:
+            return db.execute("SELECT 1 FROM instance LIMIT 1").fetchone() is not None
+
+    def snapshot(self) -> Snapshot:
+        """What exists, as of the last committed turn."""
+        snapshot = Snapshot()
+        with self._reading() as db:
+            instance, link = Decoder(Instance), Decoder(Link)
+            data, outputs = Decoder(object), Decoder(dict[str, Data])
+            snapshot.apply(
+                Delta(
+                    instances=tuple(instance(b) for (b,) in db.execute("SELECT body FROM instance ORDER BY number")),
+                    links=tuple(link(b) for (b,) in db.execute("SELECT body FROM link ORDER BY number")),
+                )
+            )
+            for entity, name, value in db.execute("SELECT entity, name, value FROM attribute"):
+                snapshot.attributes.setdefault(entity, {})[name] = data(value)
+            for entity, operation, body in db.execute("SELECT entity, operation, body FROM output"):
+                snapshot.outputs.setdefault(entity, {})[operation] = outputs(body)
+            highest = Decoder(dict[str, int])(_get(db, "highest") or encode({}))
+            for node, number in highest.items():
+                snapshot.highest[node] = max(number, snapshot.highest.get(node, 0))
+        return snapshot
+
+    def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
+        """Take over what files say that were not written from these rows."""
+        rows = PendingRows()
+        rows.add(
+            Delta(
+                instances=tuple(snapshot.instances.values()),
+                links=tuple(snapshot.links.values()),
+                attributes=snapshot.attributes,
+                outputs=snapshot.outputs,
+            )
+        )
+        with self._transaction("read the state into") as db:
+            for table in STATE_TABLES:
+                db.execute(f"DELETE FROM {table}")
+            _execute(db, rows)
+            _set(db, "highest", encode(snapshot.highest))
+            _set(db, "status", encode(status))
+            _set(db, "digest", digest.encode())
+
+    # ------------------------------------------------------------------------------------------- the database
+
+    @contextmanager
+    def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
+        with journal_explained(doing, self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view, though another process may write."""
+        with journal_explained("read", self._path):
+            nested = self._db.in_transaction
+            if not nested:
+                self._db.execute("BEGIN")
+            try:
+                yield self._db
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise sqlite3.DatabaseError(f"a row is damaged ({error})") from error
+            finally:
+                if not nested and self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+
+def open_journal(layout: Layout) -> Journal:
+    """The journal of an ensemble for writing, made if there is none; only for who holds the lock."""
+    layout.make_private()
+    with journal_explained("open", layout.journal):
+        db = sqlite3.connect(layout.journal, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            if not _version(db, layout.journal):
+                _make(db)
+        except BaseException:
+            db.close()
+            raise
+    return Journal(layout.journal, db)
+
+
+def read_journal(layout: Layout) -> Journal | None:
+    """The journal of an ensemble for reading, while others may write; None if there is none."""
+    if not layout.journal.exists():
+        return None
+    with journal_explained("read", layout.journal):
+        db = sqlite3.connect(f"{layout.journal.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        try:
+            if not _readable(db):
+                # Nobody can write here, not even the files by which SQLite lets readers and writers know each other.
+                db.close()
+                db = sqlite3.connect(f"{layout.journal.as_uri()}?immutable=1", uri=True, isolation_level=None)
+            made = _version(db, layout.journal)
+        except BaseException:
+            db.close()
+            raise
+    if made:
+        return Journal(layout.journal, db)
+    db.close()
+    return None
+
+
+def _readable(db: sqlite3.Connection) -> bool:
+    try:
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith("SQLITE_CANTOPEN") or error.sqlite_errorname.startswith("SQLITE_READONLY"):
+            return False
+        raise
+    return True
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables, 0 if there are none yet."""
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    if found > VERSION:
+        raise EnsembleError(
+            f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"
+        )
+    return int(found)
+
+
+def _make(db: sqlite3.Connection) -> None:
+    """Make the tables; in one transaction, so that they are there all or not at all."""
+    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    db.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
+
+
+def _execute(db: sqlite3.Connection, rows: PendingRows) -> None:
+    for statement, parameters in rows.statements():
+        if parameters:
+            db.executemany(statement, parameters)
+
+
+def _chunks(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
+    for chunk, first in enumerate(range(0, len(items), CHUNK)):
+        yield chunk, encode(items[first : first + CHUNK])
+
+
+def _joined(db: sqlite3.Connection, query: str, decode: Callable[[bytes], tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(item for (body,) in db.execute(query) for item in decode(body))
+
+
+def _get(db: sqlite3.Connection, key: str) -> bytes | None:
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def _set(db: sqlite3.Connection, key: str, value: bytes) -> None:
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

@@ -1,0 +1,73 @@
+"""Where everything lies in an ensemble's directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from ordito.base.change_ids import is_change_id, job_of
+from ordito.ensemble.errors import explained
+
+MANIFEST = "ensemble.yaml"
+PRIVATE = ".ordito"
+
+
+class Layout:
+    """The paths of one ensemble; ``root`` is its directory, as an absolute path."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.manifest = self.root / MANIFEST
+        self.status = self.root / "status"
+        self.jobs = self.root / "jobs"
+        self.jobs_tsv = self.root / "jobs.tsv"
+        self.artifacts = self.root / "artifacts"
+        self.git_attributes = self.root / ".gitattributes"
+        self.git_ignore = self.root / ".gitignore"
+        self.private = self.root / PRIVATE
+        self.journal = self.private / "journal.db"
+        self.lock = self.private / "lock"
+        self.logs = self.private / "logs"
+
+    @property
+    def exists(self) -> bool:
+        """Whether this directory is an ensemble already."""
+        return self.manifest.exists() or self.journal.exists()
+
+    def job_record(self, job: str) -> Path:
+        """The record of a job."""
+        return self.jobs / f"{job}.yaml"
+
+    def job_part(self, job: str, number: int) -> Path:
+        """One of the files that hold the tasks of a large job, from 1."""
+        return self.jobs / job / f"{number:04}.yaml"
+
+    def status_part(self, node: str) -> Path:
+        """The file that holds the instances of a node in a large ensemble."""
+        return self.status / f"{_file_name(node)}.yaml"
+
+    def log(self, job: str) -> Path:
+        """What the operations of a job printed."""
+        return self.logs / f"{job}.log"
+
+    def job_ids(self) -> list[str]:
+        """The ids of all jobs that have a record, oldest first. Raises ``EnsembleError``."""
+        with explained("read", self.jobs):
+            try:
+                names = os.listdir(self.jobs)  # noqa: PTH208  (plain names, of which there may be many)
+            except FileNotFoundError:
+                return []
+        found = {name.removesuffix(".yaml") for name in names}
+        return sorted(name for name in found if is_change_id(name) and job_of(name) == name)
+
+    def make_private(self) -> None:
+        """Make the directory for what git does not keep. Raises ``EnsembleError``."""
+        with explained("write to", self.root):
+            self.private.mkdir(parents=True, exist_ok=True)
+
+
+def _file_name(node: str) -> str:
+    """A node's name as the name of a file; different names give different ones, and none is hidden."""
+    name = quote(node, safe=" ()[]+,=@")
+    return f"%2E{name[1:]}" if name.startswith(".") else name

@@ -1,0 +1,136 @@
+"""The ensemble's lock: one changing command at a time, held from before the state is read.
+
+It is a lock of the operating system on a file, so it dies with its process, however that dies. The file also says, for
+people, who holds it; when nobody does, it is empty.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+import socket
+import time
+from types import TracebackType
+
+import msgspec
+
+from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.files import write_all
+from ordito.ensemble.layout import Layout
+
+PAUSE = 0.05
+"""Seconds between two attempts to get the lock."""
+
+PATIENCE = 0.2
+"""Seconds for which even who does not want to wait tries again: readers hold the lock for a moment to look at it."""
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Who holds a lock: user, machine, process, what it does, and since when (seconds since the epoch)."""
+
+    user: str = "somebody"
+    machine: str = "an unknown machine"
+    pid: int = 0
+    command: str = ""
+    since: float = 0.0
+
+    def __str__(self) -> str:
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since)) if self.since else "an unknown time"
+        command = f" ({self.command})" if self.command else ""
+        return f"{self.user} on {self.machine}, process {self.pid}{command}, since {since}"
+
+
+class Locked(EnsembleError):
+    """Another command works on the ensemble; ``owner`` is who, where that is known."""
+
+    def __init__(self, layout: Layout, owner: Owner | None) -> None:
+        who = f"by {owner}" if owner else "by another process"
+        super().__init__(
+            f"the ensemble {layout.root} is locked {who}",
+            "wait until that command has ended, or give --wait-lock SECONDS to wait for it",
+        )
+        self.owner = owner
+
+
+class EnsembleLock:
+    """The lock, as a context: ``with EnsembleLock(layout, command="deploy"): ...``."""
+
+    def __init__(self, layout: Layout, *, command: str, wait: float = 0.0) -> None:
+        """``wait`` is how many seconds to try. Entering raises ``Locked``, or ``EnsembleError``."""
+        self._layout = layout
+        self._command = command
+        self._wait = max(wait, PATIENCE)
+        self._handle = -1
+
+    def __enter__(self) -> EnsembleLock:
+        self._layout.make_private()
+        with explained("lock", self._layout.lock):
+            handle = os.open(self._layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                self._acquire(handle)
+                owner = Owner(_user(), socket.gethostname(), os.getpid(), self._command, time.time())
+                _write_owner(handle, msgspec.json.encode(owner) + b"\n")
+            except BaseException:
+                os.close(handle)
+                raise
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        handle, self._handle = self._handle, -1
+        try:
+            _write_owner(handle, b"")
+        finally:
+            os.close(handle)
+
+    def _acquire(self, handle: int) -> None:
+        give_up = time.monotonic() + self._wait
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= give_up:
+                    raise Locked(self._layout, read_owner(self._layout)) from None
+                time.sleep(PAUSE)
+            else:
+                return
+
+
+def holder(layout: Layout) -> Owner | None:
+    """Who works on the ensemble now, None if nobody does. Raises ``EnsembleError``."""
+    with explained("look at", layout.lock):
+        try:
+            handle = os.open(layout.lock, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return read_owner(layout) or Owner()
+        finally:
+            os.close(handle)
+        return None
+
+
+def read_owner(layout: Layout) -> Owner | None:
+    """What the lock file says about its holder; None where it says nothing."""
+    try:
+        return msgspec.json.decode(layout.lock.read_bytes(), type=Owner)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _write_owner(handle: int, text: bytes) -> None:
+    os.ftruncate(handle, 0)
+    os.lseek(handle, 0, os.SEEK_SET)
+    write_all(handle, text)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

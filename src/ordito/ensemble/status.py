@@ -1,0 +1,54 @@
+"""The machine's part of an ensemble besides its instances: what was deployed last, with what, and what came of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.base.change_ids import last_reserved
+from ordito.work.plan import Plan
+from ordito.work.records import JobClosingRecord, JobHeader
+
+REVISING = frozenset({"deploy", "undeploy"})
+"""Workflows whose success makes a new revision."""
+
+
+class LastJob(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The job that ran last: its id, its workflow, and how it ended."""
+
+    id: str
+    workflow: str
+    status: str
+
+
+class Status(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `ensemble.yaml` says below its marker line, instances left out.
+
+    ``service`` is the digest of the pinned service and ``main`` its entry definitions file, ``inputs`` the topology
+    inputs it was deployed with, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each
+    node, ``revision`` the number of successful deployments and removals. ``last_change`` is the highest changeId that
+    any job has reserved.
+    """
+
+    service: str = ""
+    main: str = ""
+    revision: int = 0
+    last_job: LastJob | None = None
+    last_change: str = ""
+    inputs: dict[str, object] = {}
+    outputs: dict[str, object] = {}
+    counts: dict[str, int] = {}
+
+
+def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
+    """The status once a job is closed."""
+    revises = header.workflow in REVISING
+    return Status(
+        service=header.service if revises else before.service,
+        main=header.main if revises else before.main,
+        revision=before.revision + 1 if revises and closing.status == "ok" else before.revision,
+        last_job=LastJob(header.id, header.workflow, closing.status),
+        last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
+        inputs=header.inputs if revises else before.inputs,
+        outputs=closing.outputs,
+        counts={**before.counts, **plan.counts},
+    )

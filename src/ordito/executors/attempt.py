@@ -1,0 +1,184 @@
+"""One attempt to carry out an invocation: what is made for it, its process, and what is cleaned up after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.executors.commands import COMMANDS, Command, Script, read_head
+from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
+from ordito.executors.environment import Environment, unfit_variable
+from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
+from ordito.executors.outcomes import outcome_of
+from ordito.executors.process_table import Marker
+from ordito.executors.script_tree import build, runs_in_place
+from ordito.executors.slots import Slot, empty, is_empty, remove
+from ordito.executors.stream import Stream
+from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
+
+TAIL_LINES = 20
+TAIL_BYTES = 32_768
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What an executor gives to each attempt: the basic variables, the folder of all slots, patience, and who takes
+    care of a child process that stays behind."""
+
+    base: Mapping[str, str]
+    area: str
+    patience: Patience
+    left: Callable[[int], None]
+
+
+class Attempt:
+    """Runs one invocation in a slot.
+
+    ``begin`` starts it; ``stream`` then gets its output and, last, None when it has ended; ``finish`` cleans up and
+    gives the outcome.
+    """
+
+    def __init__(
+        self,
+        invocation: Invocation,
+        slot: Slot,
+        stream: Stream[tuple[Attempt, Printed | None]],
+        surroundings: Surroundings,
+    ) -> None:
+        self.invocation = invocation
+        self.slot = slot
+        self.is_slot_clean = True
+        self._stream = stream
+        self._surroundings = surroundings
+        self._copies: list[Copy] = []
+        self._files: list[str] = []
+        self._process: OperationProcess | None = None
+        self._ended: Ended | None = None
+        self._cancelled = False
+        self._tail = b""
+
+    async def begin(self) -> Started | Outcome:
+        """Prepare and start it; the outcome where it cannot be started."""
+        try:
+            command = await self._prepared()
+            if self._cancelled:
+                return await self._refused(Ending.CANCELLED, "cancelled before it was started")
+            return self._start(command)
+        except Unusable as error:
+            return await self._refused(Ending.NOT_STARTED, str(error))
+        except (OSError, ValueError) as error:
+            return await self._refused(Ending.NOT_STARTED, self._why(error))
+
+    async def finish(self) -> Outcome:
+        """Clean up after the process has ended; its outcome."""
+        if self._process is None or self._ended is None:
+            raise RuntimeError("finish() was called before the end")
+        tail = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
+        if tail and not tail[-1]:
+            tail.pop()
+        outcome = outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
+        self.is_slot_clean = not self._process.has_left_group
+        await self._clean()
+        return outcome
+
+    async def end(self, ending: Ending) -> None:
+        """End it with everything it started; returns when that is done."""
+        self._cancelled = True
+        task = self._process.end(ending) if self._process else None
+        if task is not None:
+            await asyncio.shield(task)
+
+    def resume(self) -> None:
+        """There is room for output again."""
+        if self._process is not None:
+            self._process.resume()
+
+    # ------------------------------------------------------------------------------------------------ before it runs
+
+    async def _prepared(self) -> Command:
+        invocation, slot = self.invocation, self.slot
+        path = in_tree(invocation.root, invocation.artifact)
+        head = read_head(path, invocation.artifact)
+        if invocation.files:
+            self._copies = planned_copies(invocation.files, invocation.root, slot.work)
+            await asyncio.to_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
+        if invocation.dependencies:
+            path = await self._with_dependencies(path)
+        environment = Environment(
+            invocation, self._surroundings.base, scratch=slot.work, outputs=slot.outputs, file=slot.environment
+        )
+        self._write(slot.environment, environment.file)
+        self._write(slot.unexported, environment.unexported)
+        return COMMANDS[invocation.processor](Script(invocation, path, head, slot, environment))
+
+    async def _with_dependencies(self, path: str) -> str:
+        invocation = self.invocation
+        if runs_in_place(invocation.artifact, invocation.dependencies):
+            for dependency in invocation.dependencies:
+                in_tree(invocation.root, dependency)
+            return path
+        self._files.append(self.slot.tree)
+        return await asyncio.to_thread(
+            build, invocation.root, invocation.artifact, invocation.dependencies, self.slot.tree
+        )
+
+    def _write(self, path: str, text: str) -> None:
+        if text:
+            self._files.append(path)
+            Path(path).write_text(text, encoding="utf-8", errors="surrogateescape")
+
+    def _start(self, command: Command) -> Started:
+        invocation, surroundings = self.invocation, self._surroundings
+        self._process = OperationProcess(
+            command,
+            Marker(invocation.job, invocation.step, surroundings.area),
+            invocation.timeout,
+            surroundings.patience,
+            Ears(self._take, self._take_end, surroundings.left),
+        )
+        return self._process.started(self.slot.path)
+
+    def _why(self, error: OSError | ValueError) -> str:
+        """Why a process could not be started, in words."""
+        artifact = self.invocation.artifact
+        if problem := unfit_variable({**self.invocation.environment, **self.invocation.large}):
+            return f"{artifact} was not started: {problem}"
+        if isinstance(error, OSError):
+            where = f": {error.filename}" if error.filename else ""
+            return f"{artifact} was not started: {error.strerror}{where}"
+        return f"{artifact} was not started: {error}"
+
+    async def _refused(self, ending: Ending, message: str) -> Outcome:
+        await self._clean()
+        return Outcome(ending, message=message)
+
+    # ------------------------------------------------------------------------------------------------ while it runs
+
+    def _take(self, data: bytes) -> bool:
+        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        self._stream.put((self, Printed(data)), len(data))
+        if self._stream.is_full:
+            self._stream.hold(self)
+            return False
+        return True
+
+    def _take_end(self, ended: Ended) -> None:
+        self._ended = ended
+        self._stream.put((self, None))
+
+    # ----------------------------------------------------------------------------------------------- after it has run
+
+    async def _clean(self) -> None:
+        """Leave the slot as the next step expects it, but for the result; note if that cannot be done."""
+        kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]
+        if self._copies:
+            await asyncio.to_thread(remove_copies, self._copies, self.slot)
+        if kept:
+            Path(self.slot.kept).touch()
+        for path in self._files:
+            self.is_slot_clean &= await asyncio.to_thread(remove, path)
+        if not is_empty(self.slot.work):
+            self.is_slot_clean &= await asyncio.to_thread(empty, self.slot.work, kept)
+        self.is_slot_clean &= not kept

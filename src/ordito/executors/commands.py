@@ -1,0 +1,107 @@
+"""How a kind of script is started: the command line around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from ordito.executors.copies import Unusable
+from ordito.executors.environment import ENVIRONMENT_FILE, Environment
+from ordito.executors.operation import Command
+from ordito.executors.process_table import JOB, OUTPUTS, STEP
+from ordito.executors.shell import Interpreter, UnusableInterpreter, interpreter_of, wrapper
+from ordito.executors.slots import Slot
+from ordito.work.invocation import Invocation
+
+PYTHON_RUNNER = str(Path(__file__).with_name("python_runner.py"))
+
+HEAD = 4096
+"""Bytes of a script that are looked at for its ``#!`` line."""
+
+
+class Script(msgspec.Struct, frozen=True):
+    """A script ready to be started: ``path`` is where it runs, ``head`` its first bytes."""
+
+    invocation: Invocation
+    path: str
+    head: bytes
+    slot: Slot
+    environment: Environment
+
+
+def read_head(path: str, artifact: str) -> bytes:
+    """A script's first bytes; ``Unusable`` where it cannot be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.read(HEAD)
+    except IsADirectoryError:
+        raise Unusable(f"{artifact} is a folder, not a script") from None
+    except OSError as error:
+        raise Unusable(f"the script {artifact} cannot be read ({error.strerror})") from None
+
+
+def shell_command(script: Script) -> Command:
+    """bash or sh around a shell script; another interpreter that its ``#!`` line names runs it as it is."""
+    artifact, environment = script.invocation.artifact, script.environment.variables
+    try:
+        interpreter = interpreter_of(script.head)
+    except UnusableInterpreter as error:
+        raise Unusable(f"{artifact} cannot be run: {error}") from None
+    program = _program(interpreter, environment)
+    if program is None:
+        raise Unusable(
+            f'{artifact} needs the interpreter "{interpreter.program}", which is not installed on this machine '
+            f"(or not in PATH={environment['PATH']})"
+        )
+    if interpreter.variables:
+        environment = {**environment, **dict(interpreter.variables)}
+    arguments = [program, *interpreter.options]
+    if interpreter.is_shell:
+        source = script.slot.unexported if script.environment.unexported else ""
+        outputs = script.invocation.outputs
+        arguments += ["-c", wrapper(interpreter, _identity(script.invocation), outputs, script.slot.result, source)]
+    return Command(program, [*arguments, script.path], environment, script.slot.work)
+
+
+def python_command(script: Script) -> Command:
+    """``python3`` from PATH, else the interpreter of this process, around a Python script."""
+    invocation, environment = script.invocation, script.environment
+    program = shutil.which("python3", path=environment.variables["PATH"]) or sys.executable
+    given = set(environment.given)
+    job, step, attempt = _identity(invocation)
+    settings = {
+        "job": job,
+        "step": step,
+        "attempt": attempt,
+        "result": script.slot.result,
+        "outputs": invocation.outputs,
+        "base": [n for n in environment.variables if n not in given or n in (JOB, STEP, OUTPUTS, ENVIRONMENT_FILE)],
+        "source": script.slot.unexported if environment.unexported else "",
+    }
+    # -B: the tree of the service stays as it is.
+    arguments = [program, "-B", PYTHON_RUNNER, json.dumps(settings), script.path]
+    return Command(program, arguments, environment.variables, script.slot.work)
+
+
+COMMANDS: dict[str, Callable[[Script], Command]] = {
+    "tosca.artifacts.Implementation.Bash": shell_command,
+    "tosca.artifacts.Implementation.Python": python_command,
+}
+"""The kinds of artifact that run on this machine; types derived from these are run alike."""
+
+
+def _identity(invocation: Invocation) -> tuple[str, str, str]:
+    return invocation.job, invocation.step, str(invocation.attempt)
+
+
+def _program(interpreter: Interpreter, environment: dict[str, str]) -> str | None:
+    """The interpreter's file: as it is named, else by its name in PATH, as systems put it at different places."""
+    if "/" in interpreter.program and os.access(interpreter.program, os.X_OK):
+        return interpreter.program
+    return shutil.which(interpreter.name, path=environment["PATH"])

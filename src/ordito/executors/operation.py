@@ -1,0 +1,231 @@
+"""One operation's process, from its start to its end, on the event loop: no thread, no child watcher.
+
+    RUNNING    --process ends-------> LINGERING   a daemon may still hold its output open
+    RUNNING    --timeout, cancel----> ENDING      its processes are being ended
+    LINGERING  --output ends, or has been waited for long enough--> ENDED
+    ENDING     --they are gone------> ENDED
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+import msgspec
+
+from ordito.executors.ending import end_processes
+from ordito.executors.output_pipe import OutputPipe
+from ordito.executors.process_table import Marker, boot_id, look_up, machine
+from ordito.work.invocation import Ending, Started
+
+
+class Phase(Enum):
+    """Where a process is in its life."""
+
+    RUNNING = "running"
+    LINGERING = "lingering"
+    ENDING = "ending"
+    ENDED = "ended"
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A program to start: its file, its arguments (the first is its name), environment and working directory."""
+
+    program: str
+    arguments: Sequence[str]
+    environment: dict[str, str]
+    folder: str
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """Seconds: between asking processes to end and making them; for output that a daemon still holds open."""
+
+    grace: float = 10.0
+    linger: float = 1.0
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a process ended: by itself (``ending`` is None) or because it was ended, with which status (negative: the
+    signal that killed it), after how many seconds. ``unended`` are ids of processes that could not be ended."""
+
+    status: int
+    seconds: float
+    ending: Ending | None = None
+    unended: tuple[int, ...] = ()
+
+
+class Ears(msgspec.Struct, frozen=True):
+    """Who is told about a process: ``printed`` takes a piece of output and says whether more is welcome, ``ended`` is
+    called once and last, ``left`` gets the id of a child that lives on to read what a daemon prints."""
+
+    printed: Callable[[bytes], bool]
+    ended: Callable[[Ended], None]
+    left: Callable[[int], None]
+
+
+class OperationProcess:
+    """A process that leads a session of its own, with its output in a pipe. Started when it is made; ``OSError`` and
+    ``ValueError`` (a variable that no environment can carry) where it cannot be."""
+
+    def __init__(
+        self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._patience = patience
+        self._ears = ears
+        self._phase = Phase.RUNNING
+        self._ending: Ending | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._end_task: asyncio.Task[None] | None = None
+        self._pipe = OutputPipe(self._loop, ears.printed, self._output_ended)
+        self._began = self._loop.time()
+        self._popen = self._spawn(command)
+        self._seconds = 0.0
+        self._pidfd = self._watch()
+        self._loop.add_reader(self._pidfd, self._process_ended)
+        process = look_up(self._popen.pid)
+        self._marker = msgspec.structs.replace(
+            marker, leader=self._popen.pid, leader_start=process.start_time if process else 0
+        )
+        if timeout is not None:
+            self._timer = self._loop.call_later(timeout, self.end, Ending.TIMED_OUT)
+
+    def started(self, slot: str) -> Started:
+        """What is needed to find this very process again."""
+        return Started(self._popen.pid, self._marker.leader_start, boot_id(), machine(), slot)
+
+    def resume(self) -> None:
+        """There is room for output again."""
+        self._pipe.resume()
+
+    @property
+    def has_left_group(self) -> bool:
+        """Whether, after its end, a process of its group lives on: its working directory must not be used again."""
+        try:
+            os.killpg(self._popen.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+    def end(self, ending: Ending) -> asyncio.Task[None] | None:
+        """End it with everything it started, for this reason; the task that does so, None if it has ended by itself."""
+        if self._phase is Phase.RUNNING:
+            self._enter(Phase.ENDING)
+            self._ending = ending
+            self._end_task = self._loop.create_task(self._end())
+        return self._end_task
+
+    # ------------------------------------------------------------------------------------------------ what happens
+
+    def _process_ended(self) -> None:
+        self._ignore_process()
+        if self._phase is Phase.ENDING:
+            # Not reaped yet: while its id is taken, its process group cannot become a stranger's.
+            return
+        self._popen.wait()
+        self._seconds = self._loop.time() - self._began
+        self._enter(Phase.LINGERING)
+        self._pipe.drain()
+        if self._phase is Phase.LINGERING:
+            if self._pipe.is_open:
+                self._timer = self._loop.call_later(self._patience.linger, self._let_go)
+            else:
+                self._tell_end(())
+
+    def _output_ended(self) -> None:
+        if self._phase is Phase.LINGERING:
+            self._tell_end(())
+
+    async def _end(self) -> None:
+        unended = await end_processes(self._marker, self._patience.grace)
+        self._ignore_process()
+        if not any(p.pid == self._popen.pid for p in unended):
+            self._popen.wait()
+        self._seconds = self._loop.time() - self._began
+        self._let_go(tuple(p.pid for p in unended))
+
+    def _let_go(self, unended: tuple[int, ...] = ()) -> None:
+        """End with the output still held open: by a daemon, or by a process that could not be found."""
+        self._pipe.drain()
+        if self._phase is not Phase.ENDED:
+            reader = self._pipe.let_go()
+            if reader is not None:
+                self._ears.left(reader)
+            self._tell_end(unended)
+
+    def _tell_end(self, unended: tuple[int, ...]) -> None:
+        self._enter(Phase.ENDED)
+        status = self._popen.returncode if self._popen.returncode is not None else 0
+        self._ears.ended(Ended(status, self._seconds, self._ending, unended))
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _enter(self, phase: Phase) -> None:
+        self._phase = phase
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _spawn(self, command: Command) -> subprocess.Popen[bytes]:
+        _keep_descriptors_here()
+        output = self._pipe.open()
+        try:
+            return subprocess.Popen(
+                command.arguments,
+                executable=command.program,
+                env=command.environment,
+                cwd=command.folder,
+                stdin=_nothing(),
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                close_fds=False,
+            )
+        except (OSError, ValueError):
+            self._pipe.close()
+            raise
+        finally:
+            os.close(output)
+
+    def _watch(self) -> int:
+        """A descriptor that can be read when the process ends; without one it may not run."""
+        try:
+            return os.pidfd_open(self._popen.pid)
+        except OSError:
+            os.killpg(self._popen.pid, signal.SIGKILL)
+            self._popen.wait()
+            self._pipe.close()
+            raise
+
+    def _ignore_process(self) -> None:
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+
+@functools.cache
+def _nothing() -> int:
+    """A descriptor of /dev/null to read from, one for all operations."""
+    return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+
+@functools.cache
+def _keep_descriptors_here() -> None:
+    """Mark what this process inherited as its own, once.
+
+    Everything Python opens is closed in a new process anyway. With the few descriptors that are not, marked likewise,
+    a new process need not walk through all descriptors of this one to close them.
+    """
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.set_inheritable(int(name), False)

@@ -1,0 +1,88 @@
+"""From how a process ended and what it left behind to the outcome of its operation."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from ordito.executors.operation import Ended
+from ordito.executors.result import LARGEST_FILE, Reported, Result, merge, read_reported, read_result
+from ordito.executors.slots import Slot
+from ordito.work.invocation import Ending, Invocation, Outcome
+
+
+def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
+    """The outcome of an operation whose process has ended just now."""
+    result = read_result(_content(slot.result), *_identity(invocation)) if invocation.outputs else None
+    reported = read_reported(_content(slot.outputs), slot.outputs)
+    ending, message = _judge(invocation, ended, result, reported)
+    return Outcome(
+        ending,
+        exit_code=ended.status if ended.status >= 0 else 128 - ended.status,
+        outputs=merge(result, reported, invocation.outputs),
+        changed=reported.changed,
+        status=reported.status,
+        done=reported.done,
+        message=message,
+        tail=() if ending is Ending.SUCCEEDED else tuple(tail),
+        seconds=ended.seconds,
+    )
+
+
+def outcome_left_behind(job: str, step: str, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
+    """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
+    result = read_result(_content(slot.result), job, step)
+    if result is None or result.status is None:
+        return None
+    reported = read_reported(_content(slot.outputs), slot.outputs)
+    problem = result.problem or reported.problem
+    return Outcome(
+        Ending.FAILED if result.status or problem else Ending.SUCCEEDED,
+        exit_code=result.status,
+        outputs=merge(result, reported, outputs),
+        changed=reported.changed,
+        status=reported.status,
+        done=reported.done,
+        message=_joined(f"exit {result.status}" if result.status else "", problem),
+    )
+
+
+def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
+    if ended.ending is not None:
+        message = "cancelled"
+        if ended.ending is Ending.TIMED_OUT:
+            message = f"timed out after {invocation.timeout:g} s"
+        if ended.unended:
+            numbers = ", ".join(str(pid) for pid in ended.unended)
+            message += f"; processes that cannot be ended, not even by KILL: {numbers}"
+        return ended.ending, message
+    problem = (result.problem if result else "") or reported.problem
+    if ended.status == 0:
+        return (Ending.FAILED, problem) if problem else (Ending.SUCCEEDED, "")
+    return Ending.FAILED, _joined(_status(ended.status), problem)
+
+
+def _status(status: int) -> str:
+    if status > 0:
+        return f"exit {status}"
+    try:
+        return f"killed by signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return f"killed by signal {-status}"
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
+
+
+def _identity(invocation: Invocation) -> tuple[str, str, int]:
+    return invocation.job, invocation.step, invocation.attempt
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a file an operation may have written; one byte more than is accepted at most."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.read(LARGEST_FILE + 1)
+    except OSError:
+        return b""

@@ -1,0 +1,149 @@
+"""The pipe that an operation prints into, and what becomes of it when the operation ends and a daemon stays.
+
+The operation's end of the pipe is opened for reading *and* writing, so that the operation itself keeps the pipe from
+being broken: a daemon that goes on printing after we have let go, or after we have died, gets no SIGPIPE. The reader
+sees the end of the output as ever when nobody has that end open any more.
+
+A pipe that nobody reads would fill up, and the daemon would hang at its 64 KiB of unread output. So where somebody
+still holds the pipe when we let go of it, it is handed to a ``cat`` that throws away what comes and ends with the last
+process that could write to it. (Only after a crash of the orchestrator is there no reader; then a running operation
+may have to wait for room, until it is settled.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+
+PIECE = 65_536
+
+
+class OutputPipe:
+    """The reading end of an operation's pipe, on the event loop.
+
+    ``printed`` takes a piece of output and says whether more is welcome now; ``ended`` is called when nobody holds the
+    operation's end open any more.
+    """
+
+    __slots__ = ("_descriptor", "_ended", "_is_reading", "_loop", "_printed")
+
+    def __init__(
+        self, loop: AbstractEventLoop, printed: Callable[[bytes], bool], ended: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self._printed = printed
+        self._ended = ended
+        self._descriptor = -1
+        self._is_reading = False
+
+    def open(self) -> int:
+        """Open it; the descriptor to give to the operation, which the caller closes after that."""
+        self._descriptor, other = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            # A pipe opened by its name gets flags of its own: the operation's end waits for room as programs expect.
+            end = os.open(f"/proc/self/fd/{other}", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            self.close()
+            raise
+        finally:
+            os.close(other)
+        self.resume()
+        return end
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody may still print into it, and we would hear it."""
+        return self._descriptor >= 0
+
+    def resume(self) -> None:
+        """Read again after a reader had enough."""
+        if self.is_open and not self._is_reading:
+            self._loop.add_reader(self._descriptor, self._read)
+            self._is_reading = True
+
+    def drain(self) -> None:
+        """Read what is in the pipe now, welcome or not; at most what fits into a pipe."""
+        if not self.is_open:
+            return
+        left = fcntl.fcntl(self._descriptor, fcntl.F_GETPIPE_SZ)
+        while left > 0 and (size := self._take()):
+            left -= size
+
+    def let_go(self) -> int | None:
+        """Stop listening; the id of the process that listens from now on if somebody still holds the pipe."""
+        if not self.is_open:
+            return None
+        descriptor = self._detach()
+        try:
+            return _throw_away(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Stop listening, whoever may print."""
+        if self.is_open:
+            os.close(self._detach())
+
+    def _read(self) -> None:
+        self._take()
+
+    def _take(self) -> int:
+        """Read one piece; its size, 0 if there was none."""
+        try:
+            data = os.read(self._descriptor, PIECE)
+        except BlockingIOError:
+            return 0
+        if not data:
+            self.close()
+            self._ended()
+        elif not self._printed(data) and self._is_reading:
+            self._loop.remove_reader(self._descriptor)
+            self._is_reading = False
+        return len(data)
+
+    def _detach(self) -> int:
+        if self._is_reading:
+            self._loop.remove_reader(self._descriptor)
+            self._is_reading = False
+        descriptor, self._descriptor = self._descriptor, -1
+        return descriptor
+
+
+def reap_when_ended(loop: AbstractEventLoop, pid: int) -> Callable[[], None]:
+    """Take notice of the end of a child process when it comes; what is returned stops that."""
+    descriptor = os.pidfd_open(pid)
+
+    def stop() -> None:
+        nonlocal descriptor
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+            descriptor = -1
+
+    def ended() -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+        stop()
+
+    loop.add_reader(descriptor, ended)
+    return stop
+
+
+def _throw_away(descriptor: int) -> int | None:
+    """Start a process that reads a pipe until its end; None where there is no program for it."""
+    program = shutil.which("cat")
+    if program is None:
+        return None
+    os.set_blocking(descriptor, True)
+    null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        actions = [(os.POSIX_SPAWN_DUP2, descriptor, 0), (os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+        return os.posix_spawn(program, ["cat"], {}, file_actions=actions, setsid=True)
+    except OSError:
+        return None
+    finally:
+        os.close(null)

@@ -1,0 +1,69 @@
+"""Where a value is evaluated, what it came out as if it has none, and what its evaluation has looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.model.service import Relationship
+
+
+class Context(msgspec.Struct, frozen=True):
+    """For whom a value is evaluated (§4.1).
+
+    In a node template: ``node`` and, where there is one, the ``instance``. In a relationship: the ``relationship``
+    with the ids of the two ends, "" where an end is not known. In the topology's outputs: nothing of these;
+    ``chosen`` then gives, by node, the instance that stands for it.
+    """
+
+    node: str = ""
+    instance: str = ""
+    relationship: Relationship | None = None
+    source: str = ""
+    target: str = ""
+    chosen: Mapping[str, str] = {}
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """What a value without a value resolves to (not null, which is one): ``reason`` says why, in words."""
+
+    reason: str
+
+
+class EvaluationError(Exception):
+    """A value cannot be evaluated: what failed, where it is written, and what to do about it."""
+
+    def __init__(self, message: str, span: Span | None = None, hint: str = "") -> None:
+        self.message = message
+        self.span = span
+        self.hint = hint
+        where = f"{span}: " if span else ""
+        then = f" ({hint})" if hint else ""
+        super().__init__(f"{where}{message}{then}")
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
+    when the operation has ended."""
+
+    file: str
+    path: str
+    remove: bool
+
+
+class Trace:
+    """What evaluations have looked at, and what they ask for.
+
+    ``reads`` are entities (ids, or ``#node`` for the set of a node's instances) as in ``Snapshot.changes``;
+    ``copies`` the artifacts to copy. ``states`` are node states that take effect with the step for which values are
+    evaluated, by instance.
+    """
+
+    __slots__ = ("copies", "reads", "states")
+
+    def __init__(self, states: Mapping[str, str] | None = None) -> None:
+        self.reads: set[str] = set()
+        self.copies: dict[Copy, None] = {}
+        self.states: Mapping[str, str] = states or {}

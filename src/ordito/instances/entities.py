@@ -1,0 +1,224 @@
+"""Entities that functions name: which node instance or relationship instance a name or keyword stands for (§4.1).
+
+Where a node has several instances, a name alone means the one on the caller's own path: the caller itself, an instance
+that hosts it or that it hosts, the one that shares its nearest host, the one of the same slot where both nodes have
+equally many; anything else is an error, never silently the first.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.base.suggest import nearest
+from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.records import Snapshot, link_id
+from ordito.model.service import NodeTemplate, Relationship, Service
+
+KEYWORDS = ("SELF", "SOURCE", "TARGET", "HOST")
+
+
+class NodeEntity(msgspec.Struct, frozen=True):
+    """A node: its template and, where one is meant and exists, the id of its instance."""
+
+    template: NodeTemplate
+    instance: str = ""
+
+    @property
+    def id(self) -> str:
+        """What identifies it: the instance, else the template."""
+        return self.instance or self.template.name
+
+    @property
+    def context(self) -> Context:
+        """The context of values written in it."""
+        return Context(node=self.template.name, instance=self.instance)
+
+    def __str__(self) -> str:
+        return f'node "{self.template.name}"'
+
+
+class LinkEntity(msgspec.Struct, frozen=True):
+    """A relationship: the model's, and the ids of its ends, "" where one is not known."""
+
+    relationship: Relationship
+    source: str = ""
+    target: str = ""
+
+    @property
+    def id(self) -> str:
+        """The link's id, or the relationship's key where an end is open."""
+        r = self.relationship
+        return link_id(r.key, r.source, self.source, self.target) if self.source and self.target else r.key
+
+    @property
+    def context(self) -> Context:
+        """The context of values written in it."""
+        return Context(relationship=self.relationship, source=self.source, target=self.target)
+
+    def __str__(self) -> str:
+        return f'relationship "{self.relationship.key}"'
+
+
+Entity = NodeEntity | LinkEntity
+
+
+class Entities:
+    """Finds entities in a service and the snapshot of its instances."""
+
+    def __init__(self, service: Service, snapshot: Snapshot) -> None:
+        self.service = service
+        self.snapshot = snapshot
+        self._below: dict[str, dict[str, list[str]]] = {}
+        self._read = 0
+
+    def find(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity | Nothing:
+        """The entity that a name other than HOST stands for; nothing where it is a node without instances."""
+        if name == "SELF":
+            return self._self(context, span)
+        if name in {"SOURCE", "TARGET"}:
+            return self._end(name, context, span)
+        template = self.service.nodes.get(name)
+        if template is not None:
+            chosen = self.choose(template, context, span, trace)
+            return chosen if isinstance(chosen, Nothing) else NodeEntity(template, chosen)
+        uses = self.service.relationship_templates.get(name)
+        if uses:
+            return self._relationship_template(name, uses, context, span)
+        known = [*self.service.nodes, *self.service.relationship_templates]
+        near = " or ".join(f'"{n}"' for n in nearest(name, known))
+        raise EvaluationError(f'there is no node named "{name}"', span, f"did you mean {near}?" if near else "")
+
+    def find_template(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity:
+        """As ``find`` for static values: where no instance can be told, the template itself."""
+        template = self.service.nodes.get(name) if name not in KEYWORDS else None
+        if template is None:
+            found = self.find(name, context, span, trace)
+            assert not isinstance(found, Nothing)
+            return found
+        chosen = self.candidates(template, context, trace)
+        return NodeEntity(template, chosen[0] if len(chosen) == 1 else "")
+
+    def host(self, entity: NodeEntity) -> NodeEntity | None:
+        """What hosts a node: the recorded host of its instance, else by the template."""
+        relationship = entity.template.host
+        if relationship is None:
+            return None
+        record = self.snapshot.instances.get(entity.instance)
+        return NodeEntity(self.service.nodes[relationship.target], record.host if record else "")
+
+    def choose(self, template: NodeTemplate, context: Context, span: Span | None, trace: Trace) -> str | Nothing:
+        """The id of the instance that a node's name stands for in a context."""
+        found = self.candidates(template, context, trace)
+        if not found:
+            return Nothing(f'node "{template.name}" has no instance')
+        if len(found) > 1:
+            raise EvaluationError(
+                f'node "{template.name}" has {len(found)} instances, and nothing says which of them is meant',
+                span,
+                "name it by SELF, SOURCE, TARGET or HOST, or by the requirement that leads to it",
+            )
+        return found[0]
+
+    def candidates(self, template: NodeTemplate, context: Context, trace: Trace) -> tuple[str, ...]:
+        """The instances that a node's name may stand for in a context: one, if there is a way to tell."""
+        name = template.name
+        chosen = context.chosen.get(name)
+        if chosen is not None:
+            return (chosen,)
+        ids = self.snapshot.ids_of(name)
+        trace.reads.add(f"#{name}")
+        if len(ids) < 2:
+            return ids
+        callers = [i for i in (context.instance, context.source, context.target) if i in self.snapshot.instances]
+        for caller in callers:
+            found = self._on_path(name, caller)
+            if found:
+                return (found,)
+        for caller in callers:
+            record = self.snapshot.instances[caller]
+            siblings = self.snapshot.ids_of(record.node)
+            trace.reads.add(f"#{record.node}")
+            if len(siblings) == len(ids):
+                same = [i for i in ids if self.snapshot.instances[i].index == record.index]
+                if len(same) == 1:
+                    return (same[0],)
+        return ids
+
+    def hosts_of(self, instance: str) -> list[str]:
+        """The instances that host an instance, directly and in turn, the nearest first."""
+        chain: list[str] = []
+        record = self.snapshot.instances.get(instance)
+        while record is not None and record.host and record.host not in chain:
+            chain.append(record.host)
+            record = self.snapshot.instances.get(record.host)
+        return chain
+
+    def _on_path(self, node: str, caller: str) -> str:
+        """The one instance of a node that is the caller, hosts it, is hosted by it, or shares its nearest host."""
+        chain = [caller, *self.hosts_of(caller)]
+        for above in chain:
+            if self.snapshot.instances[above].node == node:
+                return above
+        below = self._hosted(node)
+        for above in chain:
+            found = below.get(above, ())
+            if len(found) == 1:
+                return found[0]
+            if found:
+                return ""
+        return ""
+
+    def _hosted(self, node: str) -> dict[str, list[str]]:
+        """By instance, those of a node that it hosts directly or in turn; kept until an instance comes or goes."""
+        changes = self.snapshot.changes
+        if any(changes[i].startswith("#") for i in range(self._read, len(changes))):
+            self._below.clear()
+        self._read = len(changes)
+        known = self._below.get(node)
+        if known is None:
+            known = self._below[node] = {}
+            for instance in self.snapshot.ids_of(node):
+                for above in self.hosts_of(instance):
+                    known.setdefault(above, []).append(instance)
+        return known
+
+    def _self(self, context: Context, span: Span | None) -> Entity:
+        if context.relationship is not None:
+            return LinkEntity(context.relationship, context.source, context.target)
+        if context.node:
+            return NodeEntity(self.service.nodes[context.node], context.instance)
+        raise EvaluationError(
+            "SELF stands for a node or a relationship, and here is neither", span, "write the node's name instead"
+        )
+
+    def _end(self, name: str, context: Context, span: Span | None) -> NodeEntity:
+        relationship = context.relationship
+        if relationship is None:
+            raise EvaluationError(
+                f"{name} stands for an end of a relationship, and here is none", span, "use SELF or the node's name"
+            )
+        if name == "SOURCE":
+            return NodeEntity(self.service.nodes[relationship.source], context.source)
+        return NodeEntity(self.service.nodes[relationship.target], context.target)
+
+    def _relationship_template(
+        self, name: str, uses: tuple[Relationship, ...], context: Context, span: Span | None
+    ) -> LinkEntity:
+        if len(uses) > 1:
+            matching = [r for r in uses if r.source == context.node or r == context.relationship]
+            if len(matching) != 1:
+                raise EvaluationError(
+                    f'relationship template "{name}" is used by {len(uses)} requirements, and nothing says which is meant',
+                    span,
+                    "use SELF inside the relationship",
+                )
+            uses = (matching[0],)
+        relationship = uses[0]
+        sources = self._ends(relationship.source, context)
+        targets = self._ends(relationship.target, context)
+        return LinkEntity(relationship, sources, targets)
+
+    def _ends(self, node: str, context: Context) -> str:
+        found = self.candidates(self.service.nodes[node], context, Trace())
+        return found[0] if len(found) == 1 else ""

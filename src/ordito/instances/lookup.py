@@ -1,0 +1,370 @@
+"""Properties, attributes and artifacts of entities: what a path of names and indexes leads to (§4.4.2, §4.5.1, §4.8.1).
+
+The order in which a name is looked for: the entity's own values; its capabilities; through a requirement the matched
+capability of the target, then the target itself. An attribute that a node does not have is looked for in its Endpoint
+capabilities and then in the same way up the chain of its hosts.
+
+The functions here are generators: they ask for the values they need by yielding ``Ask`` and get them sent back, so that
+chains of values of any length are followed without recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.base.suggest import nearest
+from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
+from ordito.instances.records import end_id
+from ordito.model.service import Artifact, Capability, PropertyDefinition
+from ordito.syntax.expressions import Value
+
+ENDPOINT = "tosca.capabilities.Endpoint"
+INDEX = "INDEX"
+
+Path = tuple[str | int, ...]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """A request for a value in a context; ``name`` tells people which value it is, and cycles are found by it."""
+
+    value: Value
+    context: Context
+    name: str = ""
+
+
+Answer = object
+"""Data, or ``Nothing``."""
+
+Steps = Generator[Ask, Answer, Answer]
+
+
+class _Missing:
+    """The name is not declared where it was looked for."""
+
+
+MISSING = _Missing()
+
+
+class Lookup:
+    """One evaluation's way of looking things up: entities, and the trace of what was read."""
+
+    def __init__(self, entities: Entities, trace: Trace) -> None:
+        self.entities = entities
+        self.trace = trace
+
+    # ---------------------------------------------------------------------------------------------- properties
+
+    def property(self, entity: Entity, path: Path, span: Span | None) -> Steps:
+        """A static value of the service template."""
+        found = yield from self._property(entity, path, span)
+        if found is MISSING:
+            raise unknown("property", path, entity, span, self._property_names(entity))
+        return found
+
+    def property_of_hosts(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
+        """A static value of the nearest host that has it."""
+        names: list[str] = []
+        host = self.entities.host(entity)
+        while host is not None:
+            names.append(host.template.name)
+            found = yield from self._property(host, path, span)
+            if found is not MISSING:
+                return found
+            host = self.entities.host(host)
+        raise no_host("property", path, entity, names, span)
+
+    def _property(self, entity: Entity, path: Path, span: Span | None) -> Steps:
+        name, rest = str(path[0]), path[1:]
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        found = yield from self._value(holder.properties, holder.definitions, name, entity)
+        if found is not MISSING:
+            return self.nested(found, rest, path, entity, span)
+        if isinstance(entity, NodeEntity) and rest:
+            capability = entity.template.capabilities.get(name)
+            if capability is not None:
+                found = yield from self._property_of_capability(capability, rest, entity, span)
+                if found is not MISSING:
+                    return found
+            found = yield from self._property_by_requirement(entity, name, rest, span)
+        return found
+
+    def _property_of_capability(self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None) -> Steps:
+        found = yield from self._value(
+            capability.properties, capability.definitions, str(path[0]), entity, prefix=f"{capability.name}."
+        )
+        return found if found is MISSING else self.nested(found, path[1:], path, entity, span)
+
+    def _property_by_requirement(self, entity: NodeEntity, requirement: str, path: Path, span: Span | None) -> Steps:
+        for relationship in entity.template.requirements:
+            if relationship.requirement != requirement:
+                continue
+            template = self.entities.service.nodes[relationship.target]
+            chosen = self.entities.candidates(template, entity.context, self.trace)
+            target = NodeEntity(template, chosen[0] if len(chosen) == 1 else "")
+            capability = template.capabilities.get(relationship.capability)
+            found: Answer = MISSING
+            if capability is not None:
+                found = yield from self._property_of_capability(capability, path, target, span)
+            if found is MISSING:
+                found = yield from self._value(
+                    template.properties, template.definitions, str(path[0]), target
+                )
+                if found is not MISSING:
+                    found = self.nested(found, path[1:], path, target, span)
+            if found is not MISSING:
+                return found
+        return MISSING
+
+    def _property_names(self, entity: Entity) -> list[str]:
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        names = [*holder.properties, *holder.definitions]
+        if isinstance(entity, NodeEntity):
+            names += [*entity.template.capabilities, *(r.requirement for r in entity.template.requirements)]
+        return names
+
+    # ---------------------------------------------------------------------------------------------- attributes
+
+    def attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
+        """A value of the running system: an attribute, or a property reflected as one."""
+        looked_in: list[str] = []
+        current: Entity | None = entity
+        while current is not None:
+            found = yield from self._attribute(current, path, span)
+            if found is not MISSING:
+                return found
+            if isinstance(current, LinkEntity):
+                break
+            looked_in.append(current.template.name)
+            current = self.entities.host(current)
+        if len(looked_in) > 1:
+            raise no_host("attribute", path, entity, looked_in, span)
+        raise unknown("attribute", path, entity, span, self._attribute_names(entity))
+
+    def attribute_of_hosts(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
+        """A value of the nearest host that has it."""
+        host = self.entities.host(entity)
+        if host is None:
+            raise no_host("attribute", path, entity, [], span)
+        return (yield from self.attribute(host, path, span))
+
+    def _attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
+        name, rest = str(path[0]), path[1:]
+        own = self._built_in(entity, name)
+        if own is MISSING:
+            own = yield from self._own_attribute(entity, name)
+        if own is not MISSING:
+            return self.nested(own, rest, path, entity, span)
+        if isinstance(entity, LinkEntity):
+            return MISSING
+        if rest:
+            capability = entity.template.capabilities.get(name)
+            found: Answer = MISSING
+            if capability is not None:
+                found = yield from self._attribute_of_capability(capability, rest, entity, span)
+            if found is MISSING:
+                found = yield from self._attribute_by_requirement(entity, name, rest, span)
+            if found is not MISSING:
+                return found
+        return (yield from self._attribute_of_endpoints(entity, path, span))
+
+    def _own_attribute(self, entity: Entity, name: str) -> Steps:
+        """What is recorded, else what the template says, else the property of that name."""
+        for holder_id in self._holders(entity):
+            recorded = self.entities.snapshot.attributes.get(holder_id)
+            if recorded is not None and name in recorded:
+                return recorded[name]
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        if name in holder.attributes:
+            return (yield Ask(holder.attributes[name], entity.context, f"{entity.id}.{name}"))
+        found = yield from self._value(holder.properties, holder.definitions, name, entity)
+        if found is MISSING and name in holder.attribute_definitions:
+            return Nothing(f'attribute "{name}" of {entity.id} has no value yet')
+        return found
+
+    def _holders(self, entity: Entity) -> tuple[str, ...]:
+        """The ids under which values of an entity are recorded, the most special first."""
+        if isinstance(entity, NodeEntity):
+            found: tuple[str, ...] = (entity.instance,) if entity.instance else ()
+        else:
+            key = entity.relationship.key
+            found = (
+                entity.id,
+                *([end_id(key, entity.source, "source")] if entity.source else []),
+                *([end_id(key, entity.target, "target")] if entity.target else []),
+            )
+        self.trace.reads.update(found)
+        return found
+
+    def _built_in(self, entity: Entity, name: str) -> Answer:
+        """The attributes that every entity has (§5.9.1, §5.7.1)."""
+        if name == "tosca_name":
+            return entity.template.name if isinstance(entity, NodeEntity) else entity.relationship.key
+        if name == "tosca_id":
+            if isinstance(entity, NodeEntity) and not entity.instance:
+                return Nothing(f"{entity} has no instance here")
+            return entity.id
+        if name == "state":
+            if isinstance(entity, LinkEntity):
+                link = self.entities.snapshot.links.get(entity.id)
+                return link.state if link else "initial"
+            record = self.entities.snapshot.instances.get(entity.instance)
+            if record is None:
+                return Nothing(f"{entity} has no instance here")
+            self.trace.reads.add(record.id)
+            return self.trace.states.get(record.id, record.state)
+        return MISSING
+
+    def _attribute_of_capability(self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None) -> Steps:
+        name = str(path[0])
+        recorded: Mapping[str, object] = {}
+        for holder_id in self._holders(entity):
+            recorded = self.entities.snapshot.attributes.get(holder_id, {})
+        key = f"{capability.name}::{name}"
+        if key in recorded:
+            return self.nested(recorded[key], path[1:], path, entity, span)
+        found: Answer
+        if name in capability.attributes:
+            found = yield Ask(capability.attributes[name], entity.context, f"{entity.id}.{capability.name}.{name}")
+        else:
+            found = yield from self._value(
+                capability.properties, capability.definitions, name, entity, prefix=f"{capability.name}."
+            )
+        if found is MISSING and name in capability.attribute_definitions:
+            found = Nothing(f'attribute "{name}" of capability "{capability.name}" of {entity.id} has no value yet')
+        return found if found is MISSING else self.nested(found, path[1:], path, entity, span)
+
+    def _attribute_by_requirement(self, entity: NodeEntity, requirement: str, path: Path, span: Span | None) -> Steps:
+        for relationship in entity.template.requirements:
+            if relationship.requirement != requirement:
+                continue
+            target = self._target(entity, relationship.target, span, hosting=relationship.is_hosting)
+            if isinstance(target, Nothing):
+                return target
+            capability = target.template.capabilities.get(relationship.capability)
+            found: Answer = MISSING
+            if capability is not None:
+                found = yield from self._attribute_of_capability(capability, path, target, span)
+            if found is MISSING:
+                found = yield from self._own_attribute(target, str(path[0]))
+                if found is MISSING:
+                    found = self._built_in(target, str(path[0]))
+                if found is not MISSING:
+                    found = self.nested(found, path[1:], path, target, span)
+            if found is not MISSING:
+                return found
+        return MISSING
+
+    def _target(self, entity: NodeEntity, name: str, span: Span | None, *, hosting: bool) -> NodeEntity | Nothing:
+        template = self.entities.service.nodes[name]
+        record = self.entities.snapshot.instances.get(entity.instance)
+        if hosting and record is not None:
+            return NodeEntity(template, record.host)
+        chosen = self.entities.choose(template, entity.context, span, self.trace)
+        return chosen if isinstance(chosen, Nothing) else NodeEntity(template, chosen)
+
+    def _attribute_of_endpoints(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
+        """The one value that a node's Endpoint capabilities have for a name the node itself does not have."""
+        values: list[Answer] = []
+        declared = False
+        for capability in entity.template.capabilities.values():
+            if ENDPOINT not in capability.kinds:
+                continue
+            found = yield from self._attribute_of_capability(capability, path, entity, span)
+            declared |= found is not MISSING
+            if found is not MISSING and not isinstance(found, Nothing) and found not in values:
+                values.append(found)
+        if not declared:
+            return MISSING
+        if len(values) > 1:
+            raise EvaluationError(
+                f'the Endpoint capabilities of {entity} have different values for "{path[0]}"',
+                span,
+                "name the capability: [entity, capability, attribute]",
+            )
+        return values[0] if values else Nothing(f'"{path[0]}" of {entity.id} has no value yet')
+
+    def _attribute_names(self, entity: Entity) -> list[str]:
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        return [*holder.attributes, *holder.attribute_definitions, *self._property_names(entity)]
+
+    # ------------------------------------------------------------------------------------ artifacts, nested values
+
+    def artifact(self, entity: Entity, name: str) -> Artifact | None:
+        """An artifact of a node or relationship."""
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        return holder.artifacts.get(name)
+
+    def _value(
+        self,
+        values: Mapping[str, Value],
+        definitions: Mapping[str, PropertyDefinition],
+        name: str,
+        entity: Entity,
+        *,
+        prefix: str = "",
+    ) -> Steps:
+        if name in values:
+            value = values[name]
+            if isinstance(value, str | int | float):
+                return value
+            return (yield Ask(value, entity.context, f"{entity.id}.{prefix}{name}"))
+        if name in definitions:
+            return Nothing(f'"{prefix}{name}" of {entity.id} is not set')
+        return MISSING
+
+    def nested(self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None) -> Answer:
+        """The value inside a list, map or complex value that further names and indexes lead to."""
+        for place in rest:
+            if isinstance(value, Nothing):
+                return value
+            value = self._inside(value, place, path, entity, span)
+        return value
+
+    def _inside(self, value: Answer, place: str | int, path: Path, entity: Entity | None, span: Span | None) -> Answer:
+        where = f"{entity.id}." if entity else ""
+        what = where + ".".join(str(p) for p in path)
+        if isinstance(value, list):
+            index = self._index(place, entity, span)
+            if index is None:
+                raise EvaluationError(f'"{what}" is a list, and "{place}" is no index', span)
+            if not 0 <= index < len(value):
+                raise EvaluationError(f'"{what}" has {len(value)} entries, and index {index} is asked for', span)
+            return value[index]
+        if isinstance(value, Mapping):
+            if place in value:
+                return value[place]
+            if str(place) in value:
+                return value[str(place)]
+            near = " or ".join(f'"{n}"' for n in nearest(str(place), value))
+            raise EvaluationError(f'"{what}" has no entry "{place}"', span, f"did you mean {near}?" if near else "")
+        raise EvaluationError(f'"{what}" is neither a list nor a map, and "{place}" is asked for in it', span)
+
+    def _index(self, place: str | int, entity: Entity | None, span: Span | None) -> int | None:
+        if isinstance(place, int):
+            return place
+        if place == INDEX:
+            instance = entity.instance if isinstance(entity, NodeEntity) else entity.source if entity else ""
+            record = self.entities.snapshot.instances.get(instance)
+            if record is None:
+                raise EvaluationError("INDEX stands for the slot of a node's instance, and here is none", span)
+            return record.index
+        return int(place) if place.isdecimal() else None
+
+
+def unknown(what: str, path: Path, entity: Entity, span: Span | None, known: list[str]) -> EvaluationError:
+    """That an entity has nothing of that name."""
+    near = " or ".join(f'"{n}"' for n in nearest(str(path[0]), sorted(set(known))))
+    written = ".".join(str(p) for p in path)
+    return EvaluationError(f'{entity} has no {what} "{written}"', span, f"did you mean {near}?" if near else "")
+
+
+def no_host(what: str, path: Path, entity: Entity, hosts: list[str], span: Span | None) -> EvaluationError:
+    """That nothing on the way up the hosts has that name."""
+    written = ".".join(str(p) for p in path)
+    if not hosts:
+        return EvaluationError(f"{entity} has no host", span)
+    return EvaluationError(f'no {what} "{written}" on the way up from {entity}: {" -> ".join(hosts)}', span)

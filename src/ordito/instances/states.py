@@ -1,0 +1,60 @@
+"""Node states as TOSCA names them (§3.4.1), and what an operation takes back of what others have done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INITIAL = "initial"
+CREATING = "creating"
+CREATED = "created"
+CONFIGURING = "configuring"
+CONFIGURED = "configured"
+STARTING = "starting"
+STARTED = "started"
+STOPPING = "stopping"
+DELETING = "deleting"
+DELETED = "deleted"
+ERROR = "error"
+
+TRANSITIONS: Mapping[str, frozenset[str]] = {
+    INITIAL: frozenset({CREATING, DELETED}),
+    CREATING: frozenset({CREATED, STARTED, ERROR}),
+    CREATED: frozenset({CONFIGURING, STOPPING}),
+    CONFIGURING: frozenset({CONFIGURED, ERROR}),
+    CONFIGURED: frozenset({STARTING, STOPPING, DELETING}),
+    STARTING: frozenset({STARTED, ERROR}),
+    STARTED: frozenset({STOPPING}),
+    STOPPING: frozenset({CONFIGURED, DELETED, ERROR}),
+    DELETING: frozenset({DELETED, ERROR}),
+    DELETED: frozenset({CREATING}),
+    ERROR: frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING}),
+}
+"""Which state may follow which in a declarative workflow. ``creating`` goes straight to ``started``, and ``stopping``
+to ``deleted``, for what a provider makes. Any state becomes ``deleted`` where the host is deleted with the instance."""
+
+TRANSITIONAL = frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING})
+"""The states during which an operation is at work."""
+
+TAKES_BACK: Mapping[str, frozenset[str]] = {
+    "start": frozenset({"stop"}),
+    "stop": frozenset({"start"}),
+    "delete": frozenset(
+        {
+            "create",
+            "pre_configure_source",
+            "pre_configure_target",
+            "configure",
+            "post_configure_source",
+            "post_configure_target",
+            "start",
+        }
+    ),
+    "create": frozenset({"delete"}),
+    "add_target": frozenset({"remove_target"}),
+    "add_source": frozenset({"remove_source"}),
+    "remove_target": frozenset({"add_target"}),
+    "remove_source": frozenset({"add_source"}),
+    "make": frozenset({"remove"}),
+    "remove": frozenset({"make"}),
+}
+"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not."""

@@ -1,0 +1,142 @@
+"""Operational status: how events change the local one, and how the effective one follows from dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from ordito.instances.dependencies import targets_first
+from ordito.instances.records import SCALED_IN, Instance, Snapshot
+from ordito.model.service import Service
+
+OK = "ok"
+DEGRADED = "degraded"
+PENDING = "pending"
+UNKNOWN = "unknown"
+ERROR = "error"
+ABSENT = "absent"
+
+WORSE = {OK: 0, DEGRADED: 1, PENDING: 2, UNKNOWN: 3, ERROR: 4, ABSENT: 5}
+"""How bad a status is, compared with others."""
+
+
+class Happened(StrEnum):
+    """What can happen to an instance that its local status tells of."""
+
+    CHAIN_BEGAN = "the first operation of a deploy chain starts on an instance that is absent or new"
+    CHAIN_ENDED = "the chain of the instance has ended well"
+    STOPPED = "stop done"
+    DELETED = "delete done, or nothing to delete"
+    SUCCEEDED = "operation succeeded, chain not ended"
+    FAILED_MODIFIED = "failed, modified"
+    FAILED_UNREPORTED = "failed, not reported"
+    FAILED_UNMODIFIED = "failed, reported not modified"
+    NEVER_STARTED = "never started"
+
+
+LOCAL_AFTER: Mapping[Happened, str | None] = {
+    Happened.CHAIN_BEGAN: PENDING,
+    Happened.CHAIN_ENDED: OK,
+    Happened.STOPPED: PENDING,
+    Happened.DELETED: ABSENT,
+    Happened.SUCCEEDED: None,
+    Happened.FAILED_MODIFIED: ERROR,
+    Happened.FAILED_UNREPORTED: UNKNOWN,
+    Happened.FAILED_UNMODIFIED: None,
+    Happened.NEVER_STARTED: None,
+}
+"""The local status after an event; None where it stays as it was."""
+
+REQUIRED: Mapping[str, str] = {
+    OK: OK,
+    DEGRADED: DEGRADED,
+    PENDING: PENDING,
+    UNKNOWN: UNKNOWN,
+    ERROR: ERROR,
+    ABSENT: ERROR,
+}
+OPTIONAL: Mapping[str, str] = {
+    OK: OK,
+    DEGRADED: DEGRADED,
+    PENDING: DEGRADED,
+    UNKNOWN: DEGRADED,
+    ERROR: DEGRADED,
+    ABSENT: DEGRADED,
+}
+"""What the status of a dependency contributes to the effective status of a dependent."""
+
+PRIORITY = "ordito.priority"
+
+
+def local_after(before: str, happened: Happened) -> str:
+    """The local status of an instance after an event."""
+    after = LOCAL_AFTER[happened]
+    return before if after is None else after
+
+
+def failure(modified: bool | None) -> Happened:
+    """Which kind of failure it was, by what the operation reported about having modified the instance."""
+    if modified is None:
+        return Happened.FAILED_UNREPORTED
+    return Happened.FAILED_MODIFIED if modified else Happened.FAILED_UNMODIFIED
+
+
+def aggregate(statuses: Iterable[str]) -> str:
+    """The status of several instances taken as one: all operational, their worst; some, degraded; none, the best of
+    what they are. No instance at all is ``absent``."""
+    found = set(statuses)
+    if not found:
+        return ABSENT
+    operational = found & {OK, DEGRADED}
+    if operational == found:
+        return max(found, key=WORSE.__getitem__)
+    return DEGRADED if operational else min(found, key=WORSE.__getitem__)
+
+
+def effective_statuses(service: Service, snapshot: Snapshot) -> dict[str, str]:
+    """The effective status of every recorded instance, by id: its local status with those of its dependencies.
+
+    One pass in dependency order: the instances of a target are aggregated once, whatever the number of their
+    dependents. Instances of nodes that the service no longer has keep their local status.
+    """
+    effective = {i.id: i.local for i in snapshot.instances.values() if i.node not in service.nodes}
+    together: dict[str, str | None] = {}
+    for node in targets_first(service):
+        records = snapshot.records_of(node.name)
+        shared = [_contribution(service, r.target, together[r.target]) for r in node.requirements if not r.is_hosting]
+        contributions = {c for c in shared if c is not None}
+        optional_host = node.host is not None and _is_optional(service, node.host.target)
+        for instance in records:
+            effective[instance.id] = _effective(instance, contributions, effective, optional_host=optional_host)
+        together[node.name] = _together(records, effective)
+    return effective
+
+
+def _together(records: list[Instance], effective: Mapping[str, str]) -> str | None:
+    """The instances of a node as one; nothing where there are none because none are wanted."""
+    existing = [effective[i.id] for i in records if i.exists]
+    if existing:
+        return aggregate(existing)
+    return ABSENT if any(i.note != SCALED_IN for i in records) else None
+
+
+def _effective(
+    instance: Instance, contributions: set[str], effective: Mapping[str, str], *, optional_host: bool
+) -> str:
+    if instance.local not in {OK, DEGRADED}:
+        return instance.local
+    found = {instance.local, *contributions}
+    if instance.host:
+        found.add((OPTIONAL if optional_host else REQUIRED)[effective.get(instance.host, ABSENT)])
+    return max(found, key=WORSE.__getitem__)
+
+
+def _contribution(service: Service, target: str, status: str | None) -> str | None:
+    """What a requirement contributes; nothing where its target has no instances because none are wanted."""
+    if status is None:
+        return None
+    return (OPTIONAL if _is_optional(service, target) else REQUIRED)[status]
+
+
+def _is_optional(service: Service, node: str) -> bool:
+    return service.nodes[node].metadata.get(PRIORITY) == "optional"

@@ -1,0 +1,246 @@
+"""Running the real program on real services: what the acceptance tests share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "examples" / "shop"
+CHANGE_ID = re.compile(r"\b[0-9A-Za-z]{8}[0-9a-f]{4}\b")
+LIMIT = 90.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished process: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def both(self) -> str:
+        """Everything it printed."""
+        return self.out + self.err
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A bare environment with a home of its own."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def ordito(home: Path, *arguments: str | Path, code: str = "", limit: float = LIMIT) -> Finished:
+    """Run ``ordito`` to its end; ``code`` is Python that runs first in the same process, to break it on purpose."""
+    process = start(home, *arguments, code=code)
+    out, err = process.communicate(timeout=limit)
+    return Finished(process.returncode, out, err)
+
+
+def start(home: Path, *arguments: str | Path, code: str = "") -> subprocess.Popen[str]:
+    """Start ``ordito`` and leave it running."""
+    command = [sys.executable, "-c", f"{code}\nfrom ordito.cli.main import main\nmain()", *map(str, arguments)]
+    return subprocess.Popen(
+        command,
+        cwd=home,
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def status_of(ensemble: Path) -> dict[str, Any]:
+    """The machine part of an ensemble, without what differs from run to run: change ids."""
+    text = (ensemble / "ensemble.yaml").read_text(encoding="utf-8")
+    document = yaml.safe_load(CHANGE_ID.sub("ID", text))
+    status = document["status"]
+    assert isinstance(status, dict)
+    return status
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """All files below a folder with their contents, the program's own working files left out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_file() and relative.parts[0] != ".ordito":
+            found[str(relative)] = path.read_bytes()
+    return found
+
+
+def free_ports(count: int) -> int:
+    """The first of ``count`` neighbouring ports that nobody listens on."""
+    step = 41 + os.getpid() % 97
+    for base in range(20_000 + os.getpid() % 20_000, 60_000, step):
+        if not any(is_open(base + n) for n in range(count)):
+            return base
+    raise AssertionError("no free ports")
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens on a port of this machine."""
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A shop of its own: service, ensemble, ports and data directory, all below ``home``."""
+
+    home: Path
+    service: Path
+    port: int
+
+    @property
+    def ensemble(self) -> Path:
+        """Its ensemble."""
+        return self.home / "ensemble"
+
+    @property
+    def directory(self) -> Path:
+        """Where its processes keep their files."""
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        """The operations' own log: a line when an operation begins and one when it has ended well."""
+        return self.home / "operations.log"
+
+    def inputs(self, instances: int) -> list[str]:
+        """The inputs that make it this shop."""
+        values = {
+            "web_instances": instances,
+            "port": self.port,
+            "api_port": self.port + 1,
+            "web_port": self.port + 2,
+            "directory": self.directory,
+        }
+        return [part for name, value in values.items() for part in ("-i", f"{name}={value}")]
+
+    def deploy(self, instances: int, code: str = "") -> Finished:
+        """Deploy it."""
+        arguments = ("deploy", self.service, "-e", self.ensemble, "--yes", *self.inputs(instances))
+        return ordito(self.home, *arguments, code=code)
+
+    def run(self, *arguments: str) -> Finished:
+        """Run another command on its ensemble."""
+        return ordito(self.home, *arguments, "-e", self.ensemble)
+
+    def leftovers(self) -> list[str]:
+        """What is left of it: open ports, processes that name its directory, files."""
+        deadline = time.monotonic() + 5
+        while True:
+            left = [f"port {p}" for p in range(self.port, self.port + 22) if is_open(p)]
+            left += [f"process {p}" for p in processes_naming(str(self.directory))]
+            left += [str(p) for p in self.directory.rglob("*")]
+            if not left or time.monotonic() > deadline:
+                return left
+
+
+def make_shop(home: Path) -> Shop:
+    """A copy of the shop whose scripts log that they begin and that they ended well."""
+    service = home / "shop"
+    shutil.copytree(SHOP, service)
+    shop = Shop(home, service / "service.yaml", free_ports(22))
+    for script in (service / "scripts").glob("*.sh"):
+        text = script.read_text(encoding="utf-8")
+        first, _, rest = text.partition("\n")
+        if first.startswith("#!"):
+            script.write_text(f"{first}\n{LOGGING.format(log=shop.log)}\n{rest}", encoding="utf-8")
+    for script in (service / "scripts").glob("*.py"):
+        text = script.read_text(encoding="utf-8")
+        script.write_text(text + PYTHON_LOGGING.format(log=shop.log), encoding="utf-8")
+    return shop
+
+
+LOGGING = (
+    'echo "begin $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; '
+    "trap 'if [ $? = 0 ]; then echo \"end $ORDITO_JOB $ORDITO_STEP $$\" >>\"{log}\"; fi' EXIT"
+)
+PYTHON_LOGGING = """
+import os as _os
+with open("{log}", "a") as _log:
+    _log.write(f"begin {{_os.environ['ORDITO_JOB']}} {{_os.environ['ORDITO_STEP']}} {{_os.getpid()}}\\n"
+               f"end {{_os.environ['ORDITO_JOB']}} {{_os.environ['ORDITO_STEP']}} {{_os.getpid()}}\\n")
+"""
+
+
+def completed_twice(log: Path) -> list[str]:
+    """The steps that the operations' own log shows completed more than once."""
+    ended: dict[tuple[str, str], int] = {}
+    for kind, job, step, _ in log_lines(log):
+        if kind == "end":
+            ended[job, step] = ended.get((job, step), 0) + 1
+    return [f"{job} {step}" for (job, step), times in ended.items() if times > 1]
+
+
+def log_lines(log: Path) -> Iterator[list[str]]:
+    """The whole lines of an operations' log, taken apart."""
+    text = log.read_text(encoding="utf-8") if log.exists() else ""
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            yield words
+
+
+def processes_naming(text: str) -> list[int]:
+    """The processes, zombies left out, whose command line holds a text."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in command:
+            found.append(int(entry.name))
+    return found
+
+
+def get(url: str) -> tuple[Any, Mapping[str, str]]:
+    """The JSON that a server answers, and its headers."""
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return json.load(answer), dict(answer.headers)
+
+
+def post(url: str, data: object) -> Any:
+    """Send JSON to a server; its answer."""
+    request = urllib.request.Request(url, json.dumps(data).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+@contextmanager
+def removed_after(shop: Shop) -> Iterator[Shop]:
+    """Take a shop down at the end whatever happened, so that no test leaves processes behind."""
+    try:
+        yield shop
+    finally:
+        if (shop.ensemble / "ensemble.yaml").exists():
+            shop.run("jobs", "resume")
+            shop.run("undeploy", "--yes")
+        for pid in processes_naming(str(shop.directory)):
+            os.kill(pid, 9)
+
+
+def names(lines: Sequence[str]) -> set[str]:
+    """Texts without empty ones."""
+    return {line for line in lines if line}
