@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,8 +136,11 @@ class Shop:
 
     def deploy(self, instances: int, code: str = "") -> Finished:
         """Deploy it."""
-        arguments = ("deploy", self.service, "-e", self.ensemble, "--yes", *self.inputs(instances))
-        return ordito(self.home, *arguments, code=code)
+        return ordito(self.home, *self.deployment(instances), code=code)
+
+    def deployment(self, instances: int) -> list[str]:
+        """The arguments that deploy it."""
+        return ["deploy", str(self.service), "-e", str(self.ensemble), "--yes", *self.inputs(instances)]
 
     def run(self, *arguments: str) -> Finished:
         """Run another command on its ensemble."""
@@ -170,10 +173,15 @@ def make_shop(home: Path) -> Shop:
     return shop
 
 
-LOGGING = (
-    'echo "begin $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; '
-    "trap 'if [ $? = 0 ]; then echo \"end $ORDITO_JOB $ORDITO_STEP $$\" >>\"{log}\"; fi' EXIT"
-)
+LOGGING = """\
+_running="{log}.$ORDITO_STEP"
+if [ -e "$_running" ] && [ "$(cat "$_running")" != $$ ] && kill -0 "$(cat "$_running")" 2>/dev/null; then
+    echo "overlap $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"
+fi
+echo $$ >"$_running"
+echo "begin $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"
+trap 'if [ $? = 0 ]; then echo "end $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; fi; rm -f "$_running"' EXIT
+"""
 PYTHON_LOGGING = """
 import os as _os
 with open("{log}", "a") as _log:
@@ -189,6 +197,11 @@ def completed_twice(log: Path) -> list[str]:
         if kind == "end":
             ended[job, step] = ended.get((job, step), 0) + 1
     return [f"{job} {step}" for (job, step), times in ended.items() if times > 1]
+
+
+def overlaps(log: Path) -> list[str]:
+    """The runs of a step that began while another run of the same step was alive."""
+    return [f"{job} {step}" for kind, job, step, _ in log_lines(log) if kind == "overlap"]
 
 
 def log_lines(log: Path) -> Iterator[list[str]]:
@@ -239,8 +252,3 @@ def removed_after(shop: Shop) -> Iterator[Shop]:
             shop.run("undeploy", "--yes")
         for pid in processes_naming(str(shop.directory)):
             os.kill(pid, 9)
-
-
-def names(lines: Sequence[str]) -> set[str]:
-    """Texts without empty ones."""
-    return {line for line in lines if line}

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from ordito.base.diagnostics import Diagnostic
 from ordito.cli import diagnostics as diagnostics_view
 from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import NextCommand, write_next
 from ordito.cli.settings import Format, Settings
 from ordito.cli.structured import write_data
+from ordito.cli.text_width import printable
 
 
 class Session:
@@ -73,20 +75,25 @@ class Session:
         else:
             write_next(commands, self.err)
 
-    def fail(self, code: str, message: str, hint: str = "", *commands: NextCommand, data: object = None) -> None:
+    def fail(self, code: str, message: str, hint: str = "") -> None:
         """Say why nothing was done, and what to do about it."""
-        if self.stream is not None:
-            self.stream.say("error", {"code": code, "message": message, "hint": hint})
-        else:
-            self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {message}")
+        if self.stream is None:
+            self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {printable(message)}")
             if hint:
-                self.err.line(f"  = help: {hint}")
-            self._fail_for_programs(code, message, hint, data)
-        if commands:
-            self.next(*commands)
+                self.err.line(f"  = help: {printable(hint)}")
+        self.fail_for_programs(code, message, hint)
 
-    def _fail_for_programs(self, code: str, message: str, hint: str, data: object) -> None:
-        if self.settings.output is not Format.TEXT:
-            error = {"code": code, "message": message, "hint": hint}
-            more = {} if data is None else {"diagnostics": data}
-            write_data({"error": error, **more}, self.settings.output, self.out)
+    def fail_for_programs(self, code: str, message: str, hint: str, diagnostics: Sequence[object] = ()) -> None:
+        """Say the same to a program that waits for a result."""
+        error = {"code": code, "message": message, "hint": hint}
+        if self.stream is not None:
+            self.stream.say("error", error)
+        elif self.settings.output is not Format.TEXT:
+            write_data({"error": error, "diagnostics": diagnostics}, self.settings.output, self.out)
+
+    def closed(self, code: ExitCode) -> ExitCode:
+        """The exit code of the verb, unless its result could not be written."""
+        if self.out.failure is not None and code is ExitCode.DONE:
+            self.err.line(f"ordito: cannot write the result: {self.out.failure.strerror}")
+            return ExitCode.JOB_FAILED
+        return code

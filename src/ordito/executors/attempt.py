@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import msgspec
 
@@ -18,6 +19,9 @@ from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 TAIL_LINES = 20
 TAIL_BYTES = 32_768
@@ -70,6 +74,9 @@ class Attempt:
             return await self._refused(Ending.NOT_STARTED, str(error))
         except (OSError, ValueError) as error:
             return await self._refused(Ending.NOT_STARTED, self._why(error))
+        except asyncio.CancelledError:
+            await self._clean()
+            raise
 
     async def finish(self) -> Outcome:
         """Clean up after the process has ended; its outcome."""
@@ -103,7 +110,7 @@ class Attempt:
         head = read_head(path, invocation.artifact)
         if invocation.files:
             self._copies = planned_copies(invocation.files, invocation.root, slot.work)
-            await asyncio.to_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
+            await in_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
         if invocation.dependencies:
             path = await self._with_dependencies(path)
         environment = Environment(
@@ -120,7 +127,7 @@ class Attempt:
                 in_tree(invocation.root, dependency)
             return path
         self._files.append(self.slot.tree)
-        return await asyncio.to_thread(
+        return await in_thread(
             build, invocation.root, invocation.artifact, invocation.dependencies, self.slot.tree
         )
 
@@ -174,11 +181,21 @@ class Attempt:
         """Leave the slot as the next step expects it, but for the result; note if that cannot be done."""
         kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]
         if self._copies:
-            await asyncio.to_thread(remove_copies, self._copies, self.slot)
+            await in_thread(remove_copies, self._copies, self.slot)
         if kept:
             Path(self.slot.kept).touch()
         for path in self._files:
-            self.is_slot_clean &= await asyncio.to_thread(remove, path)
+            self.is_slot_clean &= await in_thread(remove, path)
         if not is_empty(self.slot.work):
-            self.is_slot_clean &= await asyncio.to_thread(empty, self.slot.work, kept)
+            self.is_slot_clean &= await in_thread(empty, self.slot.work, kept)
         self.is_slot_clean &= not kept
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do something slow with files apart from the loop; it comes to its end also where the caller is cancelled."""
+    task = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

@@ -14,10 +14,10 @@ from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
 from ordito.executors.operation import Patience
-from ordito.executors.outcomes import outcome_left_behind
+from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import reap_when_ended
-from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, send
-from ordito.executors.slots import Slot, Slots, remove
+from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
+from ordito.executors.slots import Slots, remove
 from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
 
@@ -31,12 +31,12 @@ class LocalExecutor:
     working directory that nobody else uses. It ends when that process ends; daemons it leaves behind live on. Timeout
     and cancel end its processes, those in other sessions too, and leave nothing behind.
 
-    A consumer of ``run`` that has written down an outcome by the next turn of the event loop but one can be sure that
-    until then ``settle`` of a later process finds the outcome, should this one die.
+    The result of an operation stays in its slot until a step uses it that was handed over after the outcome was told,
+    or until ``close``: should this process die before the outcome was written down, ``settle`` finds it.
     """
 
     def __init__(self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0) -> None:
-        """``base`` is the folder of the scratch slots. ``grace``: seconds between TERM and KILL. ``linger``: seconds
+        """``base`` is the folder of the scratch slots; it must belong to one executor at a time. ``grace``: seconds between TERM and KILL. ``linger``: seconds
         for which output that a daemon holds open is read after the end of its operation."""
         self._slots = Slots(os.path.abspath(base))
         self._patience = Patience(grace, linger)
@@ -98,5 +98,81 @@ class LocalExecutor:
         outcome is known if the operation came to its end. If it did not, what still runs of it is ended, and None
         returned. If something cannot be ended, the outcome is UNREACHABLE, and says so.
         """
-        marker = self._marker_of(job, step, started)
-        ...
+        leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
+        outcome = self._left_behind(job, step, outputs)
+        if outcome is None:
+            marker = self._marker(job, step, leader)
+            if await asyncio.to_thread(processes_of, marker):
+                unended = await end_processes(marker, self._patience.grace)
+                if unended:
+                    return Outcome(Ending.UNREACHABLE, message=_unended(unended))
+            else:
+                # It may have come to its end between the two looks.
+                outcome = self._left_behind(job, step, outputs)
+        elif leader is not None:
+            await self._let_end(leader)
+        for slot in self._slots.of(job):
+            remove_pending_copies(job, step, slot)
+        if outcome is None and leader is not None and self._slots.contain(leader.slot):
+            await asyncio.to_thread(remove, leader.slot)
+        # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
+        return outcome
+
+    def close(self) -> None:
+        """Remove all scratch folders; for when all outcomes are durable and nothing runs any more."""
+        for stop in self._caring:
+            stop()
+        self._caring.clear()
+        self._slots.remove_all()
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _attempt(self, invocation: Invocation, stream: Stream[tuple[Attempt, Printed | None]]) -> Attempt:
+        if invocation.attempt > 1:
+            self._drop_results(invocation.job, invocation.step)
+        attempt = Attempt(invocation, self._slots.acquire(invocation.job), stream, self._surroundings)
+        self._running[invocation.step] = attempt
+        return attempt
+
+    def _forget(self, attempt: Attempt) -> None:
+        self._running.pop(attempt.invocation.step, None)
+        if attempt.is_slot_clean:
+            # Not at once: what is started in this turn of the loop was allowed to start before this step's outcome
+            # could be written down, and must not overwrite its result.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._slots.release, attempt.invocation.job, attempt.slot)
+
+    def _drop_results(self, job: str, step: str) -> None:
+        """An earlier attempt's result must not be taken for the result of the next one."""
+        for slot in self._slots.of(job):
+            if is_result_of(slot, job, step):
+                remove(slot.result)
+
+    def _marker(self, job: str, step: str, leader: Started | None) -> Marker:
+        if leader is None:
+            return Marker(job, step, self._slots.base)
+        return Marker(job, step, self._slots.base, leader.pid, leader.start_time)
+
+    def _left_behind(self, job: str, step: str, outputs: Sequence[str]) -> Outcome | None:
+        found = (outcome_left_behind(job, step, slot, outputs) for slot in self._slots.of(job))
+        return next((outcome for outcome in found if outcome is not None), None)
+
+    async def _let_end(self, leader: Started) -> None:
+        """Wait for a main process that has written its result to end; daemons are not touched."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._patience.grace
+        while is_alive(leader.pid, leader.start_time):
+            if loop.time() > deadline:
+                process = look_up(leader.pid)
+                send([process] if process and process.start_time == leader.start_time else [], signal.SIGKILL)
+            await asyncio.sleep(SETTLE_PAUSE)
+
+    def _take_care_of(self, pid: int) -> None:
+        """Take notice of the end of a child that outlives its operation."""
+        with contextlib.suppress(OSError):
+            self._caring.append(reap_when_ended(asyncio.get_running_loop(), pid))
+
+
+def _unended(processes: Sequence[Process]) -> str:
+    numbers = ", ".join(f"{p.pid} (state {p.state})" for p in processes)
+    return f"processes of an earlier run of this step cannot be ended: {numbers}; end them, then resume the job"

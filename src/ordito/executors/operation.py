@@ -116,7 +116,10 @@ class OperationProcess:
         return True
 
     def end(self, ending: Ending) -> asyncio.Task[None] | None:
-        """End it with everything it started, for this reason; the task that does so, None if it has ended by itself."""
+        """End it with everything it started, for this reason; the task that does so, None if it has ended by itself
+        (then what a daemon still prints is waited for no longer)."""
+        if self._phase is Phase.LINGERING:
+            self._let_go()
         if self._phase is Phase.RUNNING:
             self._enter(Phase.ENDING)
             self._ending = ending

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from ordito.executors.operation import Ended
-from ordito.executors.result import LARGEST_FILE, Reported, Result, merge, read_reported, read_result
+from ordito.executors.result import LARGEST_FILE, Reported, Result, header, merge, read_reported, read_result
 from ordito.executors.slots import Slot
 from ordito.work.invocation import Ending, Invocation, Outcome
 
@@ -45,6 +45,11 @@ def outcome_left_behind(job: str, step: str, slot: Slot, outputs: Sequence[str])
         done=reported.done,
         message=_joined(f"exit {result.status}" if result.status else "", problem),
     )
+
+
+def is_result_of(slot: Slot, job: str, step: str) -> bool:
+    """Whether a slot holds a result of this step, complete or not."""
+    return _content(slot.result).startswith("\0".join(header(job, step, "")).encode())
 
 
 def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:

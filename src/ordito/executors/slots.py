@@ -65,7 +65,7 @@ class Slots:
 
     def release(self, job: str, slot: Slot) -> None:
         """Give a slot back, with its working directory empty."""
-        self._free[job].append(slot)
+        self._free.setdefault(job, deque()).append(slot)
 
     def of(self, job: str) -> Iterator[Slot]:
         """All slots of a job that are there, those of earlier processes included."""
@@ -74,21 +74,23 @@ class Slots:
             for name in sorted(os.listdir(folder)):  # noqa: PTH208
                 yield Slot(f"{folder}/{name}")
 
-    @property
-    def jobs(self) -> tuple[str, ...]:
-        """The jobs that were given slots."""
-        return tuple(self._free)
+    def contain(self, path: str) -> bool:
+        """Whether a path lies in a slot."""
+        return path.startswith(f"{self.base}/") and ".." not in path
 
-    def remove(self, job: str) -> None:
-        """Remove all slots of a job, those of earlier processes included, but for what is to be kept in them."""
-        self._free.pop(job, None)
-        self._made.pop(job, None)
-        for slot in self.of(job):
-            if not os.path.lexists(slot.kept):
-                remove(slot.path)
-        for folder in (f"{self.base}/{job}", self.base):
+    def remove_all(self) -> None:
+        """Remove all slots of all jobs, those of earlier processes included, but for what is to be kept in them."""
+        self._free.clear()
+        self._made.clear()
+        with contextlib.suppress(FileNotFoundError):
+            for job in os.listdir(self.base):  # noqa: PTH208
+                for slot in self.of(job):
+                    if not os.path.lexists(slot.kept):
+                        remove(slot.path)
+                with contextlib.suppress(OSError):
+                    os.rmdir(f"{self.base}/{job}")  # noqa: PTH106
             with contextlib.suppress(OSError):
-                os.rmdir(folder)  # noqa: PTH106
+                os.rmdir(self.base)  # noqa: PTH106
 
     def _make(self, job: str) -> Slot:
         folder = f"{self.base}/{job}"

@@ -209,7 +209,7 @@ class Entities:
             matching = [r for r in uses if r.source == context.node or r == context.relationship]
             if len(matching) != 1:
                 raise EvaluationError(
-                    f'relationship template "{name}" is used by {len(uses)} requirements, and nothing says which is meant',
+                    f'relationship template "{name}" is used {len(uses)} times, and nothing says which use is meant',
                     span,
                     "use SELF inside the relationship",
                 )

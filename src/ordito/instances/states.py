@@ -54,7 +54,8 @@ TAKES_BACK: Mapping[str, frozenset[str]] = {
     "add_source": frozenset({"remove_source"}),
     "remove_target": frozenset({"add_target"}),
     "remove_source": frozenset({"add_source"}),
-    "make": frozenset({"remove"}),
-    "remove": frozenset({"make"}),
+    "deploy": frozenset({"undeploy"}),
+    "undeploy": frozenset({"deploy"}),
 }
-"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not."""
+"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not. The
+last two are what is delegated to a provider."""

@@ -17,6 +17,10 @@ class Action(StrEnum):
     JOIN = "join"
 
 
+DELEGATE = "delegate"
+"""The interface name of what a provider is asked to do."""
+
+
 class Call(msgspec.Struct, frozen=True):
     """An operation that steps call, once in the plan for all instances: on which node or relationship it is
     declared, which one, what it runs.
@@ -24,7 +28,8 @@ class Call(msgspec.Struct, frozen=True):
     ``owner`` is the node template's name, or the relationship's key with ``side`` "source" or "target" (the end on
     which the operation runs; "" for node operations). ``artifact`` is "" for an operation that does nothing, else
     its file; ``processor`` names the kind of artifact that an executor must understand (full type name). ``outputs``
-    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``.
+    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. What a provider
+    is asked to do is a call as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``.
     """
 
     owner: str
@@ -41,8 +46,13 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """``Interface.operation``, the key under which the record remembers it."""
+        """``Interface.operation``, the key under which outputs and the records of pairs remember it."""
         return f"{self.interface}.{self.operation}"
+
+    @property
+    def key(self) -> str:
+        """The key under which the record of an instance remembers it."""
+        return f"{self.owner}/{self.name}" if self.side else self.name
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,7 +61,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``id`` is readable and unique in the plan (``web_1.Standard.create``). ``instance`` is the instance the step
     belongs to (on which the operation runs; "" for joins), ``far`` the other end and ``link`` the link's id for
     operations of a pair; for operations once per (relationship, near instance) ``far`` is the first of the far
-    instances and ``link`` "". ``call`` is the index into ``Plan.calls`` (-1 for none). ``runs_on`` is the id of the
+    instances and ``link`` "". No two steps with the same ``instance`` may run at the same time, whatever the edges
+    and hosts. ``call`` is the index into ``Plan.calls`` (-1 for none). ``runs_on`` is the id of the
     Compute instance where the operation executes, "" for the orchestrator; steps with the same ``runs_on`` share
     that host's places. ``enter`` and ``leave`` are the node states set when the step starts and when it has
     succeeded. ``opens`` marks the first step of an instance's chain, ``closes`` the last. ``tolerant`` steps run

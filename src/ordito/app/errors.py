@@ -1,0 +1,29 @@
+"""Why a use case did not do what it was asked to, beyond what lower rooms raise themselves.
+
+The others are ``InvalidDocument`` (base), ``PlanRefused`` (planning), ``EnsembleError`` and ``Locked`` (ensemble).
+"""
+
+from __future__ import annotations
+
+
+class JobUnfinished(Exception):
+    """A job of this ensemble was interrupted; it must be resumed before anything else is changed."""
+
+    def __init__(self, job: str, workflow: str) -> None:
+        super().__init__(f"job {job} ({workflow}) was interrupted and is not finished")
+        self.job = job
+        self.workflow = workflow
+
+
+class Refused(Exception):
+    """What was asked for does not make sense here; ``code`` names the reason, ``hint`` says what to do instead."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
+class Declined(Exception):
+    """The question whether to go ahead was answered with no; nothing was changed."""

@@ -1,0 +1,75 @@
+"""Services as they are read: the package, the resolved model, and whether the files it names are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.model.resolve import resolve_service
+from ordito.model.service import Artifact, Interface, Service
+from ordito.source.package import Package, open_package
+
+MISSING_FILE = "missing-artifact"
+
+
+class ReadService(msgspec.Struct, frozen=True):
+    """A service that was read without errors."""
+
+    package: Package
+    service: Service
+
+
+def read_service(path: str, diagnostics: Diagnostics) -> ReadService:
+    """Read and resolve the service at a path. Raises ``InvalidDocument`` with all that is wrong with it."""
+    package = open_package(path, diagnostics)
+    service = resolve_service(package, diagnostics) if package is not None else None
+    if package is None or service is None:
+        raise InvalidDocument(diagnostics)
+    return ReadService(package, service)
+
+
+def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:
+    """See whether the local files that artifacts name exist: errors where they are ``required``, else warnings."""
+    seen: set[str] = set()
+    for artifact in artifacts(read.service):
+        if artifact.file in seen or is_remote(artifact.file):
+            continue
+        seen.add(artifact.file)
+        if not read.package.has(artifact.file):
+            report = diagnostics.error if required else diagnostics.warning
+            report(
+                MISSING_FILE,
+                f"there is no file {read.package.shown(artifact.file)}",
+                artifact.span,
+                hint="artifact files are looked for relative to the file that names them",
+            )
+
+
+def artifacts(service: Service) -> Iterator[Artifact]:
+    """Every artifact of a service: those that nodes and relationships hold, and those that operations run or need."""
+    seen: set[int] = set()
+    for node in service.nodes.values():
+        yield from node.artifacts.values()
+        yield from _of_interfaces(node.interfaces.values(), seen)
+        for relationship in node.requirements:
+            yield from relationship.artifacts.values()
+            yield from _of_interfaces(relationship.interfaces.values(), seen)
+
+
+def _of_interfaces(interfaces: Iterator[Interface] | object, seen: set[int]) -> Iterator[Artifact]:
+    for interface in interfaces:  # type: ignore[attr-defined]
+        # Templates of one type that change nothing share its interfaces.
+        if id(interface) in seen:
+            continue
+        seen.add(id(interface))
+        for operation in interface.operations.values():
+            if operation.implementation is not None:
+                yield operation.implementation
+            yield from operation.dependencies
+
+
+def is_remote(file: str) -> bool:
+    """Whether an artifact's file is a URL."""
+    return "://" in file

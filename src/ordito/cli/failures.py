@@ -1,0 +1,69 @@
+"""What is expected to go wrong, and how it is explained: what, where, and a command that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ordito.app.errors import Declined, JobUnfinished, Refused
+from ordito.base.diagnostics import InvalidDocument
+from ordito.cli.diagnostics import as_json
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.lock import Locked
+
+
+def _invalid(error: InvalidDocument, session: Session) -> ExitCode:
+    session.diagnostics(error.diagnostics)
+    session.fail_for_programs("invalid", str(error), "", as_json(error.diagnostics))
+    return ExitCode.REFUSED
+
+
+def _locked(error: Locked, session: Session) -> ExitCode:
+    session.fail("locked", error.message, error.hint)
+    session.next(NextCommand(session.settings.command("status"), "see what exists and which job runs"))
+    return ExitCode.BUSY
+
+
+def _unfinished(error: JobUnfinished, session: Session) -> ExitCode:
+    session.fail("unfinished-job", str(error))
+    session.next(
+        NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"),
+        NextCommand(session.settings.command("status"), "see what it has done so far"),
+    )
+    return ExitCode.BUSY
+
+
+def _ensemble(error: EnsembleError, session: Session) -> ExitCode:
+    session.fail("ensemble", error.message, error.hint)
+    return ExitCode.REFUSED
+
+
+def _refused(error: Refused, session: Session) -> ExitCode:
+    session.fail(error.code, error.message, error.hint)
+    return ExitCode.REFUSED
+
+
+def _declined(error: Declined, session: Session) -> ExitCode:
+    session.note("Nothing was changed.")
+    return ExitCode.INTERRUPTED
+
+
+_PRESENTED: Mapping[type[Exception], Callable[[Any, Session], ExitCode]] = {
+    InvalidDocument: _invalid,
+    JobUnfinished: _unfinished,
+    Refused: _refused,
+    Declined: _declined,
+    Locked: _locked,
+    EnsembleError: _ensemble,
+}
+
+EXPECTED = tuple(_PRESENTED)
+
+
+def present(error: Exception, session: Session) -> ExitCode:
+    """Explain one of ``EXPECTED`` and give the exit code that says the same."""
+    kind = next(kind for kind in type(error).__mro__ if kind in _PRESENTED)
+    return _PRESENTED[kind](error, session)

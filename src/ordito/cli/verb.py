@@ -1,0 +1,43 @@
+"""How a verb is declared: a function that gets a session and its own arguments, and gives an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.failures import EXPECTED, present
+from ordito.cli.options import global_options, settings_of
+from ordito.cli.session import Session
+
+Run = Callable[..., ExitCode]
+
+
+def verb(name: str, summary: str) -> Callable[[Run], click.Command]:
+    """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
+
+    ``click.option`` and ``click.argument`` stand below this decorator.
+    """
+
+    def decorate(function: Run) -> click.Command:
+        @click.pass_context
+        def run(context: click.Context, /, **arguments: Any) -> ExitCode:
+            session = Session(settings_of(context))
+            try:
+                code = function(session, **arguments)
+            except EXPECTED as error:
+                code = present(error, session)
+            return session.closed(code)
+
+        own = list(reversed(getattr(function, "__click_params__", [])))
+        return click.Command(
+            name,
+            params=[*own, *global_options()],
+            callback=run,
+            help=summary,
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+
+    return decorate

@@ -1,0 +1,225 @@
+"""`ensemble.yaml`: the user's part, kept byte for byte, and below a marker line the machine's part.
+
+The two are cut apart as bytes, so what the user wrote is never parsed here, and never changed. The instances of a large
+ensemble lie in `status/<node>.yaml`, one a line; the machine's part then names those files with their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest_rows import (
+    FORMAT,
+    InstanceRow,
+    StatusRow,
+    instance_rows,
+    snapshot_of,
+    status_of,
+    status_row,
+)
+from ordito.ensemble.status import Status
+from ordito.ensemble.yaml_writer import block, flow, scalar
+from ordito.instances.records import Snapshot
+
+T = TypeVar("T")
+
+MARKER = b"# ==== What follows is written by ordito: the status of this ensemble. Edit above this line. ====\n"
+_MARKER_LINE = re.compile(rb"^# ==== What follows is written by ordito: [^\r\n]*====\r?(?:\n|\Z)", re.MULTILINE)
+
+LARGEST_INLINE = 10_000
+"""Instances above which they are written to files of their own."""
+
+RESTORE = "restore the file from git, or take its machine part from a backup; the part above the marker line is yours"
+
+_PART_LINE = re.compile(rb'^("(?:[^"\\]|\\.)*"|[A-Za-z_/][^\s:]*): (\{.*\})$')
+_INSTANCE_ID = re.compile(r".+_[0-9]+")
+
+
+class ManifestParts(msgspec.Struct, frozen=True):
+    """The bytes of `ensemble.yaml`: the user's part, and the machine's with its marker line ("" if there is none)."""
+
+    user: bytes = b""
+    machine: bytes = b""
+
+
+def read_manifest(layout: Layout) -> ManifestParts | None:
+    """Both parts of the file, None where there is no file. Raises ``EnsembleError``."""
+    content = read(layout.manifest)
+    return None if content is None else split(content, str(layout.manifest))
+
+
+def split(content: bytes, name: str = "ensemble.yaml") -> ManifestParts:
+    """Cut a file in two. Raises ``EnsembleError`` for one with several marker lines."""
+    marks = [found.start() for found in _MARKER_LINE.finditer(content)]
+    if not marks:
+        return ManifestParts(content)
+    if len(marks) > 1:
+        raise EnsembleError(f"{name} has {len(marks)} marker lines, after a merge perhaps", RESTORE)
+    return ManifestParts(content[: marks[0]], content[marks[0] :])
+
+
+def join(parts: ManifestParts) -> bytes:
+    """The bytes of a file with these two parts; the user's last line is ended if it was not."""
+    ending = b"" if not parts.machine or not parts.user or parts.user.endswith(b"\n") else b"\n"
+    return parts.user + ending + parts.machine
+
+
+def write_user_part(layout: Layout, user: bytes) -> None:
+    """Put another text above the marker line, and leave what is below. Raises ``EnsembleError``."""
+    found = read_manifest(layout) or ManifestParts()
+    write_whole(layout.manifest, [join(ManifestParts(user, found.machine))])
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+def write_manifest(
+    layout: Layout, snapshot: Snapshot, status: Status, effective: Mapping[str, str], *, largest: int = LARGEST_INLINE
+) -> str:
+    """Write what exists below the user's part; gives the digest by which ``state_digest`` knows it again.
+
+    ``effective`` holds effective statuses by instance id. Raises ``EnsembleError``.
+    """
+    row = status_row(snapshot, status)
+    rows = instance_rows(snapshot, effective)
+    if len(snapshot.instances) > largest:
+        row = msgspec.structs.replace(row, parts=dict(_write_parts(layout, rows)))
+    else:
+        row = msgspec.structs.replace(row, instances=dict(rows))
+    machine = MARKER + "".join(block({"status": msgspec.to_builtins(row)})).encode()
+    found = read_manifest(layout) or ManifestParts()
+    write_whole(layout.manifest, [join(ManifestParts(found.user, machine))])
+    _remove_old_parts(layout, row.parts)
+    return _digest(machine)
+
+
+def _write_parts(layout: Layout, rows: Iterable[tuple[str, InstanceRow]]) -> Iterator[tuple[str, str]]:
+    """Write the instances of each node to a file; gives the files' names and the SHA-256 of their content."""
+    by_node: dict[str, list[bytes]] = {}
+    for name, row in rows:
+        line = f"{scalar(name)}: {flow(msgspec.to_builtins(row))}\n"
+        by_node.setdefault(row.template, []).append(line.encode())
+    for node in sorted(by_node):
+        path = layout.status_part(node)
+        content = b"".join(by_node[node])
+        write_whole(path, [content])
+        yield path.name, hashlib.sha256(content).hexdigest()
+
+
+def _remove_old_parts(layout: Layout, parts: Mapping[str, str]) -> None:
+    with explained("tidy up", layout.status):
+        if not layout.status.is_dir():
+            return
+        old = [path for path in layout.status.glob("*.yaml") if path.name not in parts]
+        for path in old:
+            path.unlink()
+        if old:
+            sync_directory(layout.status)
+        if not any(layout.status.iterdir()):
+            layout.status.rmdir()
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+def state_digest(layout: Layout) -> str:
+    """The digest of the machine's part and the files it names, "" where there is none. Raises ``EnsembleError``."""
+    found = read_manifest(layout)
+    if found is None or not found.machine:
+        return ""
+    for name, expected in _named_parts(found.machine):
+        path = layout.status / name
+        with explained("read", path):
+            if not path.exists() or digest_of(path) != expected:
+                return "changed"
+    return _digest(found.machine)
+
+
+def read_state(layout: Layout) -> tuple[Snapshot, Status]:
+    """What the file says exists; nothing if it has no machine part.
+
+    Raises ``EnsembleError`` for a machine part that does not mean anything, naming the place.
+    """
+    found = read_manifest(layout)
+    if found is None or not found.machine:
+        return Snapshot(), Status()
+    name = str(layout.manifest)
+    first_line = found.user.count(b"\n") + 1
+    data = _load(found.machine, name, first_line)
+    if not isinstance(data, dict) or set(data) != {"status"}:
+        raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", RESTORE)
+    row = _convert(data["status"], StatusRow, f"{name}: status")
+    if row.format != FORMAT:
+        hint = "install the version of ordito that wrote it, or a newer one"
+        raise EnsembleError(f"{name}: the status has format {row.format!r}, this version knows {FORMAT}", hint)
+    instances = dict(row.instances)
+    for part in row.parts:
+        instances.update(_read_part(layout, part))
+    for instance in instances:
+        if not _INSTANCE_ID.fullmatch(instance):
+            raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", RESTORE)
+    return snapshot_of(row, instances), status_of(row)
+
+
+def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
+    path = layout.status / name
+    content = read(path)
+    if content is None:
+        raise EnsembleError(f"{path} is missing, though {layout.manifest} names it", RESTORE)
+    decoder = msgspec.json.Decoder(InstanceRow)
+    rows: dict[str, InstanceRow] = {}
+    try:
+        for line in content.splitlines():
+            found = _PART_LINE.match(line)
+            if found is None:
+                raise msgspec.DecodeError("not a line that was written here")  # noqa: TRY301
+            key = found[1].decode()
+            rows[msgspec.json.decode(key) if key.startswith('"') else key] = decoder.decode(found[2])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Somebody else wrote it: that costs more time, and gives errors with places.
+        data = _load(content, str(path), 1)
+        return _convert(data or {}, dict[str, InstanceRow], str(path))
+    return rows
+
+
+def _load(content: bytes, name: str, first_line: int) -> object:
+    import yaml
+
+    try:
+        return yaml.load(content, Loader=yaml.CSafeLoader)  # noqa: S506  (a safe one)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name
+        problem = getattr(error, "problem", None) or str(error)
+        raise EnsembleError(f"{where}: the machine part is no YAML any more: {problem}", RESTORE) from error
+
+
+def _convert(data: object, kind: type[T], place: str) -> T:
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$")
+        where = f"{place}{path.rstrip('`')}"
+        raise EnsembleError(f"{where}: {problem}", RESTORE) from error
+
+
+def _named_parts(machine: bytes) -> Iterator[tuple[str, str]]:
+    """The files named at the end of the machine's part, read without a parser: this is asked for at every command."""
+    _, found, parts = machine.rpartition(b"\n  parts:\n")
+    if found:
+        for line in parts.splitlines():
+            name, _, digest = line.decode().strip().rpartition(": ")
+            yield json.loads(name) if name.startswith('"') else name, digest.strip('"')
+
+
+def _digest(machine: bytes) -> str:
+    return hashlib.sha256(machine).hexdigest()

@@ -1,0 +1,267 @@
+"""What exists in the words of `ensemble.yaml`: the shape of its machine part, to and from a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from ordito.ensemble.status import LastJob, Status
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
+
+FORMAT = "ordito.status/1"
+
+V = TypeVar("V")
+
+Outputs = dict[str, dict[str, Data]]
+"""Outputs by operation."""
+
+
+class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """One mapping of the file: its keys in this order, those that say nothing left out."""
+
+
+class ReadyState(_Row, frozen=True, omit_defaults=False):
+    """The three states of an instance, always all of them."""
+
+    local: str
+    effective: str
+    state: str
+
+
+class AppliedRow(_Row, frozen=True):
+    """An operation that was carried out."""
+
+    change_id: str
+    digest: str = ""
+
+
+class LinkRow(_Row, frozen=True):
+    """A pair, below its source instance."""
+
+    relationship: str
+    target: str
+    source: str = ""
+    state: str = "initial"
+    applied: dict[str, AppliedRow] = {}
+    failed: dict[str, str] = {}
+    attributes: dict[str, Data] = {}
+    outputs: Outputs = {}
+
+
+class InstanceRow(_Row, frozen=True):
+    """An instance with all that is known of it."""
+
+    template: str
+    index: int
+    ready_state: ReadyState
+    host: str = ""
+    created: str = ""
+    last_config_change: str = ""
+    last_state_change: str = ""
+    note: str = ""
+    applied: dict[str, AppliedRow] = {}
+    failed: dict[str, str] = {}
+    attributes: dict[str, Data] = {}
+    outputs: Outputs = {}
+    relationships: dict[str, LinkRow] = {}
+
+
+class EndRow(_Row, frozen=True):
+    """What belongs to one end of a relationship as a whole."""
+
+    attributes: dict[str, Data] = {}
+    outputs: Outputs = {}
+
+
+class LastJobRow(_Row, frozen=True):
+    """The job that ran last."""
+
+    change_id: str
+    workflow: str
+    status: str
+
+
+class StatusRow(_Row, frozen=True):
+    """The whole of `status:`. ``parts`` names the files that hold the instances of a large ensemble, each with the
+    SHA-256 of its content; ``highest`` has numbers that no instance bears any more."""
+
+    format: str = ""
+    service: str = ""
+    main: str = ""
+    revision: int = 0
+    last_job: LastJobRow | None = None
+    last_change: str = ""
+    inputs: dict[str, Data] = {}
+    outputs: dict[str, Data] = {}
+    counts: dict[str, int] = {}
+    highest: dict[str, int] = {}
+    instances: dict[str, InstanceRow] = {}
+    relationships: dict[str, LinkRow] = {}
+    relationship_ends: dict[str, EndRow] = {}
+    parts: dict[str, str] = {}
+
+
+# ------------------------------------------------------------------------------------------------- from a snapshot
+
+
+def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
+    """The machine part but for its instances and parts, entries by name."""
+    known = snapshot.instances
+    orphans = (link for link in snapshot.links.values() if link.source not in known)
+    entities = {*snapshot.attributes, *snapshot.outputs} - known.keys() - snapshot.links.keys()
+    job = status.last_job
+    return StatusRow(
+        format=FORMAT,
+        service=status.service,
+        main=status.main,
+        revision=status.revision,
+        last_job=LastJobRow(job.id, job.workflow, job.status) if job else None,
+        last_change=status.last_change,
+        inputs=status.inputs,
+        outputs=status.outputs,
+        counts=_sorted(status.counts),
+        highest=_sorted(_numbers_beyond(snapshot)),
+        relationships={link.id: _link_row(link, snapshot) for link in sorted(orphans, key=lambda link: link.id)},
+        relationship_ends={
+            name: EndRow(_sorted(snapshot.attributes.get(name, {})), _outputs(snapshot, name))
+            for name in sorted(entities)
+            if snapshot.attributes.get(name) or snapshot.outputs.get(name)
+        },
+    )
+
+
+def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:
+    """Every instance, by node and number; ``effective`` gives effective statuses, the local one where it has none."""
+    for instance in sorted(snapshot.instances.values(), key=lambda i: (i.node, number_of(i.id))):
+        links = sorted(n for n in snapshot.links_of(instance.id) if snapshot.links[n].source == instance.id)
+        yield (
+            instance.id,
+            InstanceRow(
+                template=instance.node,
+                index=instance.index,
+                ready_state=ReadyState(instance.local, effective.get(instance.id, instance.local), instance.state),
+                host=instance.host,
+                created=instance.created,
+                last_config_change=instance.last_config_change,
+                last_state_change=instance.last_state_change,
+                note=instance.note,
+                applied=_applied_rows(instance.applied),
+                failed=_sorted(instance.failed),
+                attributes=_sorted(snapshot.attributes.get(instance.id, {})),
+                outputs=_outputs(snapshot, instance.id),
+                relationships={name: _link_row(snapshot.links[name], snapshot) for name in links},
+            ),
+        )
+
+
+def _link_row(link: Link, snapshot: Snapshot) -> LinkRow:
+    return LinkRow(
+        relationship=link.relationship,
+        target=link.target,
+        # Said only where the row does not stand below its source.
+        source="" if link.source in snapshot.instances else link.source,
+        state=link.state,
+        applied=_applied_rows(link.applied),
+        failed=_sorted(link.failed),
+        attributes=_sorted(snapshot.attributes.get(link.id, {})),
+        outputs=_outputs(snapshot, link.id),
+    )
+
+
+def _applied_rows(applied: Mapping[str, Applied]) -> dict[str, AppliedRow]:
+    return {name: AppliedRow(applied[name].change, applied[name].digest) for name in sorted(applied)}
+
+
+def _outputs(snapshot: Snapshot, entity: str) -> Outputs:
+    found = snapshot.outputs.get(entity, {})
+    return {operation: dict(found[operation]) for operation in sorted(found)}
+
+
+def _numbers_beyond(snapshot: Snapshot) -> dict[str, int]:
+    """The highest number ever used, for nodes of which no instance bears it."""
+    present: dict[str, int] = {}
+    for instance in snapshot.instances.values():
+        present[instance.node] = max(number_of(instance.id), present.get(instance.node, 0))
+    return {node: number for node, number in snapshot.highest.items() if number > present.get(node, 0)}
+
+
+def _sorted(values: Mapping[str, V]) -> dict[str, V]:
+    return {name: values[name] for name in sorted(values)}
+
+
+# --------------------------------------------------------------------------------------------------- to a snapshot
+
+
+def snapshot_of(row: StatusRow, instances: Mapping[str, InstanceRow]) -> Snapshot:
+    """The snapshot that was written so."""
+    snapshot = Snapshot()
+    links: dict[str, LinkRow] = dict(row.relationships)
+    sources = {name: link.source for name, link in links.items()}
+    for owner, instance in instances.items():
+        links.update(instance.relationships)
+        sources.update(dict.fromkeys(instance.relationships, owner))
+    entities: list[tuple[str, InstanceRow | LinkRow | EndRow]] = []
+    entities.extend(instances.items())
+    entities.extend(links.items())
+    entities.extend(row.relationship_ends.items())
+    snapshot.apply(
+        Delta(
+            instances=tuple(_instance(name, found) for name, found in instances.items()),
+            links=tuple(_link(name, sources[name], found) for name, found in links.items()),
+            attributes={name: found.attributes for name, found in entities if found.attributes},
+            outputs={name: found.outputs for name, found in entities if found.outputs},
+        )
+    )
+    for node, number in row.highest.items():
+        snapshot.highest[node] = max(number, snapshot.highest.get(node, 0))
+    return snapshot
+
+
+def status_of(row: StatusRow) -> Status:
+    """The status that was written so."""
+    job = row.last_job
+    return Status(
+        service=row.service,
+        main=row.main,
+        revision=row.revision,
+        last_job=LastJob(job.change_id, job.workflow, job.status) if job else None,
+        last_change=row.last_change,
+        inputs=row.inputs,
+        outputs=row.outputs,
+        counts=row.counts,
+    )
+
+
+def _instance(name: str, row: InstanceRow) -> Instance:
+    return Instance(
+        id=name,
+        node=row.template,
+        index=row.index,
+        host=row.host,
+        state=row.ready_state.state,
+        local=row.ready_state.local,
+        created=row.created,
+        applied=_applied(row.applied),
+        failed=row.failed,
+        last_config_change=row.last_config_change,
+        last_state_change=row.last_state_change,
+        note=row.note,
+    )
+
+
+def _link(name: str, source: str, row: LinkRow) -> Link:
+    return Link(
+        id=name,
+        relationship=row.relationship,
+        source=source,
+        target=row.target,
+        state=row.state,
+        applied=_applied(row.applied),
+        failed=row.failed,
+    )
+
+
+def _applied(rows: Mapping[str, AppliedRow]) -> dict[str, Applied]:
+    return {name: Applied(row.change_id, row.digest) for name, row in rows.items()}

@@ -1,0 +1,343 @@
+"""Evaluation of values: intrinsic functions get their results when a value is needed (TOSCA 1.3 chapter 4).
+
+A function is a generator that asks for the values of its arguments and of whatever it refers to; one loop runs them on
+a stack of its own. So a chain of references may be as long as it likes, and a reference that comes back to itself is
+found, and reported with every value on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ordito.base.span import Span
+from ordito.instances.context import Context, Copy, EvaluationError, Nothing, Trace
+from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
+from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
+from ordito.instances.records import Data, Snapshot, end_id
+from ordito.instances.text import as_text, is_plain
+from ordito.model.service import Interface, Service
+from ordito.syntax.expressions import Call, Value, is_static
+
+LOCAL_FILE = "LOCAL_FILE"
+
+MOST_OPEN_VALUES = 100_000
+"""A bound for the number of values that wait for each other, so that memory is bounded whatever a document says."""
+
+
+class Evaluator:
+    """Evaluates the values of a service against the instances there are.
+
+    ``inputs`` are the topology's inputs, bound and checked. ``root`` is the absolute folder under which artifacts lie;
+    ``scratch`` stands for an operation's own folder in the paths of artifacts that are copied for it.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        inputs: Mapping[str, object],
+        *,
+        root: str = "",
+        scratch: str = "",
+    ) -> None:
+        self.service = service
+        self.snapshot = snapshot
+        self.inputs = inputs
+        self.root = root
+        self.scratch = scratch
+        self.entities = Entities(service, snapshot)
+
+    def evaluate(self, value: Value, context: Context, trace: Trace | None = None) -> Data | Nothing:
+        """The data that a value comes to, or ``Nothing`` where it comes to nothing.
+
+        What was looked at is added to ``trace``. Raises ``EvaluationError`` where it cannot be evaluated.
+        """
+        if isinstance(value, str | int | float) or value is None:
+            return value
+        return self._run(Ask(value, context), trace or Trace())
+
+    def _run(self, first: Ask, trace: Trace) -> Answer:
+        lookup = Lookup(self.entities, trace)
+        stack: list[tuple[Steps, str]] = []
+        names: dict[str, None] = {}
+        asked: Ask | None = first
+        answer: Answer = None
+        while True:
+            if asked is not None:
+                if isinstance(asked.value, Call | list | dict) and not is_static(asked.value):
+                    if asked.name:
+                        if asked.name in names:
+                            raise _cycle(names, asked)
+                        names[asked.name] = None
+                    stack.append((self._steps(asked.value, asked.context, lookup), asked.name))
+                    if len(stack) > MOST_OPEN_VALUES:
+                        raise EvaluationError("too many values wait for each other", _span(first.value))
+                    answer = None
+                else:
+                    answer = asked.value
+            if not stack:
+                return answer
+            steps, name = stack[-1]
+            try:
+                asked = steps.send(answer)
+            except StopIteration as end:
+                stack.pop()
+                names.pop(name, None)
+                asked, answer = None, end.value
+
+    def _steps(self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup) -> Steps:
+        if isinstance(value, Call):
+            return FUNCTIONS[value.function](self, value, context, lookup)
+        return _list(value, context) if isinstance(value, list) else _map(value, context)
+
+
+# ------------------------------------------------------------------------------------------------- containers
+
+
+def _list(value: list[Value], context: Context) -> Steps:
+    found: list[Data] = []
+    for entry in value:
+        data = yield Ask(entry, context)
+        if isinstance(data, Nothing):
+            return data
+        found.append(data)
+    return found
+
+
+def _map(value: dict[str, Value], context: Context) -> Steps:
+    found: dict[str, Data] = {}
+    for key, entry in value.items():
+        data = yield Ask(entry, context)
+        if isinstance(data, Nothing):
+            return data
+        found[key] = data
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- text
+
+
+def _concat(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+    texts: list[str] = []
+    for argument in call.arguments:
+        data = yield Ask(argument, context)
+        if isinstance(data, Nothing):
+            return data
+        texts.append(_text(data, call))
+    return "".join(texts)
+
+
+def _join(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+    items = yield Ask(call.arguments[0], context)
+    if isinstance(items, Nothing):
+        return items
+    if not isinstance(items, list):
+        raise EvaluationError(f"join takes a list first, and this is {_kind(items)}", call.span)
+    delimiter: Answer = ""
+    if len(call.arguments) > 1:
+        delimiter = yield Ask(call.arguments[1], context)
+    if isinstance(delimiter, Nothing):
+        return delimiter
+    return _text(delimiter, call).join(_text(item, call) for item in items)
+
+
+def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+    found: list[Answer] = []
+    for argument in call.arguments:
+        data = yield Ask(argument, context)
+        if isinstance(data, Nothing):
+            return data
+        found.append(data)
+    text, separators, index = found
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise EvaluationError("the index of token is a whole number from 0 on", call.span)
+    characters = _text(separators, call)
+    if not characters:
+        raise EvaluationError("token needs at least one separator character", call.span)
+    parts = [_text(text, call)]
+    for character in dict.fromkeys(characters):
+        parts = [piece for part in parts for piece in part.split(character)]
+    if index >= len(parts):
+        raise EvaluationError(f"token finds {len(parts)} parts, and the one with index {index} is asked for", call.span)
+    return parts[index]
+
+
+def _text(data: Answer, call: Call) -> str:
+    if not is_plain(data):
+        raise EvaluationError(f"{call.function} puts texts together, and this is {_kind(data)}", call.span)
+    return as_text(data)
+
+
+def _kind(data: Answer) -> str:
+    if data is None:
+        return "null"
+    if isinstance(data, list):
+        return "a list"
+    return "a map" if isinstance(data, dict) else "a single value"
+
+
+# ----------------------------------------------------------------------------------------------------- values
+
+
+def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    name, *rest = _path(call)
+    if name not in evaluator.inputs:
+        if name not in evaluator.service.inputs:
+            raise EvaluationError(f'there is no input named "{name}"', call.span)
+        return Nothing(f'input "{name}" has no value')
+    value = yield Ask(evaluator.inputs[str(name)], context, f"input {name}")  # type: ignore[arg-type]
+    return lookup.nested(value, tuple(rest), (name, *rest), _own(evaluator, context), call.span)
+
+
+def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    name, *path = _path(call)
+    if name == "HOST":
+        return (yield from lookup.property_of_hosts(_hosted(evaluator, call, context), tuple(path), call.span))
+    entity = evaluator.entities.find_template(str(name), context, call.span, lookup.trace)
+    return (yield from lookup.property(entity, tuple(path), call.span))
+
+
+def _get_attribute(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    name, *path = _path(call)
+    if name == "HOST":
+        return (yield from lookup.attribute_of_hosts(_hosted(evaluator, call, context), tuple(path), call.span))
+    entity = evaluator.entities.find(str(name), context, call.span, lookup.trace)
+    if isinstance(entity, Nothing):
+        return entity
+    return (yield from lookup.attribute(entity, tuple(path), call.span))
+
+
+def _get_operation_output(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    name, interface, operation, output = (str(a) for a in _path(call))
+    if name == "HOST":
+        raise EvaluationError("HOST cannot be used in get_operation_output", call.span, "use the node's name")
+    yield from ()
+    entity = evaluator.entities.find(name, context, call.span, lookup.trace)
+    if isinstance(entity, Nothing):
+        return entity
+    holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+    found = interface_named(holder.interfaces, interface)
+    if found is None or operation not in found.operations:
+        raise EvaluationError(f"{entity} has no operation {interface}.{operation}", call.span)
+    key = f"{found.name}.{operation}"
+    for holder_id in _output_holders(entity):
+        lookup.trace.reads.add(holder_id)
+        outputs = evaluator.snapshot.outputs.get(holder_id, {}).get(key)
+        if outputs is not None:
+            return outputs[output] if output in outputs else Nothing(f'{key} of {entity.id} gave no output "{output}"')
+    return Nothing(f"{key} of {entity.id} has not been carried out")
+
+
+def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    name, artifact_name, *rest = _path(call)
+    yield from ()
+    entity: Entity | None
+    if name == "HOST":
+        entity = evaluator.entities.host(_hosted(evaluator, call, context))
+        while entity is not None and lookup.artifact(entity, str(artifact_name)) is None:
+            entity = evaluator.entities.host(entity)
+    else:
+        entity = evaluator.entities.find_template(str(name), context, call.span, lookup.trace)
+    artifact = lookup.artifact(entity, str(artifact_name)) if entity else None
+    if artifact is None or entity is None:
+        raise EvaluationError(f'{entity or "no host"} has no artifact "{artifact_name}"', call.span)
+    in_place = artifact.file if "://" in artifact.file else f"{evaluator.root}/{artifact.file}"
+    if not rest:
+        return in_place
+    location = str(rest[0])
+    remove = _flag(rest[1], call) if len(rest) > 1 else location == LOCAL_FILE
+    if location == LOCAL_FILE:
+        if not remove and in_place != artifact.file:
+            return in_place
+        base = artifact.file.rpartition("/")[2]
+        location = f"{evaluator.scratch}{_folder(entity)}/{artifact.name}/{base}"
+    lookup.trace.copies[Copy(artifact.file, location, remove)] = None
+    return location
+
+
+def _folder(entity: Entity) -> str:
+    return "artifacts" if isinstance(entity, NodeEntity) else "artifacts/relationship"
+
+
+def _flag(written: str | int, call: Call) -> bool:
+    flags = {"true": True, "false": False}
+    if written not in flags:
+        raise EvaluationError(f'the last argument of get_artifact is true or false, not "{written}"', call.span)
+    return flags[str(written)]
+
+
+def _path(call: Call) -> Path:
+    """The arguments of a function that takes names and indexes."""
+    found: list[str | int] = []
+    for argument in call.arguments:
+        if isinstance(argument, bool):
+            found.append("true" if argument else "false")
+        elif isinstance(argument, str | int):
+            found.append(argument)
+        else:
+            raise EvaluationError(f"{call.function} takes names and indexes", call.span)
+    return tuple(found)
+
+
+def _own(evaluator: Evaluator, context: Context) -> Entity | None:
+    if context.relationship is not None:
+        return LinkEntity(context.relationship, context.source, context.target)
+    return NodeEntity(evaluator.service.nodes[context.node], context.instance) if context.node else None
+
+
+def _hosted(evaluator: Evaluator, call: Call, context: Context) -> NodeEntity:
+    if context.relationship is not None or not context.node:
+        raise EvaluationError(
+            "HOST stands for the hosts of a node, and here is none",
+            call.span,
+            "use SOURCE or TARGET, or the node's name",
+        )
+    return NodeEntity(evaluator.service.nodes[context.node], context.instance)
+
+
+def _output_holders(entity: Entity) -> tuple[str, ...]:
+    if isinstance(entity, NodeEntity):
+        return (entity.instance,)
+    key = entity.relationship.key
+    return entity.id, end_id(key, entity.source, "source"), end_id(key, entity.target, "target")
+
+
+def interface_named(interfaces: Mapping[str, Interface], name: str) -> Interface | None:
+    """The interface that a name means: its symbolic name, else the full or short name of its type, in any case."""
+    if name in interfaces:
+        return interfaces[name]
+    wanted = name.casefold()
+    for interface in interfaces.values():
+        forms = {interface.name.casefold()}
+        for kind in interface.kinds:
+            forms |= {kind.casefold(), kind.rpartition(".")[2].casefold()}
+        if wanted in forms or (":" in wanted and wanted.rpartition(":")[2] in forms):
+            return interface
+    return None
+
+
+def _cycle(names: Mapping[str, None], asked: Ask) -> EvaluationError:
+    open_names = list(names)
+    circle = [*open_names[open_names.index(asked.name) :], asked.name]
+    return EvaluationError(f"a value depends on itself: {' -> '.join(circle)}", _span(asked.value))
+
+
+def _span(value: Value) -> Span | None:
+    return value.span if isinstance(value, Call) else None
+
+
+Function = Callable[[Evaluator, Call, Context, Lookup], Steps]
+
+FUNCTIONS: Mapping[str, Function] = {
+    "concat": _concat,
+    "join": _join,
+    "token": _token,
+    "get_input": _get_input,
+    "get_property": _get_property,
+    "get_attribute": _get_attribute,
+    "get_operation_output": _get_operation_output,
+    "get_artifact": _get_artifact,
+}
+
+STATIC = frozenset({"concat", "join", "token", "get_input", "get_property"})
+"""The functions whose results only the document and its inputs decide."""

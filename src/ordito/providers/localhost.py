@@ -1,0 +1,38 @@
+"""Computes that are this very machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordito.work.invocation import Provided
+
+COMPUTE = "tosca.nodes.Compute"
+ADDRESS = "127.0.0.1"
+NETWORK = "loopback"
+
+
+class LocalhostProvider:
+    """Provides ``tosca.nodes.Compute``, and what derives from it, as the machine that runs this program.
+
+    There is nothing to make and nothing to remove: every instance is the same machine, under its loopback address
+    (attributes of TOSCA 1.3 §5.9.2.2, NetworkInfo §5.3.8, PortInfo §5.3.9).
+    """
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether a node of these types (its type and the ancestors) is a Compute."""
+        return COMPUTE in kinds
+
+    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:  # noqa: ARG002
+        """The addresses of this machine; the same ones for every instance, every time."""
+        return Provided(
+            {
+                "private_address": ADDRESS,
+                "public_address": ADDRESS,
+                "networks": {NETWORK: {"network_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
+                "ports": {NETWORK: {"port_name": NETWORK, "port_id": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
+            },
+            "this machine",
+        )
+
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:  # noqa: ARG002
+        """Nothing: the machine stays."""
