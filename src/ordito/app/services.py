@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -58,8 +58,8 @@ def artifacts(service: Service) -> Iterator[Artifact]:
             yield from _of_interfaces(relationship.interfaces.values(), seen)
 
 
-def _of_interfaces(interfaces: Iterator[Interface] | object, seen: set[int]) -> Iterator[Artifact]:
-    for interface in interfaces:  # type: ignore[attr-defined]
+def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[Artifact]:
+    for interface in interfaces:
         # Templates of one type that change nothing share its interfaces.
         if id(interface) in seen:
             continue

@@ -42,37 +42,60 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
 
 class Diagnostics:
-    """The findings of one run, collected so that all of them are reported together."""
+    """The findings of one run, collected so that all of them are reported together.
+
+    A finding is kept once, however many readers of one place come upon it (a type and all its templates, say).
+    ``errors`` counts the errors reported so far, repeated ones included: whoever reads something sees by it whether
+    that went well.
+    """
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
+        self._seen: set[tuple[str, str, str, int, int]] = set()
+        self._suggestions = 0
+        self.errors = 0
 
     def error(
         self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
     ) -> None:
         """Record an error."""
-        self._found.append(Diagnostic(Severity.ERROR, code, message, span, hint, tuple(related)))
+        self._add(Diagnostic(Severity.ERROR, code, message, span, hint, tuple(related)))
 
     def warning(
         self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
     ) -> None:
         """Record a warning."""
-        self._found.append(Diagnostic(Severity.WARNING, code, message, span, hint, tuple(related)))
+        self._add(Diagnostic(Severity.WARNING, code, message, span, hint, tuple(related)))
 
     def unknown(
         self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = ""
     ) -> None:
         """Record an error about a name that does not exist, with the nearest names that do."""
-        self.error(code, f'no {what} named "{name}"', span, hint=suggestion(name, known, note=note))
+        self.error(code, f'no {what} named "{name}"', span, hint=self.suggestion(name, known, note=note))
+
+    def suggestion(self, name: str, known: Iterable[str], *, note: str = "") -> str:
+        """A hint for an unknown name, as ``suggestion`` makes it; a run that has made very many makes no more, since
+        each looks at all known names."""
+        self._suggestions += 1
+        return suggestion(name, known, note=note) if self._suggestions <= MOST_SUGGESTIONS else note
 
     def extend(self, others: Iterable[Diagnostic]) -> None:
         """Take over findings of another collection."""
-        self._found.extend(others)
+        for other in others:
+            self._add(other)
+
+    def _add(self, found: Diagnostic) -> None:
+        self.errors += found.severity is Severity.ERROR
+        at = found.span
+        place = (at.source.name, at.line, at.column) if at is not None else ("", 0, 0)
+        if (found.code, found.message, *place) not in self._seen:
+            self._seen.add((found.code, found.message, *place))
+            self._found.append(found)
 
     @property
     def has_errors(self) -> bool:
         """Whether any finding is an error."""
-        return any(d.severity is Severity.ERROR for d in self._found)
+        return self.errors > 0
 
     def sorted(self) -> list[Diagnostic]:
         """All findings, by file, line and column; those without a place first."""
@@ -85,6 +108,9 @@ class Diagnostics:
 
     def __len__(self) -> int:
         return len(self._found)
+
+
+MOST_SUGGESTIONS = 500
 
 
 class InvalidDocument(Exception):

@@ -15,16 +15,17 @@ SWAPPED_RATIO = 0.9
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """At most two of the known names that are close to ``name``, the closest first.
 
-    Names are compared without case; for dotted names the last part counts as well, so that
-    ``Comptue`` finds ``tosca.nodes.Compute``. Only the first few thousand names are looked at, which
-    bounds the work on very large documents.
+    Names are compared without case, and dotted names without the parts they begin with in common, so that
+    ``tosca.nodes.Foo`` is not taken for ``tosca.nodes.Root``; a name without dots is compared with the last part of
+    dotted ones, so that ``Comptue`` finds ``tosca.nodes.Compute``. Only the first few thousand names are looked at,
+    which bounds the work on very large documents.
     """
     wanted = name.casefold()
     scored: list[tuple[float, str]] = []
     for index, candidate in enumerate(known):
         if index >= MOST_CANDIDATES:
             break
-        ratio = max(_ratio(wanted, form) for form in {candidate.casefold(), candidate.casefold().rpartition(".")[2]})
+        ratio = _closeness(wanted, candidate.casefold())
         if ratio >= LEAST_RATIO:
             scored.append((ratio, candidate))
     scored.sort(key=lambda pair: (-pair[0], len(pair[1]), pair[1]))
@@ -32,6 +33,21 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
         return []
     best = scored[0][0]
     return [candidate for ratio, candidate in scored[:MOST_SUGGESTIONS] if ratio >= best - 0.1]
+
+
+def _closeness(wanted: str, candidate: str) -> float:
+    last = candidate.rpartition(".")[2]
+    if last == candidate:
+        return _ratio(wanted, candidate)
+    if "." not in wanted:
+        return max(_ratio(wanted, candidate), _ratio(wanted, last))
+    begin = 0
+    for position, (one, other) in enumerate(zip(wanted, candidate, strict=False), start=1):
+        if one != other:
+            break
+        if one == ".":
+            begin = position
+    return _ratio(wanted[begin:], candidate[begin:])
 
 
 def _ratio(a: str, b: str) -> float:

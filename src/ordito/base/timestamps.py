@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-GRAMMAR = re.compile(
+GRAMMAR = re.compile(  # in ASCII: \d means 0 to 9 here
     r"(\d{4})-(\d\d?)-(\d\d?)"
-    r"(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(Z|[-+]\d\d?(?::\d\d)?)?)?"
+    r"(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(Z|[-+]\d\d?(?::\d\d)?)?)?",
+    re.ASCII,
 )
 
 

@@ -6,7 +6,8 @@ import re
 
 import msgspec
 
-GRAMMAR = re.compile(r"(\d{1,18})\.(\d{1,18})(?:\.(\d{1,18})(?:\.([A-Za-z][A-Za-z0-9_]*)(?:-(\d{1,18}))?)?)?")
+NUMBER = "([0-9]{1,18})"
+GRAMMAR = re.compile(rf"{NUMBER}\.{NUMBER}(?:\.{NUMBER}(?:\.([A-Za-z][A-Za-z0-9_]*)(?:-{NUMBER})?)?)?")
 NO_VERSION = frozenset({"0", "0.0", "0.0.0"})
 
 

@@ -1,13 +1,13 @@
 """Diagnostics for people and for programs.
 
-    error[unknown-node]: no node template named "sever"
-      --> service.yaml:13:17
-       |
-    12 |     requirements:
-       |     ------------ declared here
-    13 |         - host: sever
-       |                 ^^^^^
-       = help: did you mean "server"?
+error[unknown-node]: no node template named "sever"
+  --> service.yaml:13:17
+   |
+12 |     requirements:
+   |     ------------ declared here
+13 |         - host: sever
+   |                 ^^^^^
+   = help: did you mean "server"?
 """
 
 from __future__ import annotations

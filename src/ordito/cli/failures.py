@@ -46,7 +46,7 @@ def _refused(error: Refused, session: Session) -> ExitCode:
     return ExitCode.REFUSED
 
 
-def _declined(error: Declined, session: Session) -> ExitCode:
+def _declined(_: Declined, session: Session) -> ExitCode:
     session.note("Nothing was changed.")
     return ExitCode.INTERRUPTED
 

@@ -57,6 +57,7 @@ class VerbGroup(click.Group):
             callback=self._without_verb,
             invoke_without_command=True,
             subcommand_metavar="VERB ...",
+            context_settings={"help_option_names": ["-h", "--help"]},
         )
         self._verbs = verbs
         self._aliases = aliases
@@ -94,7 +95,7 @@ class VerbGroup(click.Group):
         context = click.get_current_context()
         if context.invoked_subcommand is None:
             names = ", ".join(self._verbs)
-            raise click.UsageError(f"say what to do: {context.command_path} VERB, where VERB is one of {names}", context)
+            raise click.UsageError(f"say what to do: {context.command_path} VERB, with one of {names}", context)
 
 
 def did_you_mean(near: Sequence[str]) -> str:

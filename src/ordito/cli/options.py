@@ -22,7 +22,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
         context.meta.setdefault(KEY, {})[name] = value
 
 
-def _count(context: click.Context, parameter: click.Parameter, value: int) -> None:
+def _count(context: click.Context, _: click.Parameter, value: int) -> None:
     given = context.meta.setdefault(KEY, {})
     given["verbose"] = given.get("verbose", 0) + value
 

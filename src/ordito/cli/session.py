@@ -47,7 +47,7 @@ class Session:
         elif found:
             diagnostics_view.render(found, self.err)
 
-    def result(self, data: Mapping[str, object] | Sequence[object], text: Callable[[Channel], None]) -> None:
+    def result(self, data: Mapping[str, object], text: Callable[[Channel], None]) -> None:
         """Write the result of the verb: ``data`` for programs, or what ``text`` writes for people."""
         if self.stream is not None:
             self.stream.say("result", {"result": data})

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-
-import yaml
+from collections.abc import Mapping
 
 from ordito.cli.channel import Channel
 from ordito.cli.settings import Format
+from ordito.ensemble.yaml_writer import block
 
 
-def write_data(data: object, form: Format, channel: Channel) -> None:
+def write_data(data: Mapping[str, object], form: Format, channel: Channel) -> None:
     """Write plain data in a form for programs."""
     if form is Format.YAML:
-        text = yaml.dump(
-            data, Dumper=YamlDumper, sort_keys=False, allow_unicode=channel.is_unicode, default_flow_style=False
-        )
-        channel.write(text)
+        channel.write("".join(block(data)))
     else:
         channel.line(json.dumps(data, indent=2, ensure_ascii=not channel.is_unicode))
-
-
-class YamlDumper(yaml.CSafeDumper):
-    """Writes every value out, rather than referring to an earlier place where the same one stands."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        """No value is referred to."""
-        return True

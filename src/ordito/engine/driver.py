@@ -215,10 +215,9 @@ class JobRun:
         return closing
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
-        unknown = Started(0, 0, "", self._parts.header.machine)
         called = [index for index in in_doubt if self._steps[index].action is Action.CALL]
         ends = await self._workers.settle(
-            [Doubt(index, self._steps[index].id, self._call(index), processes.get(index, unknown)) for index in called]
+            [Doubt(index, self._steps[index].id, self._call(index), processes.get(index)) for index in called]
         )
         for index, progress in ends:
             self._take(index, progress)

@@ -29,7 +29,7 @@ class Doubt(msgspec.Struct, frozen=True):
     index: int
     step: str
     call: Call
-    started: Started
+    started: Started | None
 
 
 Message = tuple[int, Progress]

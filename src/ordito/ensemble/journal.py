@@ -151,10 +151,13 @@ class Journal:
 
     # ---------------------------------------------------------------------------------------------- what exists
 
-    def digest(self) -> str:
-        """The digest of the files that were written from these rows, "" if none ever was."""
+    def is_truth(self, digest: str) -> bool:
+        """Whether these rows say what exists, and not the files, whose digest this is: a job is unfinished, or the
+        files are those that were written from the rows."""
         with self._reading() as db:
-            return (_get(db, "digest") or b"").decode()
+            if db.execute("SELECT 1 FROM job").fetchone() is not None:
+                return True
+            return (_get(db, "digest") or b"").decode() == digest
 
     def status(self) -> Status:
         """The status as of the last job that was closed."""

@@ -181,7 +181,7 @@ def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
         for line in content.splitlines():
             found = _PART_LINE.match(line)
             if found is None:
-                raise msgspec.DecodeError("not a line that was written here")  # noqa: TRY301
+                raise msgspec.DecodeError("not a line that was written here")
             key = found[1].decode()
             rows[msgspec.json.decode(key) if key.startswith('"') else key] = decoder.decode(found[2])
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -195,7 +195,7 @@ def _load(content: bytes, name: str, first_line: int) -> object:
     import yaml
 
     try:
-        return yaml.load(content, Loader=yaml.CSafeLoader)  # noqa: S506  (a safe one)
+        return yaml.load(content, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name
@@ -217,8 +217,12 @@ def _named_parts(machine: bytes) -> Iterator[tuple[str, str]]:
     _, found, parts = machine.rpartition(b"\n  parts:\n")
     if found:
         for line in parts.splitlines():
-            name, _, digest = line.decode().strip().rpartition(": ")
-            yield json.loads(name) if name.startswith('"') else name, digest.strip('"')
+            name, _, digest = line.decode("utf-8", "replace").strip().rpartition(": ")
+            try:
+                yield json.loads(name) if name.startswith('"') else name, digest.strip('"')
+            except ValueError:
+                # Edited by hand: no such file, so the whole is read again.
+                yield name, ""
 
 
 def _digest(machine: bytes) -> str:

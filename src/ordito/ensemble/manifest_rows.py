@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.ensemble.status import LastJob, Status
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
+from ordito.work.records import GivenValue
 
 FORMAT = "ordito.status/1"
 
@@ -94,6 +95,7 @@ class StatusRow(_Row, frozen=True):
     last_job: LastJobRow | None = None
     last_change: str = ""
     inputs: dict[str, Data] = {}
+    given: dict[str, GivenValue] = {}
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
     highest: dict[str, int] = {}
@@ -120,6 +122,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         last_job=LastJobRow(job.id, job.workflow, job.status) if job else None,
         last_change=status.last_change,
         inputs=status.inputs,
+        given=status.given,
         outputs=status.outputs,
         counts=_sorted(status.counts),
         highest=_sorted(_numbers_beyond(snapshot)),
@@ -229,6 +232,7 @@ def status_of(row: StatusRow) -> Status:
         last_job=LastJob(job.change_id, job.workflow, job.status) if job else None,
         last_change=row.last_change,
         inputs=row.inputs,
+        given=row.given,
         outputs=row.outputs,
         counts=row.counts,
     )

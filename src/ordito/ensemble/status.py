@@ -6,7 +6,7 @@ import msgspec
 
 from ordito.base.change_ids import last_reserved
 from ordito.work.plan import Plan
-from ordito.work.records import JobClosingRecord, JobHeader
+from ordito.work.records import GivenValue, JobClosingRecord, JobHeader
 
 REVISING = frozenset({"deploy", "undeploy"})
 """Workflows whose success makes a new revision."""
@@ -24,9 +24,9 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """What `ensemble.yaml` says below its marker line, instances left out.
 
     ``service`` is the digest of the pinned service and ``main`` its entry definitions file, ``inputs`` the topology
-    inputs it was deployed with, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each
-    node, ``revision`` the number of successful deployments and removals. ``last_change`` is the highest changeId that
-    any job has reserved.
+    inputs it was deployed with and ``given`` those to remember, ``outputs`` the topology's outputs, ``counts`` the
+    wanted number of instances of each node, ``revision`` the number of successful deployments and removals.
+    ``last_change`` is the highest changeId that any job has reserved.
     """
 
     service: str = ""
@@ -37,6 +37,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs: dict[str, object] = {}
     outputs: dict[str, object] = {}
     counts: dict[str, int] = {}
+    given: dict[str, GivenValue] = {}
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -51,4 +52,5 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         inputs=header.inputs if revises else before.inputs,
         outputs=closing.outputs,
         counts={**before.counts, **plan.counts},
+        given=header.given if revises else before.given,
     )

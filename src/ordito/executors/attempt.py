@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from ordito.executors.commands import COMMANDS, Command, Script, read_head
+from ordito.executors.commands import COMMANDS, Script, read_head
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.environment import Environment, unfit_variable
-from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
+from ordito.executors.operation import Command, Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.script_tree import build, runs_in_place
@@ -127,9 +127,7 @@ class Attempt:
                 in_tree(invocation.root, dependency)
             return path
         self._files.append(self.slot.tree)
-        return await in_thread(
-            build, invocation.root, invocation.artifact, invocation.dependencies, self.slot.tree
-        )
+        return await in_thread(build, invocation.root, invocation.artifact, invocation.dependencies, self.slot.tree)
 
     def _write(self, path: str, text: str) -> None:
         if text:
@@ -183,7 +181,7 @@ class Attempt:
         if self._copies:
             await in_thread(remove_copies, self._copies, self.slot)
         if kept:
-            Path(self.slot.kept).touch()
+            await in_thread(Path(self.slot.kept).touch)
         for path in self._files:
             self.is_slot_clean &= await in_thread(remove, path)
         if not is_empty(self.slot.work):

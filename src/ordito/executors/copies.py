@@ -1,5 +1,8 @@
 """Copies of artifacts for the time of an operation (``get_artifact`` with a location, TOSCA 1.3 §4.8.1)."""
 
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH103, PTH105, PTH106, PTH108, PTH112, PTH117, PTH118, PTH120
+
 from __future__ import annotations
 
 import contextlib
@@ -76,12 +79,12 @@ def make_copies(copies: Sequence[Copy], job: str, step: str, slot: Slot) -> None
 
 
 def remove_copies(copies: Sequence[Copy], slot: Slot) -> None:
-    """Remove the copies that are to be removed, and the folders that were made for them where nothing else is in them."""
+    """Remove the copies that are to be removed, and the folders made for them where nothing else is in them."""
     for copy in reversed(copies):
         if copy.remove:
             _remove(copy)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(slot.copies)  # noqa: PTH108
+        os.unlink(slot.copies)
 
 
 def remove_pending_copies(job: str, step: str, slot: Slot) -> bool:
@@ -103,10 +106,10 @@ def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None
     partial = f"{target}.{os.getpid()}.{next(_numbers)}.partial"
     try:
         shutil.copy2(source, partial, follow_symlinks=follow_symlinks)
-        os.replace(partial, target)  # noqa: PTH105
+        os.replace(partial, target)
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(partial)  # noqa: PTH108
+            os.unlink(partial)
 
 
 def copy_tree(source: str, target: str) -> None:
@@ -114,10 +117,10 @@ def copy_tree(source: str, target: str) -> None:
     if not os.path.isdir(source):
         copy_file(source, target)
         return
-    os.makedirs(target, exist_ok=True)  # noqa: PTH103
+    os.makedirs(target, exist_ok=True)
     for relative, is_folder in _inside(source):
         if is_folder:
-            os.makedirs(f"{target}/{relative}", exist_ok=True)  # noqa: PTH103
+            os.makedirs(f"{target}/{relative}", exist_ok=True)
         else:
             copy_file(f"{source}/{relative}", f"{target}/{relative}", follow_symlinks=False)
 
@@ -140,7 +143,7 @@ def _missing_folders(folder: str) -> list[str]:
 
 
 def _make(copy: Copy) -> None:
-    os.makedirs(os.path.dirname(copy.target), exist_ok=True)  # noqa: PTH103
+    os.makedirs(os.path.dirname(copy.target), exist_ok=True)
     copy_tree(copy.source, copy.target)
 
 
@@ -158,12 +161,12 @@ def _remove(copy: Copy) -> None:
         _unlink(copy.target)
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106
+            os.rmdir(folder)
 
 
 def _unlink(path: str) -> None:
     with contextlib.suppress(OSError):
-        os.unlink(path)  # noqa: PTH108
+        os.unlink(path)
 
 
 def _inside(folder: str) -> Iterator[tuple[str, bool]]:

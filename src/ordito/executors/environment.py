@@ -80,7 +80,7 @@ def environment_file(variables: Mapping[str, str]) -> str:
 
     A name that no shell takes is kept in a comment, ``# {"name": "value"}``, on one line, in JSON.
     """
-    lines = ["# Variables that did not fit the environment. Source this file to have them: . \"$ORDITO_ENVIRONMENT_FILE\""]
+    lines = ['# Variables that did not fit the environment. To have them: . "$ORDITO_ENVIRONMENT_FILE"']
     for name, value in variables.items():
         if "\0" in value:
             raise ValueError(f'the variable "{name}" holds a NUL byte, which no environment can carry')

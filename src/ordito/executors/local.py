@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 
 from ordito.executors.attempt import Attempt, Surroundings
 from ordito.executors.commands import COMMANDS
@@ -36,9 +37,12 @@ class LocalExecutor:
     """
 
     def __init__(self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0) -> None:
-        """``base`` is the folder of the scratch slots; it must belong to one executor at a time. ``grace``: seconds between TERM and KILL. ``linger``: seconds
-        for which output that a daemon holds open is read after the end of its operation."""
-        self._slots = Slots(os.path.abspath(base))
+        """``base`` is the folder of the scratch slots; it must belong to one executor at a time.
+
+        ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is
+        read after the end of its operation.
+        """
+        self._slots = Slots(str(Path(base).absolute()))
         self._patience = Patience(grace, linger)
         self._surroundings = Surroundings(
             base_environment(os.environ), self._slots.base, self._patience, self._take_care_of
@@ -88,9 +92,7 @@ class LocalExecutor:
         if attempt is not None:
             await attempt.end(Ending.CANCELLED)
 
-    async def settle(
-        self, job: str, step: str, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
         """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
         that has ended.
 

@@ -1,10 +1,13 @@
 """One operation's process, from its start to its end, on the event loop: no thread, no child watcher.
 
-    RUNNING    --process ends-------> LINGERING   a daemon may still hold its output open
-    RUNNING    --timeout, cancel----> ENDING      its processes are being ended
-    LINGERING  --output ends, or has been waited for long enough--> ENDED
-    ENDING     --they are gone------> ENDED
+RUNNING    --process ends-------> LINGERING   a daemon may still hold its output open
+RUNNING    --timeout, cancel----> ENDING      its processes are being ended
+LINGERING  --output ends, or has been waited for long enough--> ENDED
+ENDING     --they are gone------> ENDED
 """
+
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH208
 
 from __future__ import annotations
 
@@ -73,9 +76,7 @@ class OperationProcess:
     """A process that leads a session of its own, with its output in a pipe. Started when it is made; ``OSError`` and
     ``ValueError`` (a variable that no environment can carry) where it cannot be."""
 
-    def __init__(
-        self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears
-    ) -> None:
+    def __init__(self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears) -> None:
         self._loop = asyncio.get_running_loop()
         self._patience = patience
         self._ears = ears
@@ -228,7 +229,7 @@ def _keep_descriptors_here() -> None:
     Everything Python opens is closed in a new process anyway. With the few descriptors that are not, marked likewise,
     a new process need not walk through all descriptors of this one to close them.
     """
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+    for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(name), False)

@@ -31,9 +31,7 @@ class OutputPipe:
 
     __slots__ = ("_descriptor", "_ended", "_is_reading", "_loop", "_printed")
 
-    def __init__(
-        self, loop: AbstractEventLoop, printed: Callable[[bytes], bool], ended: Callable[[], None]
-    ) -> None:
+    def __init__(self, loop: AbstractEventLoop, printed: Callable[[bytes], bool], ended: Callable[[], None]) -> None:
         self._loop = loop
         self._printed = printed
         self._ended = ended

@@ -7,6 +7,9 @@ a process is known by its id *and* its start time, and a signal goes through a p
 again.
 """
 
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH123, PTH208
+
 from __future__ import annotations
 
 import contextlib
@@ -130,7 +133,7 @@ def _belongs(process: Process, marker: Marker, group: int) -> bool:
 
 
 def _all() -> Iterator[Process]:
-    for name in os.listdir("/proc"):  # noqa: PTH208  (ten thousand names: no objects for them)
+    for name in os.listdir("/proc"):
         if name.isdigit() and (process := look_up(int(name))) is not None:
             yield process
 
@@ -138,7 +141,7 @@ def _all() -> Iterator[Process]:
 def _read(path: str) -> bytes:
     """A file of /proc; empty where the process is gone or hides it from us."""
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        with open(path, "rb", buffering=0) as file:
             return file.readall()
     except OSError:
         return b""

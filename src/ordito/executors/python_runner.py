@@ -9,6 +9,9 @@ When it ends, its outputs and its exit status are written to the result file, wh
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
 """
 
+# It has to start fast, to run on old interpreters, and to run scripts.
+# ruff: noqa: PTH120, PTH123, S102, T201, UP032
+
 from __future__ import annotations
 
 import atexit
@@ -19,9 +22,7 @@ import os
 import shlex
 import sys
 import types
-
-if False:  # names for annotations only, which older interpreters need not have
-    from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run(script: str, module: types.ModuleType) -> Tuple[int, Any]:
+def _run(script: str, module: types.ModuleType) -> tuple[int, Any]:
     """Run the script; its exit status, and what to end this process with."""
     try:
         with open(script, "rb") as file:
@@ -64,9 +65,9 @@ def _run(script: str, module: types.ModuleType) -> Tuple[int, Any]:
             return 0, None
         return (end.code & 0xFF if isinstance(end.code, int) else 1), end.code
     except BaseException as error:  # noqa: BLE001  (whatever a script raises is its failure, and is shown as Python does)
-        trace = error.__traceback__
         # The first frame is this function's.
-        sys.excepthook(type(error), error, trace.tb_next if trace else None)
+        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1, 1
     return 0, None
 
@@ -81,14 +82,15 @@ def _join_threads() -> None:
             thread.join()
 
 
-def _inputs(settings: Dict[str, Any]) -> Dict[str, str]:
+def _inputs(settings: dict[str, Any]) -> dict[str, str]:
     """The inputs that can be names of Python, as texts."""
     base = set(settings["base"])
     variables = {name: value for name, value in os.environ.items() if name not in base}
     if settings["source"]:
         with open(settings["source"], encoding="utf-8", errors="surrogateescape") as file:
-            assignments = shlex.split(file.read(), comments=True)
-        variables.update(assignment.split("=", 1) for assignment in assignments)  # type: ignore[arg-type]
+            for assignment in shlex.split(file.read(), comments=True):
+                name, _, value = assignment.partition("=")
+                variables[name] = value
     return {
         name: value
         for name, value in variables.items()
@@ -99,15 +101,15 @@ def _inputs(settings: Dict[str, Any]) -> Dict[str, str]:
 class _Result:
     """The result file: its fields are collected when the script has ended, and written when Python ends."""
 
-    def __init__(self, settings: Dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         self._path: str = settings["result"]
-        self._wanted: List[str] = settings["outputs"]
-        self._fields: List[str] = ["ordito-result/1", settings["job"], settings["step"], str(settings["attempt"])]
-        self._end: Optional[Tuple[int, str]] = None
+        self._wanted: list[str] = settings["outputs"]
+        self._fields: list[str] = ["ordito-result/1", settings["job"], settings["step"], str(settings["attempt"])]
+        self._end: tuple[int, str] | None = None
         self._pid = os.getpid()
 
-    def collect(self, namespace: Dict[str, Any], status: int, code: Any) -> Tuple[int, Any]:
-        """Take the outputs out of the script's globals; the exit status and code, a failure if one cannot be written."""
+    def collect(self, namespace: dict[str, Any], status: int, code: Any) -> tuple[int, Any]:
+        """Take the outputs out of the script's globals; exit status and code, a failure if one cannot be written."""
         problem = ""
         for name in self._wanted:
             if name not in namespace:
@@ -116,7 +118,7 @@ class _Result:
                 value = json.dumps(namespace[name], allow_nan=False, ensure_ascii=False)
                 value.encode()
             except (TypeError, ValueError, RecursionError) as error:
-                problem = "the output %s cannot be written as JSON: %s" % (name, error)
+                problem = "the output {} cannot be written as JSON: {}".format(name, error)
                 print(problem, file=sys.stderr)
                 continue
             self._fields += [name, "json", value]
@@ -129,8 +131,9 @@ class _Result:
         """Write the file; only in the process of the operation, and only if its script came to an end."""
         if self._end is None or os.getpid() != self._pid:
             return
-        fields = [*self._fields, "", str(self._end[0]), self._end[1], ""]
-        with open(self._path, "wb") as file:
+        fields = [*self._fields, "", str(self._end[0]), self._end[1], *self._fields[1:4], ""]
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+        with open(descriptor, "wb") as file:
             file.write("\0".join(fields).encode("utf-8", "surrogateescape"))
 
 

@@ -7,11 +7,15 @@ A result file is a sequence of fields that end with NUL, so that any text surviv
     name  json  value as JSON
     name  list  n  n elements
     name  map   n  n times key and value
-    ""  exit status  end | unsure | a sentence that begins with "!"
+    ""  exit status  end | unsure | a sentence that begins with "!"  job  step  attempt
 
-It is complete, and the status to be trusted, if it ends with ``end``. With ``unsure`` the variables are good and the
+It is complete, and the status to be trusted, if the mark is ``end``. With ``unsure`` the variables are good and the
 status is not (something other than the operation may have ended it). A sentence tells what the operation did wrong at
 its very end, for example a variable that cannot be written as JSON.
+
+The file is written over the one of the step that used the slot before, without cutting it first, because that costs
+more than all the rest: so what follows the last field is of no meaning, and the repeated identity is what tells an end
+of this result from an old one.
 """
 
 from __future__ import annotations
@@ -77,23 +81,26 @@ def read_result(data: bytes, job: str, step: str, attempt: int | None = None) ->
     if fields[:3] != [FORMAT, job, step] or (attempt is not None and fields[3:4] != [str(attempt)]):
         return None
     try:
-        return _Fields(fields, 4).result()
+        return _Fields(fields).result()
     except (IndexError, ValueError, _Damaged):
         return None
 
 
 class _Fields:
-    """Reads fields one after the other."""
+    """Reads the fields of a result file one after the other."""
 
-    def __init__(self, fields: list[str], at: int) -> None:
-        self._fields = fields
-        self._at = at
+    def __init__(self, fields: list[str]) -> None:
+        # What follows the last NUL is no field.
+        self._fields = fields[:-1]
+        self._at = 4
 
     def result(self) -> Result:
         outputs: dict[str, object] = {}
         while name := self._next():
             outputs[name] = self._value()
         status, mark = int(self._next()), self._next()
+        if [self._next(), self._next(), self._next()] != self._fields[1:4]:
+            raise _Damaged("the end is another result's")
         if mark == END:
             return Result(outputs, status)
         if mark.startswith(PROBLEM):
@@ -103,24 +110,20 @@ class _Fields:
         raise _Damaged(mark)
 
     def _value(self) -> object:
-        match self._next():
-            case "text":
-                return self._next()
-            case "json":
-                return msgspec.json.decode(self._next())
-            case "list":
-                return [self._next() for _ in range(int(self._next()))]
-            case "map":
-                return {self._next(): self._next() for _ in range(int(self._next()))}
-            case other:
-                raise _Damaged(other)
+        kind = self._next()
+        if kind == TEXT:
+            return self._next()
+        if kind == JSON:
+            return msgspec.json.decode(self._next())
+        if kind == LIST:
+            return [self._next() for _ in range(int(self._next()))]
+        if kind == MAP:
+            return {self._next(): self._next() for _ in range(int(self._next()))}
+        raise _Damaged(kind)
 
     def _next(self) -> str:
         field = self._fields[self._at]
         self._at += 1
-        # What follows the last NUL is no field.
-        if self._at == len(self._fields):
-            raise _Damaged("cut off")
         return field
 
 
@@ -137,7 +140,7 @@ def read_reported(data: bytes, path: str) -> Reported:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return Reported(problem=_malformed(data, path, str(error)))
     if not isinstance(values, dict):
-        return Reported(problem=f"{path}:1:1: $ORDITO_OUTPUTS must hold one JSON object, {{\"name\": value}}")
+        return Reported(problem=f'{path}:1:1: $ORDITO_OUTPUTS must hold one JSON object, {{"name": value}}')
     reports = {name: value for name, value in values.items() if name.startswith(REPORT)}
     outputs = {name: value for name, value in values.items() if name not in reports}
     if problem := next((p for n, v in reports.items() if (p := _wrong_report(n, v))), ""):

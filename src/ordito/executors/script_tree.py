@@ -10,6 +10,9 @@ Dependencies are brought in the declared order; where two have the same name the
 where the service has it. The script itself is never replaced.
 """
 
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH102, PTH119, PTH120, PTH211
+
 from __future__ import annotations
 
 import os
@@ -29,11 +32,11 @@ def build(root: str, artifact: str, dependencies: Sequence[str], tree: str) -> s
     script = os.path.normpath(artifact)
     sources = [in_tree(root, dependency) for dependency in dependencies]
     source, target = root, tree
-    os.mkdir(target, 0o700)  # noqa: PTH102
+    os.mkdir(target, 0o700)
     for part in os.path.dirname(script).split("/") if os.path.dirname(script) else ():
         _link_all(source, target, but={part})
         source, target = f"{source}/{part}", f"{target}/{part}"
-        os.mkdir(target)  # noqa: PTH102
+        os.mkdir(target)
     name = os.path.basename(script)
     copies = {name: f"{source}/{name}"}
     for dependency in sources:
@@ -49,4 +52,4 @@ def _link_all(source: str, target: str, *, but: Container[str]) -> None:
     with os.scandir(source) as entries:
         for entry in entries:
             if entry.name not in but:
-                os.symlink(entry.path, f"{target}/{entry.name}")  # noqa: PTH211
+                os.symlink(entry.path, f"{target}/{entry.name}")

@@ -19,12 +19,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 
 from ordito.executors.environment import SHELL_NAME
-from ordito.executors.result import END, LIST, MAP, TEXT, UNSURE, header
+from ordito.executors.result import header
 
 BASH = frozenset({"bash", "rbash"})
 SH = frozenset({"sh", "dash", "ash"})
@@ -46,7 +47,7 @@ class Interpreter(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The program's name without its folder."""
-        return PurePosixPath(self.program).name
+        return self.program.rpartition("/")[2]
 
     @property
     def is_shell(self) -> bool:
@@ -65,7 +66,13 @@ def interpreter_of(head: bytes) -> Interpreter:
     """
     if not head.startswith(b"#!"):
         return DEFAULT
-    line = head[2:].split(b"\n", 1)[0].decode(errors="replace").strip()
+    return _interpreter(head[2:].split(b"\n", 1)[0])
+
+
+@lru_cache
+def _interpreter(rest: bytes) -> Interpreter:
+    """The interpreter of a ``#!`` line, without its first two characters."""
+    line = rest.decode(errors="replace").strip()
     try:
         words = shlex.split(line)
     except ValueError:
@@ -73,7 +80,7 @@ def interpreter_of(head: bytes) -> Interpreter:
     if not words:
         return DEFAULT
     variables: list[tuple[str, str]] = []
-    if PurePosixPath(words[0]).name == "env":
+    if words[0].rpartition("/")[2] == "env":
         words = _without_env(words[1:], variables)
     while len(words) > 1 and words[-1] in ("-", "--"):
         words.pop()
@@ -103,113 +110,58 @@ def _without_env(words: list[str], variables: list[tuple[str, str]]) -> list[str
 def wrapper(interpreter: Interpreter, identity: Sequence[str], outputs: Sequence[str], result: str, source: str) -> str:
     """The text that a shell runs around the script, which is its ``$0``.
 
-    ``identity`` are job, step and attempt, for the result's header. ``result`` is the path of the result file.
-    ``source`` is the path of a file of variables to read first, "" for none.
+    ``identity`` are job, step and attempt. ``result`` is the path of the result file. ``source`` is the path of a file
+    of variables to read first, "" for none. The text is short because every operation pays for reading it: what few
+    scripts need is in files that are read when it is needed.
     """
     is_bash = interpreter.name in BASH
     names = [name for name in outputs if SHELL_NAME.fullmatch(name)]
-    values = "".join(f"__ordito_value {n}\n" if is_bash else _plain_value(n) for n in names)
     text = _COMMON.format(
-        header=" ".join(shlex.quote(word) for word in header(*identity)),
-        values=values,
+        header=" ".join([shlex.quote(word) for word in header(*identity)]),
+        values=(_bash_values(names) if is_bash else _plain_values(names)) if names else "",
+        identity=" ".join([shlex.quote(word) for word in identity]),
         result=shlex.quote(result),
-        complete=END,
-        unsure=UNSURE,
     )
-    if is_bash and names:
-        text += _BASH_VALUE
-    text += _BASH_COMMANDS if is_bash else _SH_COMMANDS
     if source:
         text += f". {shlex.quote(source)}\n"
-    return text + '. "$0"\nexit\n'
+    return text + (_BASH if is_bash else _SH)
 
 
-def _plain_value(name: str) -> str:
-    return f"""[ -z "${{{name}+x}}" ] || printf '%s\\0' {name} {TEXT} "${name}"\n"""
+def _bash_values(names: Sequence[str]) -> str:
+    return "".join([f"\n. {_VALUE_FILE}", *(f"\n__ordito_value {name}" for name in names), _NEXT])
 
+
+def _plain_values(names: Sequence[str]) -> str:
+    return "".join([*(f"""\n[ -z "${{{n}+x}}" ] || printf '%s\\0' {n} text "${n}\"""" for n in names), _NEXT])
+
+
+_TRAP_FILE = shlex.quote(str(Path(__file__).with_name("shell_trap.sh")))
+_VALUE_FILE = shlex.quote(str(Path(__file__).with_name("shell_value.bash")))
+
+_NEXT = "\nprintf '%s\\0'"
 
 # In these texts nothing may depend on the options, the IFS or the functions that the script has set by the time they
-# run. `command` passes by our own `trap` and `exit`.
+# run. `command` passes by what stands in for `trap` and `exit`.
 #
-#   __ordito_write STATUS MARK   writes the result file
+#   __ordito_write STATUS MARK   writes the result file, which is opened without cutting it (see result.py)
 #   __ordito_end STATUS          the EXIT trap of a script that has none of its own
-#   __ordito_before STATUS       before the script's own EXIT trap, whose $? it must leave behind as it found it
-#   __ordito_exit                stands in for `exit`
-#   __ordito_trap                stands in for `trap`
-#
-# The files that `read` looks at tells a subshell from the script's own shell: a subshell that sets a trap must not
-# write the result.
-_COMMON = r"""__ordito_write() {{
-{{ printf '%s\0' {header}
-{values}printf '%s\0' '' "$1" "$2"
-}} >|{result}
-}} 2>/dev/null
-__ordito_end() {{
-set +eux
-if [ -n "${{__ordito_bye-}}" ] || [ "$1" != 0 ]; then __ordito_write "$1" {complete}; else __ordito_write "$1" {unsure}; fi
-}} 2>/dev/null
-__ordito_main() {{
-read -r __ordito_pid __ordito_rest </proc/self/stat && [ "$__ordito_pid" = "$$" ]
-}} 2>/dev/null
-__ordito_before() {{
-__ordito_in_trap=1 __ordito_status=$1
-if __ordito_main; then __ordito_write "$1" {unsure}; fi
-return "$1"
-}} 2>/dev/null
-__ordito_after() {{
-if __ordito_main; then __ordito_end "$__ordito_status"; fi
-}} 2>/dev/null
-__ordito_exit() {{
-__ordito_bye=${{1-$?}}
-if [ -n "${{__ordito_in_trap-}}" ] && __ordito_main; then __ordito_write "$__ordito_bye" {complete} || :; fi
-command exit "$__ordito_bye"
-}}
-__ordito_trap() {{
-if [ "${{1-}}" = -- ]; then shift; fi
-case $#:${{1-}} in
-1:EXIT|1:0) set -- - EXIT;;
-[01]:*|*:-[lpP]*) command trap "$@"; return;;
-*:*__ordito_before*) return;;
-*:*__ordito_end*) shift; set -- - "$@";;
-esac
-__ordito_new=$1
-shift
-for __ordito_signal do
-case $__ordito_signal:$__ordito_new in
-EXIT:|exit:|SIGEXIT:|0:|EXIT:-|exit:-|SIGEXIT:-|0:-)
-command trap '__ordito_end "$?"' EXIT;;
-EXIT:*|exit:*|SIGEXIT:*|0:*)
-__ordito_action=$__ordito_new
-command trap 'if __ordito_before "$?"; then eval "$__ordito_action"; else eval "$__ordito_action"; fi; __ordito_after' EXIT;;
-*) command trap -- "$__ordito_new" "$__ordito_signal" || return;;
-esac
-done
-}}
+#   __ordito_bye                 set by `exit`: this end is a chosen one
+_COMMON = r"""__ordito_write() {{ {{ printf '%s\0' {header}{values} '' "$1" "$2" {identity}; }} 1<>{result}; }}
+__ordito_end() {{ set +eux; case ${{__ordito_bye+x}}$1 in
+0) __ordito_write 0 unsure;; *) __ordito_write "$1" end;; esac; }} 2>/dev/null
 command trap '__ordito_end "$?"' EXIT
 """
 
-_BASH_COMMANDS = """trap() { __ordito_trap "$@"; }
-exit() { __ordito_exit "$@"; }
+_BASH = f"""trap() {{ . {_TRAP_FILE}; __ordito_trap "$@"; }}
+exit() {{ __ordito_bye=${{1-$?}}; [ -z "${{__ordito_in_trap-}}" ] || __ordito_last; command exit "$__ordito_bye"; }}
+. "$0"
+exit
 """
 
-_SH_COMMANDS = """alias trap=__ordito_trap exit=__ordito_exit
-"""
-
-# An indexed array comes back as a list, an associative one as a map. Bash older than 4.4 gives the first element.
-_BASH_VALUE = rf"""__ordito_value() {{
-if (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404 )); then
-[ -z "${{!1+x}}" ] || printf '%s\0' "$1" {TEXT} "${{!1}}"
-return
-fi
-local -
-set +eux
-local -n __ordito_r=$1
-local __ordito_k
-case ${{__ordito_r@a}} in
-*a*) printf '%s\0' "$1" {LIST} "${{#__ordito_r[@]}}" "${{__ordito_r[@]}}";;
-*A*) printf '%s\0' "$1" {MAP} "${{#__ordito_r[@]}}"
-for __ordito_k in "${{!__ordito_r[@]}}"; do printf '%s\0' "$__ordito_k" "${{__ordito_r[$__ordito_k]}}"; done;;
-*) [ -z "${{__ordito_r+x}}" ] || printf '%s\0' "$1" {TEXT} "$__ordito_r";;
-esac
-}}
+# Here a function cannot have the name of these commands, but an alias can; it counts in what is read after it.
+_SH = f"""__ordito_exit() {{ __ordito_bye=${{1-$?}}; [ -z "${{__ordito_in_trap-}}" ] || __ordito_last
+command exit "$__ordito_bye"; }}
+alias trap={shlex.quote(f". {_TRAP_FILE} && __ordito_trap")} exit=__ordito_exit
+. "$0"
+exit
 """

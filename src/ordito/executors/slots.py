@@ -14,6 +14,9 @@ result of a step stays in its slot until the slot is given to another one, and t
 given out first: so the result is still there when this process dies before it could write down how the step ended.
 """
 
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH108, PTH208
+
 from __future__ import annotations
 
 import contextlib
@@ -60,7 +63,7 @@ class Slots:
             return self._make(job)
         slot = free.popleft()
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(slot.outputs)  # noqa: PTH108
+            os.unlink(slot.outputs)
         return slot
 
     def release(self, job: str, slot: Slot) -> None:
@@ -71,7 +74,7 @@ class Slots:
         """All slots of a job that are there, those of earlier processes included."""
         folder = f"{self.base}/{job}"
         with contextlib.suppress(FileNotFoundError):
-            for name in sorted(os.listdir(folder)):  # noqa: PTH208
+            for name in sorted(os.listdir(folder)):
                 yield Slot(f"{folder}/{name}")
 
     def contain(self, path: str) -> bool:
@@ -83,14 +86,14 @@ class Slots:
         self._free.clear()
         self._made.clear()
         with contextlib.suppress(FileNotFoundError):
-            for job in os.listdir(self.base):  # noqa: PTH208
+            for job in os.listdir(self.base):
                 for slot in self.of(job):
                     if not os.path.lexists(slot.kept):
                         remove(slot.path)
                 with contextlib.suppress(OSError):
-                    os.rmdir(f"{self.base}/{job}")  # noqa: PTH106
+                    os.rmdir(f"{self.base}/{job}")
             with contextlib.suppress(OSError):
-                os.rmdir(self.base)  # noqa: PTH106
+                os.rmdir(self.base)
 
     def _make(self, job: str) -> Slot:
         folder = f"{self.base}/{job}"
@@ -98,19 +101,19 @@ class Slots:
             # Results may hold secrets: nobody else may look into these folders.
             Path(self.base).mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
-                os.mkdir(folder, 0o700)  # noqa: PTH102
-            names = os.listdir(folder)  # noqa: PTH208
+                os.mkdir(folder, 0o700)
+            names = os.listdir(folder)
             self._made[job] = max((int(name) for name in names if name.isdigit()), default=0)
         self._made[job] += 1
         slot = Slot(f"{folder}/{self._made[job]}")
-        os.makedirs(slot.work, 0o700)  # noqa: PTH103
+        os.makedirs(slot.work, 0o700)
         return slot
 
 
 def is_empty(folder: str) -> bool:
     """Whether a folder holds nothing; also true where it is gone."""
     try:
-        return not os.listdir(folder)  # noqa: PTH208
+        return not os.listdir(folder)
     except FileNotFoundError:
         return True
 
@@ -119,8 +122,8 @@ def empty(folder: str, keep: Collection[str] = ()) -> bool:
     """Remove what is in a folder, save entries that are, or hold, one of the paths to keep; whether that was done."""
     with os.scandir(folder) as entries:
         paths = [entry.path for entry in entries]
-    # Every path is tried, though one may fail.
-    return all([remove(path) for path in paths if not any(f"{k}/".startswith(f"{path}/") for k in keep)])
+    removed = [remove(path) for path in paths if not any(f"{k}/".startswith(f"{path}/") for k in keep)]
+    return all(removed)
 
 
 def remove(path: str) -> bool:
@@ -133,18 +136,18 @@ def remove(path: str) -> bool:
         if stat.S_ISDIR(os.lstat(path).st_mode):
             folders.append(path)
         else:
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(path)
         # The list grows while it is walked: a tree may be deeper than Python's stack.
         for folder in folders:
-            os.chmod(folder, 0o700)  # noqa: PTH101
+            os.chmod(folder, 0o700)
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:
-                        os.unlink(entry.path)  # noqa: PTH108
+                        os.unlink(entry.path)
         for folder in reversed(folders):
-            os.rmdir(folder)  # noqa: PTH106
+            os.rmdir(folder)
     except FileNotFoundError:
         return not os.path.lexists(path)
     except OSError:

@@ -92,7 +92,9 @@ class Lookup:
             found = yield from self._property_by_requirement(entity, name, rest, span)
         return found
 
-    def _property_of_capability(self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None) -> Steps:
+    def _property_of_capability(
+        self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None
+    ) -> Steps:
         found = yield from self._value(
             capability.properties, capability.definitions, str(path[0]), entity, prefix=f"{capability.name}."
         )
@@ -110,9 +112,7 @@ class Lookup:
             if capability is not None:
                 found = yield from self._property_of_capability(capability, path, target, span)
             if found is MISSING:
-                found = yield from self._value(
-                    template.properties, template.definitions, str(path[0]), target
-                )
+                found = yield from self._value(template.properties, template.definitions, str(path[0]), target)
                 if found is not MISSING:
                     found = self.nested(found, path[1:], path, target, span)
             if found is not MISSING:
@@ -218,7 +218,9 @@ class Lookup:
             return self.trace.states.get(record.id, record.state)
         return MISSING
 
-    def _attribute_of_capability(self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None) -> Steps:
+    def _attribute_of_capability(
+        self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None
+    ) -> Steps:
         name = str(path[0])
         recorded: Mapping[str, object] = {}
         for holder_id in self._holders(entity):

@@ -186,7 +186,7 @@ def number_of(instance: str) -> int:
 
 def link_id(relationship: str, source_node: str, source: str, target: str) -> str:
     """The id of a pair: ``<source id>.<requirement key tail>.<target id>``."""
-    return f"{source}{relationship[len(source_node):]}.{target}"
+    return f"{source}{relationship[len(source_node) :]}.{target}"
 
 
 def end_id(relationship: str, instance: str, side: str) -> str:

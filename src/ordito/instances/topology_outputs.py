@@ -70,9 +70,7 @@ def _nodes(evaluator: Evaluator, value: Call) -> list[NodeTemplate]:
 def _is_several(evaluator: Evaluator, node: NodeTemplate, counts: Mapping[str, int]) -> bool:
     """Whether a node counts as one with several instances: more than one wanted or allowed, or there."""
     upper = node.occurrences[1] if node.occurrences else 1
-    return (
-        upper is None or upper > 1 or counts.get(node.name, 1) > 1 or len(evaluator.snapshot.ids_of(node.name)) > 1
-    )
+    return upper is None or upper > 1 or counts.get(node.name, 1) > 1 or len(evaluator.snapshot.ids_of(node.name)) > 1
 
 
 def _data(found: Data | Nothing) -> Data:

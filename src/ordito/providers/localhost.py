@@ -22,17 +22,17 @@ class LocalhostProvider:
         """Whether a node of these types (its type and the ancestors) is a Compute."""
         return COMPUTE in kinds
 
-    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:  # noqa: ARG002
+    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
         """The addresses of this machine; the same ones for every instance, every time."""
         return Provided(
             {
                 "private_address": ADDRESS,
                 "public_address": ADDRESS,
                 "networks": {NETWORK: {"network_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
-                "ports": {NETWORK: {"port_name": NETWORK, "port_id": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
+                "ports": {NETWORK: {"port_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
             },
             "this machine",
         )
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:  # noqa: ARG002
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
         """Nothing: the machine stays."""

@@ -8,7 +8,6 @@ errors with a place. The tree is built with a stack of its own, so the nesting o
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Any
 
 import yaml
@@ -17,10 +16,14 @@ from yaml._yaml import CParser
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
+from ordito.source.repair import find_repair
+from ordito.source.yaml_errors import report_character, report_syntax
 
 MOST_BYTES = 64 * 1024 * 1024
-MOST_DEPTH = 200
+MOST_DEPTH = 100
+"""How deep containers may be nested, aliases followed; what reads the tree may recurse."""
 MOST_ALIASED_NODES = 1_000_000
+MOST_REPAIRS = 10
 MERGE = "<<"
 
 
@@ -35,36 +38,31 @@ class Document:
 
 
 class _Refused(Exception):
-    def __init__(self, code: str, message: str, span: Span, hint: str = "", related: tuple[Related, ...] = ()) -> None:
+    def __init__(self, code: str, message: str, span: Span, hint: str = "") -> None:
         super().__init__(message)
-        self.report = (code, message, span, hint, related)
+        self.report = (code, message, span, hint)
 
 
 def load(name: str, data: bytes, diagnostics: Diagnostics) -> Document | None:
     """Load one YAML document from bytes; None when it cannot be read, with the reason in ``diagnostics``.
 
-    ``name`` is the file name shown to people.
+    ``name`` is the file name shown to people. A document with a fault that leaves its structure clear (a bracket that
+    is not closed, a duplicate key) is given nevertheless, so that all its faults can be reported together.
     """
     text = _decode(name, data, diagnostics)
     if text is None:
         return None
     source = SourceText(name, text)
     try:
-        root = _build(source)
+        root = _build(source, diagnostics)
     except _Refused as refusal:
-        code, message, span, hint, related = refusal.report
-        diagnostics.error(code, message, span, hint=hint, related=related)
-        return None
-    except yaml.MarkedYAMLError as error:
-        _report_syntax(error, source, diagnostics)
+        code, message, span, hint = refusal.report
+        diagnostics.error(code, message, span, hint=hint)
         return None
     except yaml.reader.ReaderError as error:
-        _report_character(error, source, diagnostics)
+        report_character(error, source, diagnostics)
         return None
-    if root is None:
-        diagnostics.error("empty-document", "the file holds no YAML document", Span(source, 1, 1, 1, 2))
-        return None
-    return Document(source, root)
+    return Document(source, root) if root is not None else None
 
 
 def _decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
@@ -110,21 +108,31 @@ ENCODING_MARKS = (
 
 
 class _Anchors:
-    """What aliases may refer to, and how much they have been used: the guard against alias bombs."""
+    """What aliases may refer to, and how much they have been used: the guard against alias bombs.
+
+    For each anchor: its node, how many nodes that is, aliases in it followed, and how deep it is nested.
+    """
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         self.sizes: dict[str, int] = {}
+        self.heights: dict[str, int] = {}
         self.open: set[str] = set()
         self.expanded = 0
 
-    def resolve(self, event: Any, source: SourceText) -> Node:
+    def add(self, name: str, node: Node, size: int, height: int) -> None:
+        self.open.discard(name)
+        self.nodes[name], self.sizes[name], self.heights[name] = node, size, height
+
+    def resolve(self, event: Any, source: SourceText, depth: int) -> Node:
         name = event.anchor
         span = _span(event, source)
         if name in self.open:
             raise _Refused("recursive-alias", f'"*{name}" stands inside the node that it names', span)
         if name not in self.nodes:
             raise _Refused("unknown-alias", f'no anchor "&{name}" comes before this alias', span)
+        if depth + self.heights[name] > MOST_DEPTH:
+            raise _too_deep(span)
         self.expanded += self.sizes[name]
         if self.expanded > MOST_ALIASED_NODES:
             raise _Refused(
@@ -136,15 +144,37 @@ class _Anchors:
         return self.nodes[name]
 
 
-def _build(source: SourceText) -> Node | None:
-    parser = CParser(source.text)
-    try:
-        return _build_tree(parser.get_event, source)
-    finally:
-        parser.dispose()
+def _too_deep(span: Span) -> _Refused:
+    return _Refused(
+        "too-deep", f"nested deeper than {MOST_DEPTH} levels", span, hint="split it into types or separate templates"
+    )
 
 
-def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR0912, PLR0915
+def _build(source: SourceText, diagnostics: Diagnostics) -> Node | None:
+    """The tree of a text. What was never closed is reported, and closed where it probably should have been."""
+    lines: list[str] | None = None
+    text = source.text
+    reached = (-1, -1)
+    for attempt in range(MOST_REPAIRS):
+        parser = CParser(text)
+        try:
+            return _build_tree(parser.get_event, source, diagnostics)
+        except yaml.MarkedYAMLError as error:
+            lines = text.splitlines(keepends=True) if lines is None else lines
+            repair = find_repair(lines, error)
+            if attempt == 0 or repair is not None:
+                report_syntax(error, source, repair, diagnostics)
+            if repair is None or (repair.line, repair.column) <= reached:
+                return None
+            reached = repair.line, repair.column
+            lines = repair.apply(lines)
+            text = "".join(lines)
+        finally:
+            parser.dispose()
+    return None
+
+
+def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) -> Node | None:  # noqa: C901, PLR0912, PLR0915
     # One loop without helper calls for scalars: they are nine tenths of all events, and reading is the cost of
     # validation.
     scalar_event, alias_event = yaml.ScalarEvent, yaml.AliasEvent
@@ -154,11 +184,11 @@ def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR
     root: Node | None = None
     documents = 0
     count = 0
-    stack: list[tuple[Sequence | Mapping, Scalar | None, str | None, int]] = []
+    stack: list[tuple[Sequence | Mapping, Scalar | None, str | None, int, int]] = []
     container: Sequence | Mapping | None = None
     pending: Scalar | None = None
     anchor: str | None = None
-    started = 0
+    started = height = 0
     while True:
         event = get_event()
         kind = type(event)
@@ -169,11 +199,10 @@ def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR
             )
             count += 1
             if event.anchor is not None:
-                anchors.nodes[event.anchor] = node
-                anchors.sizes[event.anchor] = 1
+                anchors.add(event.anchor, node, 1, 0)
         elif kind is mapping_start or kind is sequence_start:
             if len(stack) >= MOST_DEPTH:
-                raise _Refused("too-deep", f"nested deeper than {MOST_DEPTH} levels", _span(event, source))
+                raise _too_deep(_span(event, source))
             start = event.start_mark
             line, column = start.line + 1, start.column + 1
             if kind is mapping_start:
@@ -181,8 +210,8 @@ def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR
             else:
                 node = Sequence(source, line, column, line, column + 1, [])
             count += 1
-            stack.append((container, pending, anchor, started))  # type: ignore[arg-type]
-            container, pending, anchor, started = node, None, event.anchor, count
+            stack.append((container, pending, anchor, started, height))  # type: ignore[arg-type]
+            container, pending, anchor, started, height = node, None, event.anchor, count, 0
             if anchor is not None:
                 anchors.open.add(anchor)
             continue
@@ -192,25 +221,29 @@ def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR
             node.end_line, node.end_column = event.end_mark.line + 1, event.end_mark.column + 1
             if kind is mapping_end and MERGE in container.values:  # type: ignore[union-attr]
                 _merge(node)  # type: ignore[arg-type]
+            inner = height + 1
             if anchor is not None:
-                anchors.open.discard(anchor)
-                anchors.nodes[anchor] = node
-                anchors.sizes[anchor] = count - started + 1
-            container, pending, anchor, started = stack.pop()
+                anchors.add(anchor, node, count - started + 1, inner)
+            container, pending, anchor, started, height = stack.pop()
+            height = max(height, inner)
         elif kind is alias_event:
-            node = anchors.resolve(event, source)
+            node = anchors.resolve(event, source, len(stack))
             count += anchors.sizes[event.anchor]
+            height = max(height, anchors.heights[event.anchor])
         elif kind is yaml.DocumentStartEvent:
             documents += 1
             if documents > 1:
-                raise _Refused(
+                diagnostics.error(
                     "second-document",
                     "a second YAML document begins here; a service template is a single one",
                     _span(event, source),
                     hint="remove everything from this line on, or put it into a file of its own",
                 )
+                return root
             continue
         elif kind is yaml.StreamEndEvent:
+            if root is None:
+                diagnostics.error("empty-document", "the file holds no YAML document", Span(source, 1, 1, 1, 2))
             return root
         else:
             continue
@@ -220,29 +253,40 @@ def _build_tree(get_event: Any, source: SourceText) -> Node | None:  # noqa: PLR
         elif type(container) is Sequence:
             container.items.append(node)
         elif pending is None:
-            if type(node) is not Scalar:
-                raise _Refused(
-                    "complex-key",
-                    f"{node.kind} cannot be the key of a map here",
-                    node.span,
-                    hint="write a plain name before the colon; quote text that holds special characters",
-                )
-            pending = node
+            pending = node if type(node) is Scalar else _refused_key(node, diagnostics)
         else:
             values = container.values  # type: ignore[union-attr]
             name = pending.text
-            if name in values:
-                first = container.key(name)  # type: ignore[union-attr]
-                raise _Refused(
-                    "duplicate-key",
-                    f'"{name}" is given twice in this map',
-                    pending.span,
-                    hint="keep one of them, or give them different names",
-                    related=(Related("first given here", first.span),),
-                )
-            values[name] = node
-            container.keys.append(pending)  # type: ignore[union-attr]
+            if name not in values:
+                values[name] = node
+                container.keys.append(pending)  # type: ignore[union-attr]
+            elif pending is not NO_KEY:
+                _report_duplicate(pending, container, diagnostics)  # type: ignore[arg-type]
             pending = None
+
+
+NO_KEY = Scalar(SourceText("", ""), 1, 1, 1, 1, "", False)
+"""Stands for a key that was refused; its value is left out."""
+
+
+def _refused_key(node: Node, diagnostics: Diagnostics) -> Scalar:
+    diagnostics.error(
+        "complex-key",
+        f"{node.kind} cannot be the key of a map here",
+        node.span,
+        hint="write a plain name before the colon; quote text that holds special characters",
+    )
+    return NO_KEY
+
+
+def _report_duplicate(key: Scalar, mapping: Mapping, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        "duplicate-key",
+        f'"{key.text}" is given twice in this map',
+        key.span,
+        hint="write << once, with a list of the maps to merge" if key.text == MERGE else "keep one of them",
+        related=(Related("first given here", mapping.key(key.text).span),),
+    )
 
 
 def _merge(mapping: Mapping) -> None:
@@ -265,68 +309,3 @@ def _merge(mapping: Mapping) -> None:
 def _span(event: Any, source: SourceText) -> Span:
     start, end = event.start_mark, event.end_mark
     return Span(source, start.line + 1, start.column + 1, end.line + 1, max(end.column + 1, start.column + 2))
-
-
-def _report_syntax(error: yaml.MarkedYAMLError, source: SourceText, diagnostics: Diagnostics) -> None:
-    mark = error.problem_mark or error.context_mark
-    span = _at(source, mark.line, mark.column) if mark else Span(source, 1, 1, 1, 2)
-    problem = error.problem or error.context or "not valid YAML"
-    related: tuple[Related, ...] = ()
-    hint = ""
-    opening = BRACKETS.get(error.context or "")
-    if opening is not None and error.context_mark is not None:
-        begin = _at(source, error.context_mark.line, error.context_mark.column)
-        what, bracket = opening
-        related = (Related(f'the "{bracket[0]}" is opened here', begin),)
-        problem = f'{what} is not closed: expected "," or "{bracket[1]}"'
-        hint = f'close it with "{bracket[1]}" before this place'
-    elif error.context_mark is not None and error.problem_mark is not None:
-        begin = _at(source, error.context_mark.line, error.context_mark.column)
-        if (begin.line, begin.column) != (span.line, span.column):
-            related = (Related(error.context or "it begins here", begin),)
-    line = source.line(span.line)
-    if not hint:
-        if re.match(r" *\t", line):
-            hint = "indent with spaces; YAML allows no tab there"
-        elif "mapping values are not allowed" in problem:
-            problem = "a second colon on this line makes it unreadable"
-            hint = "quote the text if the colon belongs to it, or check the indentation of this line"
-        elif "could not find expected ':'" in problem:
-            hint = "write a colon and a space after the key"
-        elif "did not find expected key" in problem:
-            hint = "check the indentation of this line against the lines above it"
-    diagnostics.error("yaml-syntax", problem, span, hint=hint, related=related)
-
-
-BRACKETS = {
-    "while parsing a flow sequence": ("the list", "[]"),
-    "while parsing a flow mapping": ("the map", "{}"),
-}
-
-
-def _at(source: SourceText, line: int, column: int) -> Span:
-    """The span of one character; at the end of the text, of its last character that is not blank."""
-    number = min(line + 1, max(len(source.lines), 1))
-    if number <= line:
-        column = len(source.line(number))
-    while number > 1 and not source.line(number).strip():
-        number -= 1
-        column = len(source.line(number))
-    return Span(source, number, column + 1, number, column + 2)
-
-
-def _report_character(error: yaml.reader.ReaderError, source: SourceText, diagnostics: Diagnostics) -> None:
-    match = UNPRINTABLE.search(source.text)
-    position = match.start() if match else 0
-    before = source.text[:position]
-    line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-    shown = f"U+{ord(source.text[position]):04X}" if match else str(error.reason)
-    diagnostics.error(
-        "yaml-syntax",
-        f"the character {shown} is not allowed in YAML",
-        Span(source, line, column, line, column + 1),
-        hint="remove it, or write it as an escape in a double-quoted text",
-    )
-
-
-UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

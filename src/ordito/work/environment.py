@@ -113,7 +113,8 @@ class Environments:
 
     def _inputs(self, place: Place, step: Step) -> tuple[dict[str, str], Trace, list[str], list[str]]:
         """Each input's own value; warnings for those that come to nothing, refusals for those that must not."""
-        trace = Trace({step.instance: step.enter} if step.enter else None)
+        owner = place.source if step.link else place.instance
+        trace = Trace({owner: step.enter} if step.enter else None)
         found: dict[str, str] = {}
         warnings: list[str] = []
         refusals: list[str] = []
@@ -208,9 +209,10 @@ class Environments:
 
 class Block:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
-    has none. ``version`` grows with every change."""
+    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
+    ``version`` grows with every change."""
 
-    __slots__ = ("contexts", "declared", "dirty", "members", "node", "size", "texts", "version")
+    __slots__ = ("contexts", "declared", "dirty", "members", "node", "reads", "size", "texts", "version")
 
     def __init__(self, declared: Input, node: str, contexts: Contexts) -> None:
         self.declared = declared
@@ -218,6 +220,7 @@ class Block:
         self.contexts = contexts
         self.members: tuple[str, ...] = ()
         self.dirty: dict[str, None] = {}
+        self.reads: set[str] = set()
         self.texts: dict[str, str] = {}
         self.size = 0
         self.version = 0
@@ -269,7 +272,7 @@ class Blocks:
         self._snapshot = evaluator.snapshot
         self._shared: dict[tuple[str, ...], Block] = {}
         self._of_pairs: dict[tuple[str, ...], Block] = {}
-        self._readers: dict[str, dict[tuple[Block, str], None]] = {}
+        self._readers: dict[str, dict[Block, dict[str, None]]] = {}
         self._read = len(evaluator.snapshot.changes)
 
     def of(self, place: Place, declared: Input) -> Block | None:
@@ -297,8 +300,8 @@ class Blocks:
         """What has changed since the last time makes the entries that have read it out of date."""
         changes = self._snapshot.changes
         for index in range(self._read, len(changes)):
-            for block, member in self._readers.pop(changes[index], ()):
-                block.dirty[member] = None
+            for block, members in self._readers.pop(changes[index], {}).items():
+                block.dirty.update(members)
         self._read = len(changes)
 
     def _renew(self, block: Block) -> None:
@@ -322,13 +325,13 @@ class Blocks:
         except EvaluationError:
             value = None  # The operation's own value tells of errors; for another instance it is unset.
         for read in trace.reads:
-            self._readers.setdefault(read, {})[block, member] = None
+            self._readers.setdefault(read, {}).setdefault(block, {})[member] = None
+        block.reads |= trace.reads
         return None if value is None or isinstance(value, Nothing) else as_text(value)
 
     def _forget(self, block: Block) -> None:
-        for readers in self._readers.values():
-            for key in [k for k in readers if k[0] is block]:
-                del readers[key]
+        for read in block.reads:
+            self._readers.get(read, {}).pop(block, None)
 
 
 def _sides(place: Place, value: Value) -> tuple[str, str]:

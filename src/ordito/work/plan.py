@@ -28,8 +28,9 @@ class Call(msgspec.Struct, frozen=True):
     ``owner`` is the node template's name, or the relationship's key with ``side`` "source" or "target" (the end on
     which the operation runs; "" for node operations). ``artifact`` is "" for an operation that does nothing, else
     its file; ``processor`` names the kind of artifact that an executor must understand (full type name). ``outputs``
-    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. What a provider
-    is asked to do is a call as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``.
+    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. ``digest`` stands
+    for what is carried out, "" for a call that the records do not remember. What a provider is asked to do is a call
+    as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``.
     """
 
     owner: str

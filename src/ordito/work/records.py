@@ -18,12 +18,24 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     on_failure: str = "continue"
 
 
+class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A topology input's value that came with a command and is remembered by the ensemble.
+
+    It wins for as long as the user's part of the ensemble says of this input what it said then, ``over`` (None for
+    nothing).
+    """
+
+    value: object
+    over: object = None
+
+
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first record of a job.
 
     ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
-    topology inputs, ``options`` how the job runs. ``began`` is seconds since the epoch. ``ticks`` is the number of
-    consecutive ticks whose changeIds the job has reserved, its own first (see ``base.change_ids``).
+    topology inputs, ``given`` those of them that the ensemble is to remember, ``options`` how the job runs. ``began``
+    is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
+    own first (see ``base.change_ids``).
     """
 
     id: str
@@ -36,6 +48,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     machine: str = ""
     user: str = ""
     ticks: int = 1
+    given: dict[str, GivenValue] = {}
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

@@ -1,7 +1,7 @@
 """Progress where nothing can be redrawn: one line per transition, easy to search and to keep.
 
-    00:00:04 web_1        create                 start
-    00:00:04 web_1        create                 ok 0.3s
+00:00:04 web_1        create                 start
+00:00:04 web_1        create                 ok 0.3s
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """What is said at the end of a job: each failure, a line of counts for each instance, and what to do next.
 
-    FAILED web_1 start: exit 3 after 1.2s (scripts/start.sh)
-       | Error: bind 0.0.0.0:80: permission denied
-     operation declared at service.yaml:52:18
-    RECAP
-      server_1  ok=2
-      web_1     ok=3 FAILED=1
-    Job A6BKKQCN0000 (deploy) failed after 00:00:21: 12 ok, 1 failed, 3 skipped.
-    Next:  ordito jobs logs A6BKKQCN0000    read what every operation printed
+FAILED web_1 start: exit 3 after 1.2s (scripts/start.sh)
+   | Error: bind 0.0.0.0:80: permission denied
+ operation declared at service.yaml:52:18
+RECAP
+  server_1  ok=2
+  web_1     ok=3 FAILED=1
+Job A6BKKQCN0000 (deploy) failed after 00:00:21: 12 ok, 1 failed, 3 skipped.
+Next:  ordito jobs logs A6BKKQCN0000    read what every operation printed
 """
 
 from __future__ import annotations

@@ -27,9 +27,7 @@ def command(
     session: Session, service: str | None, input_texts: dict[str, str], input_files: tuple[str, ...]
 ) -> ExitCode:
     """Check a service."""
-    result = validate(
-        ValidateRequest(service or "", GivenInputs(input_files, input_texts), session.settings.directory)
-    )
+    result = validate(ValidateRequest(service or "", GivenInputs(input_files, input_texts), session.settings.directory))
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
     session.result(_data(result), lambda channel: _text(result, channel))

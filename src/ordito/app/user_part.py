@@ -1,0 +1,116 @@
+"""The user's part of `ensemble.yaml`: which service is deployed here, and with which inputs.
+
+spec:
+  service: ../shop/service.yaml
+  inputs:
+    port: 8080
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import read_manifest
+from ordito.ensemble.yaml_writer import block, scalar
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence, is_null
+from ordito.source.package import load_text
+from ordito.source.scalars import core_value
+
+KNOWN = ("service", "inputs")
+
+HEAD = """\
+# This part is yours. Change it as you like: it is kept byte for byte, and `ordito deploy` brings the running system to
+# what it says. What exists is written below the line at the end.
+spec:
+  # The service that is deployed here: a definitions file or its folder, relative to this directory.
+  service: {service}
+  # Values of the service's inputs; inputs that are not named have their defaults.
+"""
+
+
+class UserPart(msgspec.Struct, frozen=True):
+    """What the user wrote: the service as a path (relative to the ensemble, or absolute), "" where there is none, where
+    it stands, and located values of inputs."""
+
+    service: str = ""
+    span: Span | None = None
+    inputs: Mapping[str, Node] = {}
+
+    def service_path(self, layout: Layout) -> str:
+        """The service's path as seen from the current directory, which is what messages should show."""
+        path = Path(self.service)
+        return str(path) if path.is_absolute() else os.path.relpath(layout.root / path)
+
+
+def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> UserPart:
+    """Read the user's part of an ensemble; ``shown`` is how the file is called in messages.
+
+    An ensemble without one gives nothing. Raises ``EnsembleError`` where the file cannot be read.
+    """
+    parts = read_manifest(layout)
+    if parts is None or not parts.user.strip():
+        return UserPart()
+    try:
+        text = parts.user.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise EnsembleError(f"{shown} is not encoded as UTF-8", "save it as UTF-8") from error
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
+        return UserPart()
+    document = load_text(shown, text, diagnostics)
+    if document is None:
+        return UserPart()
+    root = _map(document.root, "the ensemble", ("spec",), diagnostics)
+    spec = _map(root.get("spec"), '"spec"', KNOWN, diagnostics)
+    service = spec.get("service")
+    if service is not None and not isinstance(service, Scalar):
+        diagnostics.error("bad-value", f'"service" is a path, not {service.kind}', service.span)
+        service = None
+    return UserPart(
+        service.text if service is not None and not is_null(service) else "",
+        service.span if service is not None else None,
+        _map(spec.get("inputs"), '"inputs"', (), diagnostics),
+    )
+
+
+def _map(node: Node | None, what: str, known: tuple[str, ...], diagnostics: Diagnostics) -> Mapping[str, Node]:
+    """The entries of a map; with ``known``, only these names may stand there."""
+    if node is None or is_null(node):
+        return {}
+    if not isinstance(node, MappingNode):
+        diagnostics.error("bad-value", f"{what} is a map, not {node.kind}", node.span)
+        return {}
+    if known:
+        for key in node.keys:
+            if key.text not in known:
+                diagnostics.unknown("unknown-keyname", "key", key.text, key.span, known)
+    return node.values
+
+
+def new_user_part(layout: Layout, service: str, inputs: Mapping[str, object]) -> bytes:
+    """The user's part of a new ensemble; ``service`` is a path as seen from the current directory."""
+    here, there = layout.root.resolve(), Path(service).resolve()
+    # With nothing in common but the root, the way from one to the other says less than the place itself.
+    shown = os.path.relpath(there, here) if len(Path(os.path.commonpath([here, there])).parts) > 1 else str(there)
+    head = HEAD.format(service=scalar(shown))
+    body = "".join(block({"inputs": dict(inputs)}, 1))
+    return (head + body).encode("utf-8", "surrogateescape")
+
+
+def plain(node: Node | None) -> object:
+    """A located value as plain data, by the YAML 1.2 core schema; None for nothing."""
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return core_value(node)
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return {key: plain(value) for key, value in node.values.items()}

@@ -1,0 +1,43 @@
+"""Closing a job: its files are written from the journal, and then the journal forgets it.
+
+Each part may be done again with the same result, and the journal forgets last. So a crash anywhere in between is
+repaired by closing once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.git_files import ensure_git_files
+from ordito.ensemble.job_record import JobRecord, write_job_record
+from ordito.ensemble.jobs_tsv import append_lines, lines_of
+from ordito.ensemble.journal import Journal
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import write_manifest
+from ordito.ensemble.status import Status, status_after
+from ordito.instances.records import Snapshot
+from ordito.work.records import JobClosingRecord
+
+Effective = Callable[[Snapshot], Mapping[str, str]]
+"""Gives the effective status of each instance of a snapshot, by its id."""
+
+
+def close_job(layout: Layout, journal: Journal, effective: Effective) -> Status:
+    """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble;
+    gives that status. Raises ``EnsembleError``; then nothing is lost, and closing may be tried again."""
+    job = journal.unfinished()
+    closing = job.records[-1] if job is not None and job.records else None
+    if job is None or not isinstance(closing, JobClosingRecord):
+        raise EnsembleError(
+            "there is no job to close: its steps have not all ended", "continue with `ordito jobs resume`"
+        )
+    before, snapshot = journal.status(), journal.snapshot()
+    record = JobRecord(job, closing, before, journal.previous_changes())
+    after = status_after(before, job.header, job.plan, closing)
+    ensure_git_files(layout)
+    write_job_record(layout, record)
+    append_lines(layout.jobs_tsv, lines_of(record))
+    digest = write_manifest(layout, snapshot, after, effective(snapshot))
+    journal.finish(after, digest)
+    return after

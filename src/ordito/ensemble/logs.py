@@ -1,0 +1,166 @@
+"""What operations print: one append-only file per job, framed by step, and beside it an index.
+
+A frame is a line ``=<bytes> <step>`` followed by so many bytes and a newline; the file is readable as it is. A line of
+the index is ``<offset> <bytes> <step>`` for the content of one frame. The index may lag behind, and both may be cut off
+anywhere by a crash: readers take every whole frame, and who appends again first drops what is torn.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+from ordito.ensemble.errors import explained
+from ordito.ensemble.files import write_all
+
+LARGEST_BUFFER = 256 * 1024
+"""Bytes kept in memory at most."""
+
+LONGEST_HEAD = 4_096
+
+_HEAD = re.compile(rb"=(\d{1,15}) ([^\n]*)\n")
+_ENTRY = re.compile(rb"(\d{1,18}) (\d{1,15}) ([^\n]*)\n")
+
+Place = tuple[str, int, int]
+"""A step, and where the content of one of its frames begins and how long it is."""
+
+
+class JobLog:
+    """Appends to the log of a job, as a context. Nothing is made before there is something to write."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._index_path = path.with_suffix(".index")
+        self._log = -1
+        self._index = -1
+        self._end = 0
+        self._step = ""
+        self._content = bytearray()
+        self._frames: list[bytes] = []
+        self._entries: list[bytes] = []
+        self._kept = 0
+
+    def __enter__(self) -> JobLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.flush()
+        finally:
+            for handle in (self._log, self._index):
+                if handle >= 0:
+                    os.close(handle)
+            self._log = self._index = -1
+
+    def write(self, step: str, data: bytes) -> None:
+        """Append a piece of a step's output; it may stay in memory until ``flush``. Raises ``EnsembleError``."""
+        if step != self._step:
+            self._end_frame()
+            self._step = step
+        self._content += data
+        self._kept += len(data)
+        if self._kept >= LARGEST_BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand everything over to the operating system. Raises ``EnsembleError``."""
+        self._end_frame()
+        if not self._frames:
+            return
+        with explained("write", self._path):
+            if self._log < 0:
+                self._open()
+            entries: list[bytes] = []
+            for frame, entry in zip(self._frames, self._entries, strict=True):
+                content = self._end + frame.index(b"\n") + 1
+                entries.append(b"%d %b" % (content, entry))
+                self._end += len(frame)
+            write_all(self._log, b"".join(self._frames))
+            write_all(self._index, b"".join(entries))
+        self._frames.clear()
+        self._entries.clear()
+        self._kept = 0
+
+    def _end_frame(self) -> None:
+        if self._content:
+            name = _name(self._step)
+            self._frames.append(b"=%d %b\n%b\n" % (len(self._content), name, bytes(self._content)))
+            self._entries.append(b"%d %b\n" % (len(self._content), name))
+            self._content = bytearray()
+        self._step = ""
+
+    def _open(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._log = os.open(self._path, flags, 0o600)
+        self._index = os.open(self._index_path, flags, 0o600)
+        places, self._end = _frames(self._path, 0)
+        os.ftruncate(self._log, self._end)
+        if places:
+            os.ftruncate(self._index, 0)
+            write_all(self._index, b"".join(b"%d %d %b\n" % (at, size, _name(step)) for step, at, size in places))
+
+
+def read_log(path: Path, step: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """The output of one step, or of all, piece by piece with the step's id, in the order in which it came.
+
+    A job that printed nothing has no log, and gives nothing. Raises ``EnsembleError``.
+    """
+    with explained("read", path):
+        if not path.exists():
+            return
+        wanted = None if step is None else _name(step).decode()
+        with path.open("rb") as log:
+            for name, at, size in places_of(path):
+                if wanted is None or name == wanted:
+                    log.seek(at)
+                    yield name, log.read(size)
+
+
+def places_of(path: Path) -> Iterator[Place]:
+    """Where the frames of a log are: from its index as far as that goes, from the log itself beyond."""
+    end = 0
+    index = path.with_suffix(".index")
+    size = path.stat().st_size
+    if index.exists():
+        with index.open("rb") as lines:
+            for line in lines:
+                entry = _ENTRY.fullmatch(line)
+                if entry is None or int(entry[1]) + int(entry[2]) + 1 > size:
+                    break
+                yield entry[3].decode("utf-8", "replace"), int(entry[1]), int(entry[2])
+                end = int(entry[1]) + int(entry[2]) + 1
+    places, _ = _frames(path, end, torn=True)
+    yield from places
+
+
+def _frames(path: Path, start: int, *, torn: bool = False) -> tuple[list[Place], int]:
+    """The frames from an offset on, and where the last whole one ends; with ``torn`` what is left of a cut one too."""
+    places: list[Place] = []
+    size = path.stat().st_size
+    at = start
+    with path.open("rb") as log:
+        while at < size:
+            log.seek(at)
+            head = _HEAD.match(log.read(LONGEST_HEAD))
+            if head is None:
+                break
+            content, length = at + head.end(), int(head[1])
+            step = head[2].decode("utf-8", "replace")
+            if content + length + 1 > size:
+                if torn:
+                    places.append((step, content, min(length, size - content)))
+                break
+            places.append((step, content, length))
+            at = content + length + 1
+    return places, at
+
+
+def _name(step: str) -> bytes:
+    """A step's id as it stands in a head: on one line."""
+    return " ".join(step.split("\n")).encode("utf-8", "replace")[: LONGEST_HEAD - 32]

@@ -1,0 +1,206 @@
+"""Pins: copies of the files that a service is made of, kept as they were when it was deployed.
+
+A pin lies in `artifacts/<digest>/` and is never changed; the digest is that of all its files, so the same files make
+the same pin, whoever makes it. It holds what the service names, and whole the top-level folders in which named files
+lie, since scripts use what lies beside them. Hidden files stay out, and so do the ensemble's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from ordito.base.change_ids import is_change_id
+from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.files import BLOCK, digest_of, sync_directory
+from ordito.ensemble.git_files import ignore_files
+from ordito.ensemble.layout import MANIFEST, Layout
+
+LARGEST_FOR_GIT = 10 * 1024 * 1024
+"""Bytes above which a pinned file is kept out of git."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_UNFINISHED = ".new-"
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """A pinned service: its digest, the absolute path of its root folder, its entry definitions file relative to it,
+    and the SHA-256 of each file that was named, by the name it was given under."""
+
+    digest: str
+    root: str
+    main: str
+    digests: Mapping[str, str]
+
+
+class _File(msgspec.Struct, frozen=True, order=True):
+    """A file to pin: its place in the pin, whether it may be executed, its digest, and where it is now."""
+
+    place: str
+    executable: bool
+    digest: str
+    source: str
+
+    @property
+    def line(self) -> bytes:
+        """What the pin's digest is made of."""
+        return f"{self.place}\0{'x' if self.executable else '-'}\0{self.digest}\n".encode("utf-8", "surrogateescape")
+
+
+def pin(layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
+    """Pin a service; only for who holds the ensemble's lock.
+
+    ``root`` is its folder, all files are relative to it, with ``/`` between their parts; they may begin with ``..``:
+    then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
+    service names; those with a URL are left out. Raises ``EnsembleError`` for a file that is not there.
+    """
+    base = Path(root).absolute()
+    local = [file for file in dict.fromkeys(artifacts) if "://" not in file]
+    named = list(dict.fromkeys([main, *definitions, *local]))
+    relative = {file: _relative(base, file) for file in named}
+    levels = max((_levels(path) for path in relative.values()), default=0)
+    if levels >= len(base.parts):
+        raise EnsembleError(f"the service in {base} names files above the root of the file system")
+    top = base.parents[levels - 1] if levels else base
+    prefix = PurePosixPath(*base.parts[len(base.parts) - levels :]) if levels else PurePosixPath()
+    wholes = {whole for file in local if (whole := _whole(relative[file])) is not None}
+    with explained("read the service's files in", base):
+        places = _places(base, top, [*relative.values(), *wholes], layout)
+        files = sorted(_file(place, source) for place, source in places.items())
+    digest = hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
+    place = layout.artifacts / digest
+    if not place.is_dir():
+        _copy(layout, place, files)
+    by_place = {file.place: file.digest for file in files}
+    digests = {file: _named_digest(prefix, path, by_place) for file, path in relative.items()}
+    return Pinned(digest, str(place / prefix), main, digests)
+
+
+def pinned_root(layout: Layout, digest: str) -> Path:
+    """The folder of a pin. Raises ``EnsembleError`` where it is missing."""
+    place = layout.artifacts / digest
+    if not _DIGEST.fullmatch(digest) or not place.is_dir():
+        raise EnsembleError(
+            f"the files that were deployed are missing: {place}",
+            "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed",
+        )
+    return place
+
+
+# -------------------------------------------------------------------------------------------------- what is pinned
+
+
+def _relative(base: Path, file: str) -> PurePosixPath:
+    """A file's path from the root by the shortest way."""
+    target = os.path.normpath(base / file)
+    return PurePosixPath(os.path.relpath(target, base))
+
+
+def _levels(path: PurePosixPath) -> int:
+    """How far above the root a file lies."""
+    return sum(part == ".." for part in path.parts)
+
+
+def _whole(path: PurePosixPath) -> PurePosixPath | None:
+    """The top-level folder in which a file lies, seen from the root or from the folder above it that they share."""
+    levels = _levels(path)
+    return PurePosixPath(*path.parts[: levels + 1]) if len(path.parts) > levels + 1 else None
+
+
+def _places(base: Path, top: Path, wanted: Iterable[PurePosixPath], layout: Layout) -> dict[str, str]:
+    """Where each file goes in the pin, and where it is now."""
+    places: dict[str, str] = {}
+    for path in wanted:
+        source = Path(os.path.normpath(base / path))
+        found: Iterable[Path] = [source]
+        if source.is_dir():
+            found = _files_below(source, layout)
+        elif not source.is_file():
+            raise EnsembleError(f"the service names a file that is not there: {source}")
+        for file in found:
+            places[file.relative_to(top).as_posix()] = str(file)
+    return places
+
+
+def _files_below(folder: Path, layout: Layout) -> Iterator[Path]:
+    for name, folders, files in os.walk(folder):
+        here = Path(name)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_own(here / f, layout))
+        for file in files:
+            path = here / file
+            if not file.startswith(".") and not _is_own(path, layout) and path.is_file():
+                yield path
+
+
+def _is_own(path: Path, layout: Layout) -> bool:
+    """Whether a file or folder belongs to the ensemble, which may lie among the service's files."""
+    if path in (layout.manifest, layout.jobs_tsv):
+        return True
+    if path.parent == layout.artifacts:
+        return _DIGEST.fullmatch(path.name) is not None
+    if path.parent == layout.jobs:
+        return is_change_id(path.name.removesuffix(".yaml"))
+    # Another ensemble: what it has pinned is not part of this service.
+    return path.name == MANIFEST and path.parent != layout.root and (path.parent / "jobs.tsv").exists()
+
+
+def _file(place: str, source: str) -> _File:
+    path = Path(source)
+    return _File(place, os.access(path, os.X_OK), digest_of(path), source)
+
+
+def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[str, str]) -> str:
+    """The digest of a named file; of a folder, that of all files in it."""
+    place = os.path.normpath(prefix / path)
+    if place in by_place:
+        return by_place[place]
+    below = f"{place}/" if place != "." else ""
+    found = [f"{name}\0{digest}\n" for name, digest in by_place.items() if name.startswith(below)]
+    return hashlib.sha256("".join(found).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# ----------------------------------------------------------------------------------------------------- the copying
+
+
+def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
+    with explained("write", place):
+        layout.artifacts.mkdir(parents=True, exist_ok=True)
+        for old in layout.artifacts.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(old)
+        fresh = layout.artifacts / f"{_UNFINISHED}{place.name[:16]}"
+        fresh.mkdir()
+        folders = {fresh}
+        for file in files:
+            target = fresh / file.place
+            if target.parent not in folders:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                folders.update(parent for parent in target.parents if fresh in (parent, *parent.parents))
+            _copy_file(file, target)
+        for folder in folders:
+            sync_directory(folder)
+    large = [place / f.place for f in files if Path(f.source).stat().st_size > LARGEST_FOR_GIT]
+    if large:
+        ignore_files(layout, large)
+    with explained("write", place):
+        fresh.rename(place)
+        sync_directory(layout.artifacts)
+        sync_directory(layout.root)
+
+
+def _copy_file(file: _File, target: Path) -> None:
+    copied = hashlib.sha256()
+    with Path(file.source).open("rb") as source, target.open("wb") as copy:
+        while block := source.read(BLOCK):
+            copied.update(block)
+            copy.write(block)
+        copy.flush()
+        os.fchmod(copy.fileno(), 0o755 if file.executable else 0o644)
+        os.fsync(copy.fileno())
+    if copied.hexdigest() != file.digest:
+        raise EnsembleError(f"{file.source} changed while it was copied", "try again when nothing writes to it")

@@ -1,0 +1,126 @@
+"""An ensemble as one thing: its files and its journal, brought together when it is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from ordito.base.change_ids import ChangeIds
+from ordito.ensemble.close import Effective, close_job
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.journal import Journal, UnfinishedJob, open_journal, read_journal
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import EnsembleLock
+from ordito.ensemble.manifest import read_state, state_digest
+from ordito.ensemble.pending_rows import last_change_of_instance
+from ordito.ensemble.status import Status
+from ordito.instances.records import Snapshot
+
+
+class Ensemble:
+    """What an ensemble holds, as a context; use ``open_ensemble`` or ``read_ensemble``.
+
+    ``unfinished`` is a job that the journal holds: it runs if somebody holds the lock, else it was interrupted.
+    ``snapshot`` and ``status`` are then as of its last committed turn, and as of the last closed job.
+    """
+
+    def __init__(
+        self, layout: Layout, snapshot: Snapshot, status: Status, journal: Journal | None, lock: EnsembleLock | None
+    ) -> None:
+        self.layout = layout
+        self.snapshot = snapshot
+        self.status = status
+        self.unfinished: UnfinishedJob | None = journal.unfinished() if journal else None
+        self._journal = journal
+        self._lock = lock
+
+    @property
+    def journal(self) -> Journal:
+        """The journal, of an ensemble that was opened to be changed."""
+        if self._journal is None or self._lock is None:
+            raise ValueError("this ensemble was opened for reading")
+        return self._journal
+
+    def change_ids(self, now: float, tasks: int) -> ChangeIds:
+        """Ids for a new job with at most so many tasks, higher than all that the ensemble knows."""
+        jobs = self.layout.job_ids()
+        known = [last_change_of_instance(instance) for instance in self.snapshot.instances.values()]
+        last = max([*known, *jobs[-1:], self.status.last_change], default="")
+        return ChangeIds.begin(now, tasks=tasks, last=last, existing=jobs)
+
+    def close_job(self, effective: Effective) -> Status:
+        """Write the files of the job that has ended, see ``close.close_job``."""
+        self.status = close_job(self.layout, self.journal, effective)
+        self.unfinished = None
+        return self.status
+
+    def __enter__(self) -> Ensemble:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._journal is not None:
+                self._journal.shut()
+        finally:
+            if self._lock is not None:
+                self._lock.__exit__(kind, error, trace)
+
+
+def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> Ensemble:
+    """Open an ensemble to change it: its lock is held until the context ends.
+
+    Nothing but `.ordito/` is made where there is no ensemble yet. Raises ``Locked`` if another command holds the lock
+    for longer than ``wait_lock`` seconds, else ``EnsembleError``.
+    """
+    layout = Layout(Path(root))
+    lock = EnsembleLock(layout, command=command, wait=wait_lock)
+    lock.__enter__()
+    try:
+        journal = open_journal(layout)
+        try:
+            snapshot, status = _synchronised(layout, journal)
+            return Ensemble(layout, snapshot, status, journal, lock)
+        except BaseException:
+            journal.shut()
+            raise
+    except BaseException:
+        lock.__exit__(None, None, None)
+        raise
+
+
+def read_ensemble(root: str | Path) -> Ensemble:
+    """Open an ensemble to look at it: without its lock, so also while a job runs. Raises ``EnsembleError``."""
+    layout = Layout(Path(root))
+    journal = read_journal(layout)
+    if journal is None:
+        snapshot, status = read_state(layout)
+        return Ensemble(layout, snapshot, status, None, None)
+    try:
+        if journal.is_truth(state_digest(layout)):
+            snapshot, status = journal.snapshot(), journal.status()
+        else:
+            snapshot, status = read_state(layout)
+        return Ensemble(layout, snapshot, status, journal, None)
+    except BaseException:
+        journal.shut()
+        raise
+
+
+def _synchronised(layout: Layout, journal: Journal) -> tuple[Snapshot, Status]:
+    """What exists: by the journal's rows if the files were written from them, else by the files.
+
+    The files may have been changed by a merge, or come from another clone.
+    """
+    digest = state_digest(layout)
+    if journal.is_truth(digest):
+        return journal.snapshot(), journal.status()
+    if not digest and journal.holds_instances():
+        raise EnsembleError(
+            f"{layout.manifest} has no machine part, but {layout.journal} knows instances",
+            "restore the file from git; if those instances are really gone, remove the directory .ordito",
+        )
+    snapshot, status = read_state(layout)
+    journal.replace_state(snapshot, status, digest)
+    return snapshot, status

@@ -1,0 +1,165 @@
+"""The draft of a plan: what transforms read and write until the plan is frozen.
+
+Steps are numbered by their place in ``steps``; edges are three parallel lists of numbers, which is what keeps hundreds
+of thousands of them cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Instance, Snapshot
+from ordito.model.service import NodeTemplate, Service
+from ordito.planning.calls import Calls
+from ordito.planning.lifecycle import Stage
+from ordito.planning.options import PlanOptions
+from ordito.work.plan import Action
+
+
+class Fate(StrEnum):
+    """What becomes of an instance."""
+
+    NEW = "is made"
+    CONTINUE = "is continued"
+    KEEP = "stays as it is"
+    LEAVE = "is removed"
+    DROP = "was never started, so that only its record is removed"
+
+
+class DraftStep(msgspec.Struct, gc=False):
+    """A step that may still change. ``owner`` is the instance whose chain it belongs to, ``key`` what the record
+    remembers it by; ``done`` says that the record shows it as carried out, so that it only stands for its order."""
+
+    id: str
+    action: Action
+    owner: str = ""
+    instance: str = ""
+    far: str = ""
+    link: str = ""
+    call: int = -1
+    runs_on: str = ""
+    stage: Stage | None = None
+    enter: str = ""
+    leave: str = ""
+    opens: bool = False
+    closes: bool = False
+    tolerant: bool = False
+    done: bool = False
+    reason: int = 0
+
+
+class Chain:
+    """The steps of one instance: ``begin`` is the first, ``ready`` the one after which it can be linked (step 7 of the
+    installation), ``end`` the last; ``steps`` are all of them that work, in order."""
+
+    __slots__ = ("begin", "end", "ready", "steps")
+
+    def __init__(self, steps: list[int]) -> None:
+        self.steps = steps
+        self.begin = self.ready = steps[0]
+        self.end = steps[-1]
+
+
+class Member:
+    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why."""
+
+    __slots__ = ("chain", "fate", "reason", "record", "template")
+
+    def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
+        self.record = record
+        self.template = template
+        self.fate = fate
+        self.reason = reason
+        self.chain: Chain | None = None
+
+    @property
+    def id(self) -> str:
+        """The instance's id."""
+        return self.record.id
+
+    @property
+    def goes(self) -> bool:
+        """Whether it will not be there any more."""
+        return self.fate in (Fate.LEAVE, Fate.DROP)
+
+
+class Draft:
+    """A plan in the making.
+
+    ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
+    instances per node and ``origins`` says where each comes from. ``removing`` says that the whole plan removes.
+    """
+
+    def __init__(
+        self, workflow: str, service: Service, snapshot: Snapshot, inputs: Mapping[str, object], options: PlanOptions
+    ) -> None:
+        self.workflow = workflow
+        self.service = service
+        self.snapshot = snapshot
+        self.options = options
+        self.diagnostics = Diagnostics()
+        # Static values are evaluated without any instance, so that they are the same whatever exists.
+        self.static = Evaluator(service, Snapshot(), inputs)
+        self.calls = Calls(service, self.static, options, self.diagnostics)
+        self.ordered: list[NodeTemplate] = []
+        self.counts: dict[str, int] = {}
+        self.origins: dict[str, str] = {}
+        self.members: dict[str, Member] = {}
+        self.of_node: dict[str, list[Member]] = {}
+        self.created: list[Instance] = []
+        self.steps: list[DraftStep] = []
+        self.befores: list[int] = []
+        self.afters: list[int] = []
+        self.edge_reasons: list[int] = []
+        self.reasons: dict[str, int] = {"": 0}
+        self.order: list[int] = []
+        self._computes: dict[str, str] = {}
+
+    def add(self, step: DraftStep) -> int:
+        """Add a step; gives its number."""
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def join(self, name: str, reason: int, *, tolerant: bool = False) -> int:
+        """Add a step that only joins others."""
+        return self.add(DraftStep(f"join.{name}.{len(self.steps)}", Action.JOIN, tolerant=tolerant, reason=reason))
+
+    def edge(self, before: int, after: int, reason: int) -> None:
+        """Have one step wait for another."""
+        self.befores.append(before)
+        self.afters.append(after)
+        self.edge_reasons.append(reason)
+
+    def why(self, reason: str) -> int:
+        """The number of a reason; each text is kept once."""
+        return self.reasons.setdefault(reason, len(self.reasons))
+
+    def put(self, member: Member) -> None:
+        """Add an instance."""
+        self.members[member.id] = member
+        self.of_node.setdefault(member.template.name, []).append(member)
+
+    def compute_of(self, instance: str) -> str:
+        """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none."""
+        path: list[str] = []
+        found = ""
+        current = instance
+        while current:
+            known = self._computes.get(current)
+            if known is not None:
+                found = known
+                break
+            path.append(current)
+            member = self.members[current]
+            if member.template.is_compute:
+                found = current
+                break
+            current = member.record.host if member.record.host in self.members else ""
+        for passed in path:
+            self._computes[passed] = found
+        return found

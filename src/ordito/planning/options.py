@@ -1,0 +1,39 @@
+"""What a plan depends on besides the service and what exists, and how a plan is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ordito.base.diagnostics import Diagnostic
+
+
+def _nobody(_: Sequence[str]) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What planning is told by its caller.
+
+    ``digests`` gives the content digest of each artifact file, by ``Artifact.file``. ``accepts`` says whether some
+    executor processes an artifact of these types (the type and its ancestors), ``provides`` whether some provider
+    makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement.
+    """
+
+    digests: Mapping[str, str] = field(default_factory=dict)
+    accepts: Callable[[Sequence[str]], bool] = _nobody
+    provides: Callable[[Sequence[str]], bool] = _nobody
+    allow_large: bool = False
+
+
+MOST_PAIRS = 100_000
+"""So many link operations of one requirement are planned without being asked for."""
+
+
+class PlanRefused(Exception):
+    """There is no plan: every reason that was found, each with what to do about it. Nothing was touched."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        super().__init__("; ".join(str(d) for d in self.diagnostics[:3]))

@@ -1,0 +1,75 @@
+"""Which outputs of operations somebody refers to, so that executors know what to hand back (§4.6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ordito.instances.evaluate import interface_named
+from ordito.model.service import Interface, NodeTemplate, Relationship, Service
+from ordito.syntax.expressions import Call, Value, calls
+
+Wanted = dict[tuple[str, str, str], dict[str, None]]
+"""The names of outputs by (node or relationship key, interface, operation)."""
+
+
+def referenced_outputs(service: Service) -> Wanted:
+    """The outputs that ``get_operation_output`` names anywhere in a service."""
+    wanted: Wanted = {}
+    for node in service.nodes.values():
+        for value in values_of_node(node):
+            _note(service, node, value, wanted)
+        for relationship in node.requirements:
+            for value in values_of_relationship(relationship):
+                _note(service, relationship, value, wanted)
+    for output in service.outputs.values():
+        _note(service, None, output.value, wanted)
+    return wanted
+
+
+def values_of_node(node: NodeTemplate) -> Iterator[Value]:
+    """Every value that is written in a node template or its type."""
+    yield from node.properties.values()
+    yield from node.attributes.values()
+    for capability in node.capabilities.values():
+        yield from capability.properties.values()
+        yield from capability.attributes.values()
+    yield from _inputs(node.interfaces)
+
+
+def values_of_relationship(relationship: Relationship) -> Iterator[Value]:
+    """Every value that is written in a relationship or its type."""
+    yield from relationship.properties.values()
+    yield from relationship.attributes.values()
+    yield from _inputs(relationship.interfaces)
+
+
+def _inputs(interfaces: Mapping[str, Interface]) -> Iterator[Value]:
+    for interface in interfaces.values():
+        for operation in interface.operations.values():
+            for declared in operation.inputs.values():
+                yield declared.value
+
+
+def _note(service: Service, holder: NodeTemplate | Relationship | None, value: Value, wanted: Wanted) -> None:
+    if not isinstance(value, Call | list | dict):
+        return
+    for call in calls(value):
+        if call.function == "get_operation_output":
+            name, interface, operation, output = (str(a) for a in call.arguments)
+            for entity in _entities(service, holder, name):
+                found = interface_named(entity.interfaces, interface)
+                if found is not None:
+                    owner = entity.name if isinstance(entity, NodeTemplate) else entity.key
+                    wanted.setdefault((owner, found.name, operation), {})[output] = None
+
+
+def _entities(
+    service: Service, holder: NodeTemplate | Relationship | None, name: str
+) -> Iterable[NodeTemplate | Relationship]:
+    if name == "SELF":
+        return (holder,) if holder is not None else ()
+    if name in {"SOURCE", "TARGET"} and isinstance(holder, Relationship):
+        return (service.nodes[holder.source if name == "SOURCE" else holder.target],)
+    if name in service.nodes:
+        return (service.nodes[name],)
+    return service.relationship_templates.get(name, ())

@@ -1,0 +1,85 @@
+"""Guessing where a bracket or quote that was never closed should have been closed.
+
+The reader goes on behind that place, so that one forgotten bracket does not hide everything else that is wrong with
+the document. The guess follows the indentation: what belongs to a line is indented deeper than it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import yaml
+
+CLOSERS = {"[": "]", "{": "}"}
+COMMENT = re.compile(r"(?:^|[ \t])[ \t]*#.*$")
+QUOTE_BEGINS = re.compile(r"(?:^|[\[{,:?\s-])\s*$")
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """What to insert and where; ``line`` and ``column`` count from 0."""
+
+    line: int
+    column: int
+    text: str
+
+    def apply(self, lines: list[str]) -> list[str]:
+        """The lines of the repaired text, with their ends."""
+        whole = lines[self.line]
+        return [*lines[: self.line], whole[: self.column] + self.text + whole[self.column :], *lines[self.line + 1 :]]
+
+
+def find_repair(lines: list[str], error: yaml.MarkedYAMLError) -> Repair | None:
+    """The repair for an error of libyaml in a text of these lines (with their ends), None where there is none."""
+    begin, problem = error.context_mark, error.problem_mark
+    if begin is None or problem is None or begin.line >= len(lines):
+        return None
+    opener = lines[begin.line][begin.column : begin.column + 1]
+    last = _last_line(lines, begin.line)
+    if opener in {'"', "'"} and "unexpected end of stream" in str(error.problem):
+        return Repair(last, len(lines[last].rstrip()), opener)
+    if opener in CLOSERS and "while parsing a flow" in str(error.context):
+        return _bracket(lines, begin.line, begin.column, last)
+    return None
+
+
+def _last_line(lines: list[str], first: int) -> int:
+    """The last line that belongs to what begins on a line."""
+    indentation = _indentation(lines[first])
+    last = first
+    for number in range(first + 1, len(lines)):
+        if not lines[number].strip():
+            continue
+        if _indentation(lines[number]) <= indentation:
+            break
+        last = number
+    return last
+
+
+def _bracket(lines: list[str], first: int, column: int, last: int) -> Repair | None:
+    """Where the bracket at a place should be closed: before a closing one of the other kind, else at the end of what
+    belongs to its line. None where it is closed: then something else is missing."""
+    open_brackets: list[str] = []
+    quote = ""
+    for number in range(first, last + 1):
+        text = lines[number] if quote else COMMENT.sub("", lines[number])
+        for position in range(column if number == first else 0, len(text)):
+            character = text[position]
+            if quote:
+                quote = "" if character == quote else quote
+            elif character in {'"', "'"} and QUOTE_BEGINS.search(text[:position]):
+                quote = character
+            elif character in CLOSERS:
+                open_brackets.append(CLOSERS[character])
+            elif character in {"]", "}"}:
+                if open_brackets[-1] != character:
+                    return Repair(number, position, open_brackets[-1])
+                open_brackets.pop()
+                if not open_brackets:
+                    return None
+    end = COMMENT.sub("", lines[last].rstrip("\r\n")).rstrip()
+    return Repair(last, len(end), open_brackets[0]) if len(open_brackets) == 1 else None
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -1,0 +1,292 @@
+"""What the steps of a plan mean: their invocations, and what their starts and ends change in the records.
+
+Node states come from the plan; the local status follows the table in ``instances.status``. What was carried out is
+remembered by operation with its digest, and forgotten when another operation takes it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
+from ordito.instances.states import CREATING, DELETED, ERROR, TAKES_BACK
+from ordito.instances.status import ABSENT, WORSE, Happened, failure, local_after
+from ordito.instances.topology_outputs import topology_outputs
+from ordito.model.service import Operation, Service
+from ordito.work.attribute_values import WrongValue
+from ordito.work.environment import Environments, Place
+from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome
+from ordito.work.outputs import Given, given
+from ordito.work.plan import Action, Call, Plan, Step
+
+WENT_WITH_HOST = "went with its host"
+
+REPORTABLE = frozenset(WORSE) - {ABSENT}
+"""The statuses that an operation may report of its instance."""
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A step that is about to start: its invocation, or why it must not start; and what deserves attention."""
+
+    invocation: Invocation | None = None
+    refusal: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Operations:
+    """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
+
+    ``root`` is the absolute folder of the pinned service. The deltas it gives must be applied to the snapshot before
+    it is asked anything else.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        plan: Plan,
+        inputs: Mapping[str, object],
+        *,
+        root: str,
+        job: str,
+    ) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._plan = plan
+        self._root = root
+        self._job = job
+        self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
+        self._environments = Environments(self._evaluator)
+        self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
+        self._operations: dict[int, Operation] = {}
+
+    # ------------------------------------------------------------------------------------------ before the start
+
+    def prepare(self, step: Step, attempt: int) -> Prepared:
+        """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
+        call = self._plan.calls[step.call]
+        environment = self._environments.prepare(self._place(step, call), step)
+        if environment.refusals:
+            return Prepared(refusal="; ".join(environment.refusals), warnings=environment.warnings)
+        invocation = Invocation(
+            job=self._job,
+            step=step.id,
+            attempt=attempt,
+            processor=call.processor,
+            root=self._root,
+            artifact=call.artifact,
+            environment=environment.variables,
+            dependencies=call.dependencies,
+            large=environment.large,
+            outputs=call.outputs,
+            timeout=call.timeout,
+            host=step.runs_on,
+            files=environment.files,
+        )
+        return Prepared(invocation, warnings=environment.warnings)
+
+    def delegation(self, step: Step) -> Delegation:
+        """What a provider is asked to do for a delegated step.
+
+        The properties of capabilities are there as ``capability::name``; a property without a value is not there.
+        """
+        template = self._service.nodes[self._snapshot.instances[step.instance].node]
+        written = dict(template.properties)
+        for capability in template.capabilities.values():
+            written |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
+        context = Context(node=template.name, instance=step.instance)
+        properties: dict[str, object] = {}
+        for name, value in written.items():
+            try:
+                found = self._evaluator.evaluate(value, context)
+            except EvaluationError:
+                continue  # Static values were evaluated when the plan was made; what is left waits for instances.
+            if not isinstance(found, Nothing):
+                properties[name] = found
+        attributes = dict(self._snapshot.attributes.get(step.instance, {}))
+        return Delegation(step.instance, template.kinds, step.leave != DELETED, properties, attributes)
+
+    # ---------------------------------------------------------------------------------------- starts and ends
+
+    def on_start(self, step: Step, change: str) -> Delta:
+        """What changes by the start of a step: the node state, the first sign of life; a link's record begins."""
+        if step.action is Action.JOIN:
+            return Delta()
+        links: tuple[Link, ...] = ()
+        owner = step.instance
+        if step.link:
+            owner = self._source(step, self._plan.calls[step.call])
+            links = () if step.link in self._snapshot.links else (self._new_link(step),)
+        record = self._snapshot.instances[owner]
+        changed = msgspec.structs.replace(record, state=step.enter or record.state)
+        if step.opens and step.enter == CREATING and not record.created:
+            changed = msgspec.structs.replace(
+                changed, created=change, local=local_after(record.local, Happened.CHAIN_BEGAN)
+            )
+        return Delta(instances=() if changed == record else (changed,), links=links)
+
+    def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
+        if step.action is Action.JOIN:
+            return outcome, Delta()
+        call = self._plan.calls[step.call]
+        found = Given()
+        if outcome.succeeded:
+            try:
+                found = self._given(step, call, outcome)
+            except WrongValue as wrong:
+                outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
+        if step.link:
+            delta = self._end_of_link(step, call, outcome, change)
+        elif outcome.succeeded and step.leave == DELETED:
+            delta = self._deleted(step, change)
+        else:
+            delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
+        return outcome, msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+
+    def topology_outputs(self) -> dict[str, object]:
+        """The outputs of the topology as things are, None for those that have no value."""
+        return topology_outputs(self._evaluator, self._plan.counts)[0]
+
+    # ---------------------------------------------------------------------------------------------- instances
+
+    def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str) -> Instance:
+        """The record of an instance after an operation on it, well or not, save that it was deleted."""
+        record = self._snapshot.instances[step.instance]
+        happened = _happened(step, call, outcome)
+        local = local_after(record.local, happened)
+        if outcome.status in REPORTABLE and (step.closes or not outcome.succeeded):
+            local = outcome.status
+        applied, failed = record.applied, record.failed
+        if happened is not Happened.NEVER_STARTED:
+            applied, failed = _remembered(record, call, outcome, change)
+        state = step.leave or record.state if outcome.succeeded else ERROR
+        record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
+        return self._touched(record, outcome, change)
+
+    def _touched(self, record: Instance, outcome: Outcome, change: str) -> Instance:
+        """The record with the change as its last, if there was one: what only the job itself did is none."""
+        if change == self._job or outcome.ending in NEVER_STARTED:
+            return record
+        modified = outcome.changed if outcome.changed is not None else outcome.succeeded
+        return msgspec.structs.replace(
+            record, last_config_change=change, last_state_change=change if modified else record.last_state_change
+        )
+
+    def _deleted(self, step: Step, change: str) -> Delta:
+        """An instance is gone, with its links, and with everything that it still hosted."""
+        note = SCALED_IN if self._plan.workflow != "undeploy" else ""
+        gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
+        index = 0
+        while index < len(gone):
+            hosted = self._snapshot.hosted_on(gone[index].id)
+            gone.extend(self._gone(self._snapshot.instances[i], change, WENT_WITH_HOST) for i in hosted)
+            index += 1
+        unlinked: dict[str, None] = {}
+        for record in gone:
+            unlinked.update(dict.fromkeys(self._snapshot.links_of(record.id)))
+            unlinked.update(dict.fromkeys(self._ends(record)))
+        return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
+
+    def _gone(self, record: Instance, change: str, note: str) -> Instance:
+        last = record.last_config_change if change == self._job else change
+        return msgspec.structs.replace(
+            record,
+            state=DELETED,
+            local=ABSENT,
+            applied={},
+            failed={},
+            last_config_change=last,
+            last_state_change=last,
+            note=note,
+        )
+
+    def _ends(self, record: Instance) -> Iterable[str]:
+        """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
+        template = self._service.nodes[record.node]
+        ends = [end_id(r.key, record.id, "source") for r in template.requirements]
+        ends += [end_id(r.key, record.id, "target") for r in self._service.incoming.get(record.node, ())]
+        return (e for e in ends if e in self._snapshot.attributes or e in self._snapshot.outputs)
+
+    # -------------------------------------------------------------------------------------------------- links
+
+    def _end_of_link(self, step: Step, call: Call, outcome: Outcome, change: str) -> Delta:
+        """A link's operation counts for the link and for its source; it never touches the target's record."""
+        links: tuple[Link, ...] = ()
+        if outcome.ending not in NEVER_STARTED:
+            link = self._snapshot.links.get(step.link) or self._new_link(step)
+            applied, failed = _remembered(link, call, outcome, change)
+            links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
+        source = self._snapshot.instances[self._source(step, call)]
+        local = local_after(source.local, _happened(step, call, outcome))
+        record = self._touched(msgspec.structs.replace(source, local=local), outcome, change)
+        return Delta(instances=() if record == source else (record,), links=links)
+
+    def _new_link(self, step: Step) -> Link:
+        call = self._plan.calls[step.call]
+        source, target = self._source(step, call), step.far
+        if source == step.far:
+            target = step.instance
+        return Link(step.link, call.owner, source, target)
+
+    def _source(self, step: Step, call: Call) -> str:
+        return step.instance if call.side == "source" else step.far
+
+    # ------------------------------------------------------------------------------------------------ the model
+
+    def _given(self, step: Step, call: Call, outcome: Outcome) -> Given:
+        if step.action is Action.DELEGATE:
+            return Given({step.instance: outcome.outputs} if outcome.outputs and step.leave != DELETED else {})
+        if not call.artifact:
+            return Given()
+        return given(self._evaluator, self._place(step, call), step, call, outcome)
+
+    def _place(self, step: Step, call: Call) -> Place:
+        operation = self._operation(step.call, call)
+        if not call.side:
+            return Place(operation, call.owner, step.instance)
+        relationship = self._relationships[call.owner]
+        node = relationship.source if call.side == "source" else relationship.target
+        return Place(operation, node, step.instance, relationship, call.side, step.far)
+
+    def _operation(self, index: int, call: Call) -> Operation:
+        operation = self._operations.get(index)
+        if operation is None:
+            holder = self._relationships[call.owner] if call.side else self._service.nodes[call.owner]
+            operation = self._operations[index] = holder.interfaces[call.interface].operations[call.operation]
+        return operation
+
+
+NEVER_STARTED = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
+
+
+def _happened(step: Step, call: Call, outcome: Outcome) -> Happened:
+    """What the end of a step means for the local status of the instance whose chain it belongs to."""
+    if outcome.ending in NEVER_STARTED:
+        return Happened.NEVER_STARTED
+    if not outcome.succeeded:
+        return failure(outcome.changed)
+    if step.closes:
+        return Happened.CHAIN_ENDED
+    if not step.link and call.operation == "stop":
+        return Happened.STOPPED
+    return Happened.SUCCEEDED
+
+
+def _remembered(
+    record: Instance | Link, call: Call, outcome: Outcome, change: str
+) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
+    """What counts as carried out, and as failed, after an operation was at work."""
+    key = call.key if isinstance(record, Instance) else call.name
+    back = TAKES_BACK.get(call.operation, frozenset())
+    applied = {k: v for k, v in record.applied.items() if k != key and k.rpartition(".")[2] not in back}
+    failed = {k: v for k, v in record.failed.items() if k != key and k.rpartition(".")[2] not in back}
+    if not outcome.succeeded:
+        failed[key] = change
+    elif call.digest:
+        applied[key] = Applied(change, call.digest)
+    return applied, failed

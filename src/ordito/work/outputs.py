@@ -1,0 +1,141 @@
+"""What an operation gave: its outputs, and the attributes they are mapped to (§3.6.15, §4.6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import end_id
+from ordito.model.service import Capability, NodeTemplate, PropertyDefinition, Relationship, Schema
+from ordito.syntax.expressions import Value
+from ordito.work.attribute_values import WrongValue, placed, typed
+from ordito.work.environment import Place
+from ordito.work.invocation import Outcome
+from ordito.work.plan import Call, Step
+
+Attributes = dict[str, dict[str, object]]
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What the outputs of an operation change, in the form in which a ``Delta`` has it."""
+
+    attributes: Attributes = {}
+    outputs: dict[str, dict[str, Mapping[str, object]]] = {}
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Something whose attribute an output is written to: the id under which it is recorded, and what it declares."""
+
+    id: str
+    declares: NodeTemplate | Relationship
+    context: Context
+
+
+def given(evaluator: Evaluator, place: Place, step: Step, call: Call, outcome: Outcome) -> Given:
+    """What the outputs of a successful operation change.
+
+    Raises ``WrongValue`` where a declared output is missing or does not fit its attribute; the operation has failed.
+    """
+    attributes: Attributes = {}
+    for name, path in place.operation.outputs.items():
+        if name not in outcome.outputs:
+            where = ".".join(str(p) for p in path)
+            raise WrongValue(f'the operation gave no output "{name}", which is mapped to {where}')
+        for holder in _holders(evaluator, place, step, str(path[0])):
+            try:
+                _write(evaluator, holder, path[1:], outcome.outputs[name], attributes)
+            except WrongValue as wrong:
+                where = ".".join(str(p) for p in path[1:])
+                raise WrongValue(f'output "{name}" does not fit attribute "{where}" of {holder.id}: {wrong}') from None
+    kept = {name: outcome.outputs[name] for name in call.outputs if name in outcome.outputs}
+    return Given(attributes, {_self_id(place, step): {call.name: kept}} if call.outputs else {})
+
+
+def _write(
+    evaluator: Evaluator, holder: Holder, path: tuple[str | int, ...], value: object, attributes: Attributes
+) -> None:
+    name, nested = str(path[0]), path[1:]
+    declares: NodeTemplate | Relationship | Capability = holder.declares
+    prefix = ""
+    if nested and isinstance(declares, NodeTemplate) and _is_capability(declares, name):
+        declares, prefix = declares.capabilities[name], f"{name}::"
+        name, nested = str(nested[0]), nested[1:]
+    key = f"{prefix}{name}"
+    definition = declares.attribute_definitions.get(name) or declares.definitions.get(name)
+    data_types = evaluator.service.data_types
+    fitting = typed(value, _schema(evaluator, definition, nested), data_types)
+    changed = attributes.setdefault(holder.id, {})
+    if nested:
+        current = changed.get(key)
+        if current is None:
+            current = _current(evaluator, holder, key, declares.attributes.get(name, declares.properties.get(name)))
+        fitting = placed(current, nested, fitting)
+    changed[key] = fitting
+
+
+def _is_capability(node: NodeTemplate, name: str) -> bool:
+    """Whether a name means a capability of a node; its own attributes and properties come first."""
+    own = (node.attribute_definitions, node.definitions, node.attributes, node.properties)
+    return name in node.capabilities and not any(name in names for names in own)
+
+
+def _schema(evaluator: Evaluator, definition: PropertyDefinition | None, nested: Iterable[str | int]) -> Schema | None:
+    """The type of the place inside an attribute that names and indexes lead to, if it is declared."""
+    schema = definition.schema if definition else None
+    for place in nested:
+        if schema is None:
+            return None
+        declared = evaluator.service.data_types.get(schema.type)
+        if declared is not None and str(place) in declared.properties:
+            schema = declared.properties[str(place)].schema
+        else:
+            schema = schema.entry or (declared.entry if declared else None)
+    return schema
+
+
+def _current(evaluator: Evaluator, holder: Holder, key: str, written: Value) -> object:
+    """The value that an attribute has now: as recorded, else as the template says."""
+    recorded = evaluator.snapshot.attributes.get(holder.id, {})
+    if key in recorded:
+        return recorded[key]
+    try:
+        value = evaluator.evaluate(written, holder.context)
+    except EvaluationError as error:
+        raise WrongValue(f"its present value cannot be evaluated: {error}") from None
+    return None if isinstance(value, Nothing) else value
+
+
+def _holders(evaluator: Evaluator, place: Place, step: Step, entity: str) -> list[Holder]:
+    """What SELF, SOURCE or TARGET stands for in a mapping. For an operation that runs once for several far instances
+    the far end is all of them."""
+    relationship = place.relationship
+    if relationship is None:
+        return [Holder(place.instance, evaluator.service.nodes[place.node], place.context)]
+    if entity == "SELF":
+        return [Holder(_self_id(place, step), relationship, place.context)]
+    node = relationship.source if entity == "SOURCE" else relationship.target
+    ids: Iterable[str] = (place.instance,)
+    if entity.lower() != place.side:
+        ids = (place.far,) if step.link else _far(evaluator, place, node)
+    template = evaluator.service.nodes[node]
+    return [Holder(i, template, Context(node=node, instance=i)) for i in ids if i]
+
+
+def _far(evaluator: Evaluator, place: Place, node: str) -> Iterable[str]:
+    assert place.relationship is not None
+    if not place.relationship.is_hosting:
+        return evaluator.snapshot.ids_of(node)
+    if place.side == "source":
+        return (place.far,)
+    hosted = evaluator.snapshot.hosted_on(place.instance)
+    return [i for i in hosted if evaluator.snapshot.instances[i].node == node]
+
+
+def _self_id(place: Place, step: Step) -> str:
+    """The id under which attributes and outputs of an operation's own entity are recorded."""
+    if place.relationship is None:
+        return place.instance
+    return step.link or end_id(place.relationship.key, place.instance, place.side)

@@ -1,0 +1,407 @@
+"""Stand-ins for what the driver works with: an executor without processes, operations without a model, a journal in
+memory that can be cut after any record, and plans made of a few numbers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+import msgspec
+from hypothesis import strategies as st
+
+from ordito.base.change_ids import ChangeIds
+from ordito.engine.control import JobControl
+from ordito.engine.driver import JobResult, run_job
+from ordito.instances.records import Applied, Delta, Instance, Snapshot
+from ordito.work.events import Event
+from ordito.work.invocation import (
+    Delegation,
+    Ending,
+    Invocation,
+    Outcome,
+    Printed,
+    Progress,
+    Provided,
+    Started,
+)
+from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.records import (
+    JobHeader,
+    JobOptions,
+    Record,
+    StepFinishedRecord,
+    StepSkippedRecord,
+    StepStartedRecord,
+)
+
+JOB = "A6BKKQCN0000"
+REAL, NO_OP = 0, 1
+CALLS = (
+    Call("node", "", "Standard", "create", "create.sh", "bash", outputs=("port",), digest="d1", declared="s.yaml:3:5"),
+    Call("node", "", "Standard", "configure"),
+)
+
+
+class FakeClock:
+    """A clock that moves a second whenever it is asked."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_800_000_000.0
+
+    def now(self) -> float:
+        self.seconds += 1
+        return self.seconds
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+class FakePrepared(msgspec.Struct, frozen=True):
+    invocation: Invocation | None
+    refusal: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class FakeOperations:
+    """States and statuses by the simplest of rules."""
+
+    def __init__(self, plan: Plan, snapshot: Snapshot, refused: Iterable[str] = ()) -> None:
+        self.plan = plan
+        self.snapshot = snapshot
+        self.refused = frozenset(refused)
+
+    def prepare(self, step: Step, attempt: int) -> FakePrepared:
+        if step.id in self.refused:
+            return FakePrepared(None, "a required input has no value", ("input has no value",))
+        call = self.plan.calls[step.call]
+        return FakePrepared(Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}, host=step.runs_on))
+
+    def delegation(self, step: Step) -> Delegation:
+        return Delegation(step.instance, ("tosca.nodes.Compute",), makes=step.leave != "deleted")
+
+    def on_start(self, step: Step, change: str) -> Delta:
+        before = self.snapshot.instances.get(step.instance)
+        if before is None:
+            return Delta()
+        local = "pending" if step.opens else before.local
+        created = before.created or change
+        return Delta((msgspec.structs.replace(before, state=step.enter or before.state, local=local, created=created),))
+
+    def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        before = self.snapshot.instances.get(step.instance)
+        if before is None:
+            return outcome, Delta()
+        name = f"Standard.{step.id}"
+        if not outcome.succeeded:
+            after = msgspec.structs.replace(before, state="error", local="error", failed={**before.failed, name: change})
+            return outcome, Delta((after,))
+        after = msgspec.structs.replace(
+            before,
+            state=step.leave or before.state,
+            local="ok" if step.closes else before.local,
+            applied={**before.applied, name: Applied(change, "d")},
+        )
+        values: Mapping[str, Mapping[str, object]] = {step.instance: outcome.outputs} if outcome.outputs else {}
+        return outcome, Delta((after,), attributes=values)
+
+    def topology_outputs(self) -> dict[str, object]:
+        return {"instances": sorted(self.snapshot.instances)}
+
+
+class World:
+    """What really happened: which steps were carried out, in which order, and whether the rules were kept."""
+
+    def __init__(self, plan: Plan, parallel: int = 64) -> None:
+        self.plan = plan
+        self.parallel = parallel
+        self.index = {step.id: index for index, step in enumerate(plan.steps)}
+        self.begun: list[str] = []
+        self.completed: list[str] = []
+        self.running: set[str] = set()
+        self.most = 0
+        self.faults: list[str] = []
+
+    def begin(self, step: str) -> None:
+        if step in self.running:
+            self.faults.append(f"{step} runs twice at a time")
+        self.begun.append(step)
+        self.running.add(step)
+        self.most = max(self.most, len(self.running))
+        if len(self.running) > self.parallel:
+            self.faults.append("too many at a time")
+        hosts = Counter(self.plan.steps[self.index[name]].runs_on for name in self.running)
+        for host, count in hosts.items():
+            if host and count > self.plan.capacity.get(host, 1):
+                self.faults.append(f"{count} at a time on {host}")
+
+    def end(self, step: str) -> None:
+        self.running.discard(step)
+        self.completed.append(step)
+
+
+class FakeExecutor:
+    """Carries out nothing, but for real: takes turns of the loop, fails where told, prints what it is told."""
+
+    def __init__(
+        self,
+        world: World,
+        failing: Iterable[str] = (),
+        *,
+        prints: Mapping[str, Sequence[bytes]] | None = None,
+        settled: Mapping[str, Outcome] | None = None,
+        raising: Iterable[str] = (),
+        blocked: Iterable[str] = (),
+        takes: Mapping[str, int] | None = None,
+        size: int = 1,
+    ) -> None:
+        self.world = world
+        self.failing = frozenset(failing)
+        self.prints = prints or {}
+        self.settled = settled or {}
+        self.settlings: list[tuple[str, Started | None]] = []
+        self.raising = frozenset(raising)
+        self.blocked = frozenset(blocked)
+        self.takes = takes or {}
+        self.size = size
+        self.cancelled: dict[str, asyncio.Event] = {}
+
+    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+        return "bash" in processor_kinds
+
+    def batch_key(self, invocation: Invocation) -> str:
+        return invocation.step if self.size == 1 else "all"
+
+    async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+        for invocation in batch:
+            self.world.begin(invocation.step)
+            self.cancelled[invocation.step] = asyncio.Event()
+            yield invocation.step, Started(self.world.index[invocation.step] + 100, 7, "boot", "here", "slot")
+        for invocation in batch:
+            step = invocation.step
+            for piece in self.prints.get(step, ()):
+                yield step, Printed(piece)
+            for _ in range(self.takes.get(step, 1)):
+                await asyncio.sleep(0)
+            if step in self.raising:
+                self.world.running.discard(step)
+                raise LookupError("no such thing")
+            if step in self.blocked:
+                await self.cancelled[step].wait()
+                self.world.running.discard(step)
+                yield step, Outcome(Ending.CANCELLED, message="cancelled")
+                continue
+            self.world.end(step)
+            if step in self.failing:
+                yield step, Outcome(Ending.FAILED, exit_code=1, message="exit code 1")
+            else:
+                yield step, Outcome(Ending.SUCCEEDED, exit_code=0, outputs={"port": step})
+
+    async def cancel(self, step: str) -> None:
+        self.cancelled[step].set()
+
+    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
+        await asyncio.sleep(0)
+        self.settlings.append((step, started))
+        return self.settled.get(step)
+
+
+class FakeProvider:
+    def __init__(self) -> None:
+        self.made: list[str] = []
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        return "tosca.nodes.Compute" in kinds
+
+    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
+        await asyncio.sleep(0)
+        self.made.append(instance)
+        return Provided({"public_address": "127.0.0.1"}, "made")
+
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
+        await asyncio.sleep(0)
+
+
+class MemoryJournal:
+    """Keeps committed records; what was appended and not committed is not in ``records``."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.records: list[Record] = list(records)
+        self.opened: Delta | None = None
+        self.turns: list[int] = []
+        self._pending: list[Record] = []
+
+    def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
+        self.opened = delta
+
+    def append(self, record: Record) -> None:
+        self._pending.append(record)
+
+    def commit(self) -> None:
+        self.records.extend(self._pending)
+        self.turns.append(len(self.records))
+        self._pending.clear()
+
+
+def make_plan(
+    count: int,
+    edges: Iterable[tuple[int, int]] = (),
+    *,
+    hosts: Mapping[int, str] | None = None,
+    joins: Iterable[int] = (),
+    no_ops: Iterable[int] = (),
+    tolerant: Iterable[int] = (),
+    delegated: Iterable[int] = (),
+    capacity: Mapping[str, int] | None = None,
+) -> Plan:
+    """A plan of steps s0, s1, ...; every step but joins has an instance of its own."""
+    hosts, joins, no_ops = hosts or {}, frozenset(joins), frozenset(no_ops)
+    tolerant, delegated = frozenset(tolerant), frozenset(delegated)
+    edges = sorted(set(edges))
+    after: dict[int, list[int]] = {}
+    for first, second in edges:
+        after.setdefault(first, []).append(second)
+    chain = [0] * count
+    for index in reversed(range(count)):
+        chain[index] = max((chain[n] + 1 for n in after.get(index, ())), default=0)
+    steps = []
+    for index in range(count):
+        if index in joins:
+            steps.append(Step(f"s{index}", Action.JOIN, chain=chain[index], tolerant=index in tolerant))
+            continue
+        steps.append(
+            Step(
+                f"s{index}",
+                Action.DELEGATE if index in delegated else Action.CALL,
+                instance=f"node_{index + 1}",
+                call=-1 if index in delegated else NO_OP if index in no_ops else REAL,
+                runs_on=hosts.get(index, ""),
+                enter="creating",
+                leave="created",
+                opens=True,
+                closes=True,
+                tolerant=index in tolerant,
+                chain=chain[index],
+            )
+        )
+    instances = tuple(Instance(step.instance, "node", number) for number, step in enumerate(steps) if step.instance)
+    return Plan(
+        "deploy",
+        tuple(steps),
+        tuple((first, second, 0) for first, second in edges),
+        CALLS,
+        ("because",),
+        instances=instances,
+        capacity=dict(capacity or {}),
+        counts={"node": len(instances)},
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn, largest: int = 24) -> Plan:
+    """Any plan: steps on a few hosts, joins, no-ops, tolerant and delegated steps, edges that lead forward."""
+    count = draw(st.integers(1, largest))
+    numbers = st.integers(0, count - 1)
+    pairs = st.tuples(numbers, numbers).filter(lambda pair: pair[0] < pair[1])
+    edges = draw(st.lists(pairs, max_size=3 * count)) if count > 1 else []
+    names = ("", "h_1", "h_2", "h_3")
+    return make_plan(
+        count,
+        edges,
+        hosts={index: draw(st.sampled_from(names)) for index in range(count)},
+        joins=draw(st.sets(numbers, max_size=4)),
+        no_ops=draw(st.sets(numbers, max_size=4)),
+        tolerant=draw(st.sets(numbers, max_size=5)),
+        delegated=draw(st.sets(numbers, max_size=3)),
+        capacity=draw(st.dictionaries(st.sampled_from(names[1:]), st.integers(1, 3))),
+    )
+
+
+class Ran(msgspec.Struct):
+    """A job that was run with fakes."""
+
+    result: JobResult
+    snapshot: Snapshot
+    journal: MemoryJournal
+    world: World
+    events: list[Event]
+    executor: FakeExecutor
+    provider: FakeProvider
+
+
+def run(
+    plan: Plan,
+    executor: FakeExecutor | None = None,
+    *,
+    options: JobOptions | None = None,
+    records: Sequence[Record] | None = None,
+    refused: Iterable[str] = (),
+    control: JobControl | None = None,
+    listener: object = None,
+    with_executor: bool = True,
+) -> Ran:
+    """Run a plan, or continue from the records of a cut journal."""
+    options = options or JobOptions()
+    executor = executor or FakeExecutor(World(plan, options.parallel))
+    journal = MemoryJournal(records or ())
+    snapshot, events, provider = Snapshot(), [], FakeProvider()
+    ids = ChangeIds(JOB)
+    if records is not None:
+        snapshot.apply(Delta(instances=plan.instances))
+        for record in records:
+            if (delta := getattr(record, "delta", None)) is not None:
+                snapshot.apply(delta)
+        ids = ChangeIds(JOB, used=used(records))
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        if callable(listener):
+            listener(event)
+
+    result = asyncio.run(
+        run_job(
+            JobHeader(JOB, "deploy", "digest", "service.yaml", 1_800_000_000.0, options=options),
+            plan,
+            FakeOperations(plan, snapshot, refused),
+            snapshot,
+            executors=[executor] if with_executor else [],
+            providers=[provider],
+            journal=journal,
+            clock=FakeClock(),
+            change_ids=ids,
+            listeners=[listen],
+            control=control,
+            resume=records,
+        )
+    )
+    return Ran(result, snapshot, journal, executor.world, events, executor, provider)
+
+
+def used(records: Iterable[Record]) -> list[str]:
+    """The changeIds that records hold."""
+    return [r.change for r in records if isinstance(r, StepStartedRecord | StepFinishedRecord) and r.change]
+
+
+def essence(snapshot: Snapshot) -> dict[str, object]:
+    """A snapshot without changeIds."""
+    return {
+        "instances": {
+            name: (i.state, i.local, sorted(i.applied), sorted(i.failed)) for name, i in snapshot.instances.items()
+        },
+        "attributes": snapshot.attributes,
+    }
+
+
+def ends(records: Iterable[Record], plan: Plan) -> dict[str, str]:
+    """How each step ended, by its id."""
+    found: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, StepFinishedRecord):
+            assert plan.steps[record.step].id not in found
+            found[plan.steps[record.step].id] = "ok" if record.outcome.succeeded else "failed"
+        elif isinstance(record, StepSkippedRecord):
+            assert plan.steps[record.step].id not in found
+            found[plan.steps[record.step].id] = "skipped"
+    return found
+
+

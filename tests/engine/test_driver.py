@@ -1,0 +1,255 @@
+"""The driver with a fake executor: order, failures, events, cancelling, and continuing from any cut of the journal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordito.engine.control import JobControl
+from ordito.engine.core import CANCELLED
+from ordito.work.events import (
+    InstanceState,
+    JobFinished,
+    JobStarted,
+    StepFailed,
+    StepLog,
+    StepSkipped,
+    StepStarted,
+    StepSucceeded,
+    StepWarning,
+)
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Action, Plan
+from ordito.work.records import (
+    JobClosingRecord,
+    JobOptions,
+    StepFinishedRecord,
+    StepProcessRecord,
+    StepStartedRecord,
+)
+from tests.engine.fakes import FakeExecutor, World, ends, essence, make_plan, plans, run
+
+
+def calls(plan: Plan) -> list[str]:
+    """The steps that an executor carries out."""
+    return [step.id for step in plan.steps if step.action is Action.CALL and step.call == 0]
+
+
+def random_executor(plan: Plan, data: st.DataObject, parallel: int = 64) -> FakeExecutor:
+    names = [step.id for step in plan.steps]
+    return FakeExecutor(
+        World(plan, parallel),
+        data.draw(st.sets(st.sampled_from(names), max_size=3)),
+        takes=data.draw(st.dictionaries(st.sampled_from(names), st.integers(0, 5))),
+        size=data.draw(st.sampled_from([1, 2])),
+    )
+
+
+@given(plans(), st.data(), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_any_plan_is_carried_out_once_and_in_order(plan: Plan, data: st.DataObject, parallel: int) -> None:
+    """Every step ends once, in an order that keeps all edges, with no more at a time than there are places."""
+    ran = run(plan, random_executor(plan, data, parallel), options=JobOptions(parallel=parallel))
+    assert ran.world.faults == []
+    assert len(ran.world.begun) == len(set(ran.world.begun))
+    ended = ends(ran.journal.records, plan)
+    assert set(ended) == {step.id for step in plan.steps if step.action is not Action.JOIN}
+    assert ran.world.completed == [name for name in ran.world.completed if ended[name] in ("ok", "failed")]
+    place = {id(record): number for number, record in enumerate(ran.journal.records)}
+    begun = {r.step: place[id(r)] for r in ran.journal.records if isinstance(r, StepStartedRecord)}
+    finished = {r.step: place[id(r)] for r in ran.journal.records if isinstance(r, StepFinishedRecord)}
+    for first, second, _ in plan.edges:
+        if second in begun and first in finished:
+            assert finished[first] < begun[second]
+    assert ran.result.status == ("failed" if "failed" in ended.values() else "ok")
+    assert ran.result.counts.failed == len(ran.result.failed)
+    assert isinstance(ran.journal.records[-1], JobClosingRecord)
+
+
+@given(plans(largest=10), st.data())
+@settings(max_examples=40, deadline=None)
+def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data: st.DataObject) -> None:
+    """R: a completed step never runs again, one in doubt is settled, and the end state is that of an undisturbed run."""
+    failing = data.draw(st.sets(st.sampled_from([step.id for step in plan.steps]), max_size=2))
+    whole = run(plan, FakeExecutor(World(plan), failing))
+    records = whole.journal.records
+    for cut in range(len(records) + 1):
+        kept = records[:cut]
+        known = ends(kept, plan)
+        doubtful = {
+            plan.steps[r.step].id for r in kept if isinstance(r, StepStartedRecord) and plan.steps[r.step].id not in known
+        }
+        executor = FakeExecutor(World(plan), failing)
+        again = run(plan, executor, records=kept)
+        assert again.world.faults == []
+        assert not set(again.world.begun) & known.keys()
+        assert {name for name, _ in executor.settlings} == doubtful & set(calls(plan))
+        everything = [*kept, *(r for r in again.journal.records[cut:])]
+        assert ends(everything, plan) == ends(records, plan)
+        assert essence(again.snapshot) == essence(whole.snapshot)
+        assert again.result.status == whole.result.status
+        assert again.result.counts == whole.result.counts
+        assert again.result.outputs == whole.result.outputs
+        assert {f.step for f in again.result.failed} == {f.step for f in whole.result.failed}
+        changes = [r.change for r in everything if isinstance(r, StepFinishedRecord) and r.change]
+        assert len(changes) == len(set(changes))
+
+
+def test_an_end_that_the_process_left_behind_is_taken_as_the_steps_end() -> None:
+    plan = make_plan(2, [(0, 1)])
+    whole = run(plan)
+    started = [r for r in whole.journal.records if r.__class__ in (StepStartedRecord, StepProcessRecord)][:2]
+    executor = FakeExecutor(World(plan), settled={"s0": Outcome(Ending.SUCCEEDED, outputs={"port": "s0"})})
+    again = run(plan, executor, records=started)
+    assert again.world.begun == ["s1"]
+    assert executor.settlings[0][1] is not None
+    assert essence(again.snapshot) == essence(whole.snapshot)
+
+
+def test_a_step_that_runs_again_keeps_its_changeid() -> None:
+    plan = make_plan(1)
+    whole = run(plan)
+    (begun,) = (r for r in whole.journal.records if isinstance(r, StepStartedRecord))
+    again = run(plan, records=[begun])
+    (ended,) = (r for r in again.journal.records if isinstance(r, StepFinishedRecord))
+    assert ended.change == begun.change
+
+
+def test_a_process_starts_only_after_its_record_is_committed() -> None:
+    """`finished` of a step and `started` of those it frees are one turn."""
+    plan = make_plan(3, [(0, 1), (0, 2)])
+    journal_seen: list[int] = []
+
+    class Watching(FakeExecutor):
+        def batch_key(self, invocation: object) -> str:
+            journal_seen.append(len(ran_journal()))
+            return super().batch_key(invocation)  # type: ignore[arg-type]
+
+    frames: list[object] = []
+
+    def ran_journal() -> list[object]:
+        return frames
+
+    ran = run(plan, Watching(World(plan)))
+    kinds = [type(record).__name__ for record in ran.journal.records]
+    assert kinds == [
+        "StepStartedRecord",
+        "StepProcessRecord",
+        *(["StepFinishedRecord", "StepStartedRecord", "StepStartedRecord"]),
+        *(["StepProcessRecord", "StepProcessRecord", "StepFinishedRecord", "StepFinishedRecord"]),
+        "JobClosingRecord",
+    ]
+    ends_of_turns = ran.journal.turns
+    assert 1 in ends_of_turns
+    assert 3 not in ends_of_turns
+    assert 4 not in ends_of_turns
+    assert 5 in ends_of_turns
+
+
+def test_events_tell_the_story_in_order() -> None:
+    plan = make_plan(4, [(0, 1), (1, 2), (2, 3)], no_ops=[1])
+    ran = run(plan, FakeExecutor(World(plan), ["s2"], prints={"s0": [b"one\ntw", b"o\nthree"]}))
+    first, *_, last = ran.events
+    assert first == JobStarted("A6BKKQCN0000", "deploy", 4, 0, ("node_1", "node_2", "node_3", "node_4"), at=first.at)
+    assert isinstance(last, JobFinished)
+    assert (last.status, last.succeeded, last.failed, last.skipped, last.no_op) == ("failed", 2, 1, 1, 1)
+    story = [type(e).__name__ for e in ran.events if not isinstance(e, InstanceState | JobStarted | JobFinished)]
+    assert story == [
+        "StepStarted",
+        "StepLog",
+        "StepLog",
+        "StepLog",
+        "StepSucceeded",
+        "StepSucceeded",
+        "StepStarted",
+        "StepFailed",
+        "StepSkipped",
+    ]
+    assert [e.text for e in ran.events if isinstance(e, StepLog)] == ["one", "two", "three"]
+    (no_op,) = (e for e in ran.events if isinstance(e, StepSucceeded) and e.no_op)
+    assert no_op.change == ""
+    (failed,) = (e for e in ran.events if isinstance(e, StepFailed))
+    assert (failed.declared, failed.artifact, failed.operation) == ("s.yaml:3:5", "create.sh", "Standard.create")
+    assert failed.change == "A6BKKQCN0002"
+    (skipped,) = (e for e in ran.events if isinstance(e, StepSkipped))
+    assert skipped.because == "s2"
+    states = [(e.instance, e.state, e.local) for e in ran.events if isinstance(e, InstanceState)]
+    assert states[:2] == [("node_1", "creating", "pending"), ("node_1", "created", "ok")]
+
+
+def test_a_failure_carries_the_last_lines() -> None:
+    plan = make_plan(1)
+    lines = "".join(f"line {number}\n" for number in range(30)).encode()
+    ran = run(plan, FakeExecutor(World(plan), ["s0"], prints={"s0": [lines, b"caf\xc3", b"\xa9 \xff"]}))
+    tail = ran.result.failed[0].outcome.tail
+    assert tail[-1] == "café \ufffd"
+    assert tail[0] == "line 11"
+
+
+def test_a_fault_in_an_executor_fails_its_step_only() -> None:
+    plan = make_plan(3, [(0, 2)])
+    ran = run(plan, FakeExecutor(World(plan), raising=["s0"]))
+    assert ends(ran.journal.records, plan) == {"s0": "failed", "s1": "ok", "s2": "skipped"}
+    (crash,) = ran.result.crashes
+    assert crash.step == "s0"
+    assert "LookupError: no such thing" in crash.report
+    assert "no such thing" in ran.result.failed[0].outcome.message
+
+
+def test_a_refused_step_fails_without_being_started() -> None:
+    """A required input without value: the operation is not started and fails."""
+    plan = make_plan(2, [(0, 1)])
+    ran = run(plan, refused=["s0"])
+    assert ran.world.begun == []
+    assert ran.result.failed[0].outcome.ending is Ending.NOT_STARTED
+    assert [e.message for e in ran.events if isinstance(e, StepWarning)] == ["input has no value"]
+    assert not any(isinstance(e, StepStarted) for e in ran.events)
+
+
+def test_an_artifact_that_nobody_processes_fails_its_step() -> None:
+    ran = run(make_plan(1), with_executor=False)
+    assert "no executor runs artifacts of type bash" in ran.result.failed[0].outcome.message
+
+
+def test_a_delegated_step_gives_attributes() -> None:
+    ran = run(make_plan(2, [(0, 1)], delegated=[0]))
+    assert ran.provider.made == ["node_1"]
+    assert ran.snapshot.attributes["node_1"] == {"public_address": "127.0.0.1"}
+    assert ran.world.begun == ["s1"]
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+def test_cancelling(requests: int) -> None:
+    """The first request lets running steps finish, the second ends them; the job says what was left out."""
+    plan = make_plan(3, [(0, 1), (2, 1)])
+    control = JobControl()
+    blocked = ["s0"] if requests == 2 else []
+
+    def listen(event: object) -> None:
+        if isinstance(event, StepStarted) and event.step == "s2":
+            for _ in range(requests):
+                control.request_cancel()
+
+    executor = FakeExecutor(World(plan), blocked=blocked, takes={"s0": 20})
+    ran = run(plan, executor, control=control, listener=listen)
+    assert ran.result.status == "cancelled"
+    found = ends(ran.journal.records, plan)
+    assert found == {"s0": "failed" if requests == 2 else "ok", "s2": "ok", "s1": "skipped"}
+    assert [e.because for e in ran.events if isinstance(e, StepSkipped)] == [CANCELLED]
+
+
+def test_a_job_that_was_only_to_be_closed_does_nothing_again() -> None:
+    plan = make_plan(2)
+    whole = run(plan)
+    again = run(plan, records=whole.journal.records)
+    assert again.journal.records == whole.journal.records
+    assert again.world.begun == []
+    assert again.result.outputs == whole.result.outputs
+
+
+def test_many_steps_without_operation_are_committed_in_turns() -> None:
+    count = 2_500
+    ran = run(make_plan(count, [(i, i + 1) for i in range(count - 1)], no_ops=range(count)))
+    assert ran.result.counts.no_op == count
+    assert len(ran.journal.turns) >= 3
