@@ -1,4 +1,4 @@
-"""Values of inputs as they are given: in files, on the command line, in the ensemble, and in earlier deployments."""
+"""Values of inputs as they are given: in the ensemble, in files, on the command line, and in earlier commands."""
 
 from __future__ import annotations
 
@@ -6,21 +6,57 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.user_part import plain
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.inputs import bind_inputs
+from ordito.model.service import Service
 from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import is_null
+from ordito.source.nodes import Node, is_null
 from ordito.source.package import load_file
+from ordito.work.records import GivenValue
 
 
 class GivenInputs(msgspec.Struct, frozen=True):
-    """What the user gives in one call: names of files, and texts by input; the later wins, and texts over files."""
+    """What the user gives with one command: names of files, and texts by input; the later wins, and texts over files."""
 
     files: tuple[str, ...] = ()
     texts: Mapping[str, str] = {}
 
 
+class BoundInputs(msgspec.Struct, frozen=True):
+    """The values of all inputs; ``asked`` are those of this command, ``given`` what an ensemble is to remember."""
+
+    inputs: dict[str, object]
+    asked: dict[str, object]
+    given: dict[str, GivenValue]
+
+
+def bind_given(
+    service: Service,
+    written: Mapping[str, Node],
+    remembered: Mapping[str, GivenValue],
+    given: GivenInputs,
+    diagnostics: Diagnostics,
+) -> BoundInputs:
+    """Bring together what the ensemble says (``written``), what earlier commands said, and what this one says.
+
+    What a command says wins over what is written, for as long as that stays as it was at the time.
+    """
+    asked = read_given(given, diagnostics)
+    kept = {
+        name: value
+        for name, value in remembered.items()
+        if name not in asked and name in service.inputs and value.over == plain(written.get(name))
+    }
+    values = {**written, **{name: value.value for name, value in kept.items()}, **asked}
+    bound = dict(bind_inputs(service, values, diagnostics))
+    now = {name: bound[name] for name in asked if name in bound}
+    new = {name: GivenValue(value, plain(written.get(name))) for name, value in now.items()}
+    return BoundInputs(bound, now, {**kept, **new})
+
+
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
-    """The values of one call, by input: located nodes and texts."""
+    """The values of one command, by input: located nodes and texts."""
     values: dict[str, object] = {}
     for path in given.files:
         values.update(_read_file(path, diagnostics))

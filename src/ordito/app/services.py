@@ -58,6 +58,11 @@ def artifacts(service: Service) -> Iterator[Artifact]:
             yield from _of_interfaces(relationship.interfaces.values(), seen)
 
 
+def artifact_files(service: Service) -> Iterator[str]:
+    """The local files that a service's artifacts name."""
+    return (artifact.file for artifact in artifacts(service) if not is_remote(artifact.file))
+
+
 def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[Artifact]:
     for interface in interfaces:
         # Templates of one type that change nothing share its interfaces.

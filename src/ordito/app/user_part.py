@@ -45,10 +45,14 @@ class UserPart(msgspec.Struct, frozen=True):
     span: Span | None = None
     inputs: Mapping[str, Node] = {}
 
-    def service_path(self, layout: Layout) -> str:
-        """The service's path as seen from the current directory, which is what messages should show."""
+    def service_path(self, layout: Layout, shown: str) -> str:
+        """The service's path as seen from the current directory; ``shown`` is how the ensemble's directory is called."""
         path = Path(self.service)
-        return str(path) if path.is_absolute() else os.path.relpath(layout.root / path)
+        if path.is_absolute():
+            return self.service
+        near = os.path.normpath(os.path.join(shown, path))
+        # Where the ensemble's directory is a link, `..` does not lead back to where the link is.
+        return near if Path(near).resolve() == (layout.root.resolve() / path).resolve() else str(layout.root / path)
 
 
 def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> UserPart:

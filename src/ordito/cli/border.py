@@ -20,7 +20,7 @@ from ordito.cli.options import KEY
 CANNOT_WRITE = 1
 
 
-def run(arguments: list[str]) -> int:
+def run_guarded(arguments: list[str]) -> int:
     """Run a command line and give its exit code. Never raises."""
     for stream in (sys.stdout, sys.stderr):
         # Names and values may hold what the encoding of a terminal does not.

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command line (default: this process's) and give its exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given == ["--version"]:
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run one command line (default: this process's) and leave the program with its exit code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and give its exit code."""
+    if arguments == ["--version"]:
         # Before click is imported, which costs more than all the rest of this answer.
         from ordito import __version__
 
         sys.stdout.write(f"ordito {__version__}\n")
         return 0
-    from ordito.cli.border import run
+    from ordito.cli.border import run_guarded
 
-    return run(given)
+    return run_guarded(arguments)

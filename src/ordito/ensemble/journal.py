@@ -261,12 +261,14 @@ def read_journal(layout: Layout) -> Journal | None:
     if not layout.journal.exists():
         return None
     with journal_explained("read", layout.journal):
-        db = sqlite3.connect(f"{layout.journal.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        # Who may write opens it for writing, though only to read: then SQLite tidies up its helper files at the end.
+        db = _connection(layout.journal, "mode=rw")
         try:
+            db.execute("PRAGMA query_only = ON")
             if not _readable(db):
-                # Nobody can write here, not even the files by which SQLite lets readers and writers know each other.
+                # Not even those helper files can be made here, so nobody writes.
                 db.close()
-                db = sqlite3.connect(f"{layout.journal.as_uri()}?immutable=1", uri=True, isolation_level=None)
+                db = _connection(layout.journal, "immutable=1")
             made = _version(db, layout.journal)
         except BaseException:
             db.close()
@@ -275,6 +277,10 @@ def read_journal(layout: Layout) -> Journal | None:
         return Journal(layout.journal, db)
     db.close()
     return None
+
+
+def _connection(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
 
 
 def _readable(db: sqlite3.Connection) -> bool:

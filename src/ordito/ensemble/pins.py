@@ -54,12 +54,30 @@ class _File(msgspec.Struct, frozen=True, order=True):
 
 
 def pin(layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
-    """Pin a service; only for who holds the ensemble's lock.
+    """Pin a service; only for who holds the ensemble's lock. The arguments are those of ``measure``.
+
+    Raises ``EnsembleError`` for a file that is not there.
+    """
+    pinned, files = _measure(layout, root, main, definitions, artifacts)
+    place = layout.artifacts / pinned.digest
+    if not place.is_dir():
+        _copy(layout, place, files)
+    return pinned
+
+
+def measure(layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
+    """What pinning a service would give, without writing anything.
 
     ``root`` is its folder, all files are relative to it, with ``/`` between their parts; they may begin with ``..``:
     then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
     service names; those with a URL are left out. Raises ``EnsembleError`` for a file that is not there.
     """
+    return _measure(layout, root, main, definitions, artifacts)[0]
+
+
+def _measure(
+    layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]
+) -> tuple[Pinned, list[_File]]:
     base = Path(root).absolute()
     local = [file for file in dict.fromkeys(artifacts) if "://" not in file]
     named = list(dict.fromkeys([main, *definitions, *local]))
@@ -75,11 +93,9 @@ def pin(layout: Layout, root: str, main: str, definitions: Iterable[str], artifa
         files = sorted(_file(place, source) for place, source in places.items())
     digest = hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
     place = layout.artifacts / digest
-    if not place.is_dir():
-        _copy(layout, place, files)
     by_place = {file.place: file.digest for file in files}
     digests = {file: _named_digest(prefix, path, by_place) for file, path in relative.items()}
-    return Pinned(digest, str(place / prefix), main, digests)
+    return Pinned(digest, str(place / prefix), main, digests), files
 
 
 def pinned_root(layout: Layout, digest: str) -> Path:

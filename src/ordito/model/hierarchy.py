@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.units import Definition, Units, find_type, visible_types
+from ordito.model.units import Definition, Units
 
 
 class Hierarchy:
@@ -14,20 +16,17 @@ class Hierarchy:
         self.parents: dict[str, Definition | None] = {}
         self.order: list[Definition] = []
         self.kinds: dict[str, tuple[str, ...]] = {}
-        for definition in units.definitions[kind]:
+        for definition in units.definitions[kind].values():
             parent = definition.content.derived_from
             if parent is None or parent.text in roots:
                 self.parents[definition.name] = None
                 continue
-            found = find_type(kind, parent, definition.unit, units)
-            if found is None:
-                known = visible_types(kind, definition.unit, units)
-                diagnostics.unknown("unknown-type", f"{kind} type", parent.text, parent.span, [*known, *roots])
-            else:
+            found = units.require(kind, parent, definition.unit, roots)
+            if found is not None:
                 self.parents[definition.name] = found
-        self._sort(units.definitions[kind], kind, diagnostics)
+        self._sort(units.definitions[kind].values(), kind, diagnostics)
 
-    def _sort(self, definitions: list[Definition], kind: str, diagnostics: Diagnostics) -> None:
+    def _sort(self, definitions: Iterable[Definition], kind: str, diagnostics: Diagnostics) -> None:
         waiting: dict[str, list[Definition]] = {}
         ready: list[Definition] = []
         for definition in definitions:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterable
 
 from ordito.base.diagnostics import Diagnostics, Related, suggestion
 from ordito.base.paths import beside
+from ordito.base.versions import Version
 from ordito.source.nodes import Scalar
 from ordito.source.package import PROFILE_SCHEME, Package, has_profile, profile_names
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3, TOSCA_NAMESPACE
+from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.entities import DefinedType, ImportDefinition, ServiceFile
 from ordito.syntax.service_file import read_service_file
 
@@ -26,6 +28,8 @@ KINDS = {
 """The kinds of types and the sections that define them."""
 
 RESERVED_PREFIX = "tosca"
+NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
+TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
 
 
 class Unit:
@@ -55,18 +59,24 @@ class Definition:
 
     __slots__ = ("content", "kind", "name", "unit")
 
-    def __init__(self, kind: str, name: str, content: Any, unit: Unit) -> None:
+    def __init__(self, kind: str, name: str, content: DefinedType, unit: Unit) -> None:
         self.kind = kind
         self.name = name
-        self.content: DefinedType = content
+        self.content = content
         self.unit = unit
 
 
 class Scope:
-    """The type names that files see without a prefix: those of all files joined by imports without prefix."""
+    """The type names that files see without a prefix: those of all files joined by imports without prefix.
+
+    ``lost`` are the names of types that are written but could not be read; where the scope is ``incomplete``, a whole
+    file or section of types could not. Nobody needs to report that such a type does not exist.
+    """
 
     def __init__(self) -> None:
         self.types: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
+        self.lost: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self.incomplete = False
 
 
 class Units:
@@ -80,15 +90,16 @@ class Units:
         self._prefixed: dict[str, Scope] = {}
         self.normative = Scope()
         self.normative_names: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
-        self.definitions: dict[str, list[Definition]] = {kind: [] for kind in KINDS}
+        self.definitions: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
+        """All type definitions of each kind, by full name."""
         self.entry: Unit | None = None
 
     def gather(self) -> None:
         """Load the normative profile, the entry file and everything it imports, each file once."""
-        self._gather(f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml", self.normative, None)
+        self._gather(NORMATIVE, self.normative, None)
         for kind, known in self.normative.types.items():
             for name, definition in known.items():
-                for short in _shorthands(kind, name, definition):
+                for short in _shorthands(name, definition):
                     self.normative_names[kind].setdefault(short, definition)
         self.entry = self._gather(self._package.main, Scope(), None)
 
@@ -102,6 +113,7 @@ class Units:
         todo = deque([entry] if entry else [])
         while todo:
             unit = todo.popleft()
+            unit.scope.incomplete |= is_lost(unit.content.imports, "")
             for item in unit.content.imports or ():
                 found = self._import(unit, item)
                 if found is not None:
@@ -117,6 +129,7 @@ class Units:
             self._contents[file] = read_service_file(document, self._diagnostics) if document else None
         content = self._contents[file]
         if content is None:
+            scope.incomplete = True
             return None
         unit = Unit(file, content, scope)
         self._loaded[file, id(scope)] = unit
@@ -125,30 +138,39 @@ class Units:
 
     def _import(self, unit: Unit, item: ImportDefinition) -> Unit | None:
         file = self._locate(unit, item)
-        if file is None:
+        scope: Scope | None = unit.scope
+        if item.namespace_prefix is not None:
+            scope = self._prefixed_scope(unit, file, item.namespace_prefix)
+        if scope is None or file == NORMATIVE:
             return None
-        if item.namespace_prefix is None:
-            return self._unit(file, unit.scope, item.file)
-        prefix = item.namespace_prefix.text
-        if prefix == RESERVED_PREFIX:
+        if file is None:
+            scope.incomplete = True
+            return None
+        return self._unit(file, scope, item.file)
+
+    def _prefixed_scope(self, unit: Unit, file: str | None, prefix: Scalar) -> Scope | None:
+        """The scope that a prefix stands for in a file, which all files share that import the same file so."""
+        if prefix.text == RESERVED_PREFIX:
             self._diagnostics.error(
                 "reserved-prefix",
                 f'the prefix "{RESERVED_PREFIX}" is reserved for the normative types',
-                item.namespace_prefix.span,
+                prefix.span,
                 hint="choose another prefix",
             )
             return None
-        if prefix in unit.prefixes and unit.prefixes[prefix] is not self._prefixed.get(file):
+        scope = self.normative if file == NORMATIVE else self._prefixed.setdefault(file or "", Scope())
+        if unit.prefixes.setdefault(prefix.text, scope) is not scope:
             self._diagnostics.error(
-                "duplicate-name", f'the prefix "{prefix}" is given to two imports', item.namespace_prefix.span
+                "duplicate-name",
+                f'the prefix "{prefix.text}" is given to two imports',
+                prefix.span,
+                hint="choose another prefix",
             )
             return None
-        scope = self._prefixed.setdefault(file, Scope())
-        unit.prefixes[prefix] = scope
-        return self._unit(file, scope, item.file)
+        return scope
 
     def _locate(self, unit: Unit, item: ImportDefinition) -> str | None:
-        """The file that an import names, relative to the service's root; None where it needs no loading."""
+        """The file that an import names, relative to the service's root; None where there is none, with a reason."""
         path = item.file.text
         if item.repository is not None:
             self._diagnostics.error(
@@ -159,7 +181,7 @@ class Units:
             )
             return None
         if path in DIALECTS:
-            return None
+            return NORMATIVE
         if path.startswith(PROFILE_SCHEME):
             name = path.removeprefix(PROFILE_SCHEME)
             if not has_profile(name):
@@ -203,36 +225,72 @@ class Units:
                 hint="choose a namespace of your own",
             )
         for kind, section in KINDS.items():
-            for name, content in (getattr(unit.content, section) or {}).items():
-                known = unit.scope.types[kind]
-                earlier = known.get(name)
-                if earlier is not None and earlier.unit.file != unit.file:
-                    self._diagnostics.error(
-                        "duplicate-name",
-                        f'the {kind} type "{name}" is defined twice',
-                        content.span,
-                        hint="rename one of them, or import one file with a namespace_prefix",
-                        related=(Related("first defined here", earlier.content.span),),
-                    )
-                    continue
-                shadowed = None if unit.is_bundled else self.normative_names[kind].get(name)
-                if shadowed is not None:
-                    self._diagnostics.warning(
-                        "shadowed-type",
-                        f'"{name}" without a prefix means the normative {shadowed.name}, not this {kind} type',
-                        content.span,
-                        hint="choose another name",
-                    )
-                full = f"{namespace}:{name}" if namespace and not unit.is_bundled else name
-                definition = Definition(kind, full, content, unit)
-                known[name] = definition
-                self.definitions[kind].append(definition)
+            entries = getattr(unit.content, section)
+            if isinstance(entries, Entries):
+                unit.scope.lost[kind] |= entries.lost
+                unit.scope.incomplete |= entries.all_lost
+            for name, content in (entries or {}).items():
+                self._define(kind, name, content, unit)
+
+    def _define(self, kind: str, name: str, content: DefinedType, unit: Unit) -> None:
+        """Make a type known, unless its name is taken by another one."""
+        full = f"{unit.namespace}:{name}" if unit.namespace and not unit.is_bundled else name
+        earlier = unit.scope.types[kind].get(name) or self.definitions[kind].get(full)
+        if earlier is not None:
+            unit.scope.types[kind].setdefault(name, earlier)
+            if earlier.content is not content:
+                self._diagnostics.error(
+                    "duplicate-name",
+                    f'the {kind} type "{name}" is defined twice',
+                    content.span,
+                    hint="rename one of them, or give their files namespaces and import one with a namespace_prefix",
+                    related=(Related("first defined here", earlier.content.span),),
+                )
+            return
+        if not unit.is_bundled:
+            self._check_definition(kind, name, content)
+        definition = Definition(kind, full, content, unit)
+        unit.scope.types[kind][name] = definition
+        self.definitions[kind][full] = definition
+
+    def _check_definition(self, kind: str, name: str, content: DefinedType) -> None:
+        shadowed = self.normative_names[kind].get(name) or self.normative.types[kind].get(name)
+        if shadowed is not None:
+            self._diagnostics.warning(
+                "shadowed-type",
+                f'"{name}" without a prefix means the normative {shadowed.name}, not this {kind} type',
+                content.span,
+                hint="choose another name",
+            )
+        if content.version is not None:
+            try:
+                Version.parse(content.version.text)
+            except ValueError as error:
+                self._diagnostics.error("bad-value", str(error), content.version.span, hint="for example 1.0.0")
+
+    def require(self, kind: str, name: Scalar, unit: Unit, also: Iterable[str] = ()) -> Definition | None:
+        """The type that a name means in a file; where there is none, an error with suggestions, to which belong
+        ``also`` other names that may stand there."""
+        found = find_type(kind, name, unit, self)
+        if found is None and not self._is_lost(kind, name.text, unit):
+            others = [k for k in KINDS if k != kind and find_type(k, name, unit, self) is not None]
+            known = [*also, *visible_types(kind, unit, self)]
+            note = f"it is a {others[0]} type" if others else ""
+            self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known, note=note)
+        return found
+
+    def _is_lost(self, kind: str, text: str, unit: Unit) -> bool:
+        """Whether a type that is not found may be written in what could not be read."""
+        prefix, _, local = text.partition(":")
+        scope = unit.prefixes.get(prefix)
+        if scope is None:
+            scope, local = unit.scope, text
+        if text.startswith((f"{RESERVED_PREFIX}.", f"{RESERVED_PREFIX}:")):
+            return False
+        return scope.incomplete or local in scope.lost[kind]
 
 
-TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
-
-
-def _shorthands(kind: str, name: str, definition: Definition) -> list[str]:
+def _shorthands(name: str, definition: Definition) -> list[str]:
     """The short names of a normative type: those its metadata lists, and its name without ``tosca.<kind>s.``."""
     listed = (definition.content.metadata or {}).get("tosca.shorthand")
     found = [s.strip() for s in listed.text.split(",")] if listed else []
@@ -244,24 +302,23 @@ def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Defini
     """The type that a name means in a file (§3.2): the normative types first, then the file's own scope, then
     prefixes and URIs."""
     text = name if isinstance(name, str) else name.text
-    found = units.normative.types[kind].get(text) or units.normative_names[kind].get(text)
-    if found is not None:
-        return found
-    found = unit.scope.types[kind].get(text)
+    found = _normative(kind, text, units) or unit.scope.types[kind].get(text)
     if found is not None:
         return found
     prefix, colon, local = text.partition(":")
     if colon and prefix == RESERVED_PREFIX:
-        return units.normative.types[kind].get(local) or units.normative_names[kind].get(local)
-    if colon and prefix in unit.prefixes:
-        return unit.prefixes[prefix].types[kind].get(local)
+        return _normative(kind, local, units)
+    scope = unit.prefixes.get(prefix) if colon else None
+    if scope is not None:
+        return _normative(kind, local, units) if scope is units.normative else scope.types[kind].get(local)
     namespace, slash, local = text.rpartition("/")
-    if slash:
-        if namespace == TOSCA_NAMESPACE:
-            return units.normative.types[kind].get(local) or units.normative_names[kind].get(local)
-        own = {d.name: d for d in units.definitions[kind]}
-        return own.get(f"{namespace}:{local}")
-    return None
+    if slash and namespace == TOSCA_NAMESPACE:
+        return _normative(kind, local, units)
+    return units.definitions[kind].get(f"{namespace}:{local}") if slash else None
+
+
+def _normative(kind: str, name: str, units: Units) -> Definition | None:
+    return units.normative.types[kind].get(name) or units.normative_names[kind].get(name)
 
 
 def visible_types(kind: str, unit: Unit, units: Units) -> list[str]:

@@ -254,13 +254,15 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             container.items.append(node)
         elif pending is None:
             pending = node if type(node) is Scalar else _refused_key(node, diagnostics)
+        elif pending is NO_KEY:
+            pending = None
         else:
             values = container.values  # type: ignore[union-attr]
             name = pending.text
             if name not in values:
                 values[name] = node
                 container.keys.append(pending)  # type: ignore[union-attr]
-            elif pending is not NO_KEY:
+            else:
                 _report_duplicate(pending, container, diagnostics)  # type: ignore[arg-type]
             pending = None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import posixpath
 from pathlib import Path
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
-from ordito.source.loader import Document, load
+from ordito.base.suggest import nearest
+from ordito.source.loader import MOST_BYTES, Document, load
 
 PROFILES = Path(__file__).parent.parent / "profiles"
 PROFILE_SCHEME = "profile:"
@@ -41,12 +43,11 @@ class Package:
         if file.startswith(PROFILE_SCHEME):
             path, name = PROFILES / file.removeprefix(PROFILE_SCHEME), file
         try:
-            data = path.read_bytes()
+            data = _read(path)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             diagnostics.error(
                 "import-not-found" if wanted_by else "file-not-found",
-                f"cannot read {name}: {reason}",
+                f"cannot read {name}: {_reason(error)}",
                 wanted_by,
                 hint=_neighbours(path),
             )
@@ -58,7 +59,11 @@ def open_package(path: str, diagnostics: Diagnostics) -> Package | None:
     """Open a service from a YAML file or a folder that holds exactly one at its top (or ``service.yaml``)."""
     given = Path(path)
     if given.is_dir():
-        found = sorted(p for p in given.iterdir() if p.suffix in DEFINITIONS and p.name not in NOT_SERVICES)
+        try:
+            found = sorted(p for p in given.iterdir() if p.suffix in DEFINITIONS and p.name not in NOT_SERVICES)
+        except OSError as error:
+            diagnostics.error("file-not-found", f"cannot read the folder {path}: {_reason(error)}", None)
+            return None
         preferred = [p for p in found if p.stem == "service"]
         if len(found) != 1 and len(preferred) != 1:
             listed = ", ".join(p.name for p in found) or "none"
@@ -111,12 +116,22 @@ def profile_names() -> list[str]:
     return sorted(p.parent.name for p in PROFILES.glob("*/profile.yaml"))
 
 
-def _neighbours(path: Path) -> str:
-    from ordito.base.suggest import nearest
+def _read(path: Path) -> bytes:
+    """The bytes of a regular file, or a little more than are ever loaded of them."""
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
 
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _neighbours(path: Path) -> str:
     try:
         names = [p.name for p in path.parent.iterdir()]
-    except OSError:
+    except (OSError, ValueError):
         return f"the folder {path.parent} does not exist or cannot be read"
     near = nearest(path.name, names)
     return f"did you mean {path.parent / near[0]}?" if near else ""

@@ -17,8 +17,8 @@ UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0
 EXPLAINED = (
     (
         "mapping values are not allowed",
-        "a second colon on this line makes it unreadable",
-        "quote the text if the colon belongs to it, or check the indentation of this line",
+        "a key cannot stand here",
+        "quote the text if the colon belongs to it, or check the indentation and the colon of the line above",
     ),
     ("could not find expected ':'", "this line is no key", "write a colon and a space after the key"),
     (
@@ -71,7 +71,7 @@ def report_syntax(
         return
     mark = error.problem_mark or opened
     span = _at(source, mark.line, mark.column) if mark else Span(source, 1, 1, 1, 2)
-    problem, hint = _explained(str(error.problem or error.context or "not valid YAML"), source.line(span.line))
+    problem, hint = _explained(str(error.problem or error.context or "not valid YAML"), source.line(span.line), span)
     related: tuple[Related, ...] = ()
     if opened is not None and error.problem_mark is not None:
         begin = _at(source, opened.line, opened.column)
@@ -91,14 +91,16 @@ def report_character(error: yaml.reader.ReaderError, source: SourceText, diagnos
         CODE,
         f"the character {shown} is not allowed in YAML",
         Span(source, line, column, line, column + 1),
-        hint="remove it, or write it as an escape in a double-quoted text",
+        hint="save the file as UTF-8" if shown == "U+0000" else "remove it, or write it as an escape in double quotes",
     )
 
 
-def _explained(problem: str, line: str) -> tuple[str, str]:
+def _explained(problem: str, line: str, span: Span) -> tuple[str, str]:
     """The problem in words that say what to do; libyaml's own where it is a rare one."""
     if re.match(r" *\t", line):
         return "a tab stands where YAML allows only spaces", "indent with spaces"
+    if line[span.column - 1 : span.column] in {"]", "}"}:
+        return "this bracket closes nothing", "remove it, or open it before this place"
     return next(((said, hint) for part, said, hint in EXPLAINED if part in problem), (problem, ""))
 
 

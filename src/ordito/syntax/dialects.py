@@ -1,4 +1,4 @@
-"""The versions of the language that are read, each a table of what differs from the base grammar (§3.1.2, §3.10.3.1)."""
+"""The versions of the language that are read, each a table of what differs from the base grammar (§3.1.2)."""
 
 from __future__ import annotations
 

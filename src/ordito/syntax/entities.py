@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, TypeAlias
 
 from ordito.source.nodes import Mapping, Node, Scalar
-from ordito.syntax.grammar import (
+from ordito.syntax.grammar import Entity, Key
+from ordito.syntax.shapes import (
     Assignments,
     Bounds,
     Either,
-    Entity,
     Flag,
-    Key,
     Many,
     Named,
     NamedList,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.nodes import Mapping, Node, Scalar, Sequence
+from ordito.base.suggest import nearest
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import core_value, integer
 from ordito.syntax.expressions import Call, Value
 
@@ -48,6 +49,15 @@ def call_in(node: Node) -> str:
         if name in FUNCTIONS or name in LATER_FUNCTIONS:
             return name
     return ""
+
+
+def meant_function(node: Node) -> str:
+    """The function that a map with one key probably means by it, "" where it looks like data."""
+    if not isinstance(node, Mapping) or len(node.keys) != 1 or call_in(node):
+        return ""
+    name = node.keys[0].text
+    near = nearest(name, FUNCTIONS) if name.startswith("get") or isinstance(node.values[name], Sequence) else []
+    return near[0] if near else ""
 
 
 def read_call(node: Mapping, diagnostics: Diagnostics) -> Call | None:
@@ -96,6 +106,13 @@ def read_untyped(node: Node, diagnostics: Diagnostics) -> Value:
         return [read_untyped(i, diagnostics) for i in node.items]
     if call_in(node):
         return read_call(node, diagnostics)
+    if near := meant_function(node):
+        diagnostics.warning(
+            "no-call",
+            f'"{node.keys[0].text}" is no function, so this is a plain map',
+            node.keys[0].span,
+            hint=f'did you mean "{near}"?',
+        )
     return {k.text: read_untyped(v, diagnostics) for k, v in node.entries()}
 
 
@@ -103,8 +120,9 @@ def _path(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | No
     """Names and indexes: whole numbers without quotes after the second place are indexes, the rest is text."""
     found: list[Value] = []
     for position, item in enumerate(items):
-        if not isinstance(item, Scalar):
-            diagnostics.error("bad-call", f"a name or an index is needed here, not {item.kind}", item.span)
+        if not isinstance(item, Scalar) or is_null(item):
+            given = "which is empty" if is_null(item) else f"not {item.kind}"
+            diagnostics.error("bad-call", f"a name or an index is needed here, {given}", item.span)
             return None
         index = integer(item.text) if item.plain and position > 0 else None
         found.append(item.text if index is None else index)
@@ -113,12 +131,14 @@ def _path(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | No
 
 def _text(node: Node, diagnostics: Diagnostics) -> Value:
     """A part of a text: scalars keep the text they were written with."""
-    if isinstance(node, Scalar):
+    if isinstance(node, Scalar) and not is_null(node):
         return node.text
-    if call_in(node):
-        assert isinstance(node, Mapping)
+    if isinstance(node, Mapping) and call_in(node):
         return read_call(node, diagnostics)
-    diagnostics.error("bad-call", f"a text or a function is needed here, not {node.kind}", node.span)
+    given = "which is empty" if is_null(node) else f"not {node.kind}"
+    near = meant_function(node)
+    hint = f'did you mean "{near}"?' if near else ""
+    diagnostics.error("bad-call", f"a text or a function is needed here, {given}", node.span, hint=hint)
     return None
 
 

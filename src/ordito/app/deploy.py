@@ -1,0 +1,92 @@
+"""Bring the running system to its description."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Declined, JobUnfinished, Refused
+from ordito.app.inputs import GivenInputs
+from ordito.app.job_run import JobReport, run_new
+from ordito.app.proposal import Place, Proposal, place_of, propose_deploy
+from ordito.ensemble.manifest import write_user_part
+from ordito.ensemble.status import Status
+from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.instances.records import Snapshot
+from ordito.work.records import JobOptions
+
+
+class DeployRequest(msgspec.Struct, frozen=True):
+    """What to deploy and where: ``directory`` is the ensemble's, ``service`` may be "" where the ensemble knows it.
+    ``wait_lock`` is how many seconds to wait for another command."""
+
+    directory: str
+    service: str = ""
+    inputs: GivenInputs = GivenInputs()
+    options: JobOptions = JobOptions()
+    wait_lock: float = 0.0
+
+
+class DeployResult(msgspec.Struct, frozen=True):
+    """What came of it. ``report`` is None where there was nothing to do; ``ignored`` then names inputs that were given
+    and change nothing, which are not remembered because nothing is written."""
+
+    service: str
+    report: JobReport | None = None
+    outputs: dict[str, object] = {}
+    ignored: tuple[str, ...] = ()
+
+
+def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
+    """Plan, ask, and carry out.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
+    ``Declined``; then no operation has run.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        # Nothing is made on disk before the plan is there and approved, not even the file that is locked.
+        proposal = _propose(place, request, Snapshot(), Status(), conversation)
+        if proposal.plan.is_empty:
+            return _nothing_to_do(proposal, Status())
+        with open_ensemble(request.directory, command="deploy", wait_lock=request.wait_lock) as ensemble:
+            if place.layout.manifest.exists() or ensemble.snapshot.instances or ensemble.unfinished:
+                raise Refused("changed", f"{place.shown} has become an ensemble meanwhile", "look at it: ordito status")
+            return _carry_out(ensemble, place, proposal, request, conversation)
+    with open_ensemble(request.directory, command="deploy", wait_lock=request.wait_lock) as ensemble:
+        refuse_unfinished(ensemble)
+        proposal = _propose(place, request, ensemble.snapshot, ensemble.status, conversation)
+        if proposal.plan.is_empty:
+            return _nothing_to_do(proposal, ensemble.status)
+        return _carry_out(ensemble, place, proposal, request, conversation)
+
+
+def refuse_unfinished(ensemble: Ensemble) -> None:
+    """Raise ``JobUnfinished`` if a job of this ensemble was interrupted."""
+    if ensemble.unfinished is not None:
+        header = ensemble.unfinished.header
+        raise JobUnfinished(header.id, header.workflow)
+
+
+def _propose(
+    place: Place, request: DeployRequest, snapshot: Snapshot, status: Status, conversation: Conversation
+) -> Proposal:
+    proposal = propose_deploy(place, request.service, request.inputs, snapshot, status)
+    conversation.found(proposal.diagnostics)
+    if not proposal.plan.is_empty and not conversation.approve(proposal):
+        raise Declined
+    return proposal
+
+
+def _carry_out(
+    ensemble: Ensemble, place: Place, proposal: Proposal, request: DeployRequest, conversation: Conversation
+) -> DeployResult:
+    if proposal.user_part is not None:
+        write_user_part(place.layout, proposal.user_part)
+    report = run_new(ensemble, place, proposal, request.options, conversation)
+    return DeployResult(proposal.service.name, report, dict(report.outputs))
+
+
+def _nothing_to_do(proposal: Proposal, status: Status) -> DeployResult:
+    ignored = tuple(name for name, given in proposal.given.items() if status.given.get(name) != given)
+    return DeployResult(proposal.service.name, None, status.outputs, ignored)

@@ -1,0 +1,169 @@
+"""A job from its first step to its files: what deploying, undeploying and resuming have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import getpass
+import os
+import socket
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.plugins import plugins_of
+from ordito.app.proposal import Place, Proposal, pin_service, read_pinned
+from ordito.base.change_ids import ChangeIds
+from ordito.base.clock import SystemClock
+from ordito.engine.control import JobControl
+from ordito.engine.driver import JobResult, run_job
+from ordito.ensemble.journal import UnfinishedJob
+from ordito.ensemble.logs import JobLog
+from ordito.ensemble.store import Ensemble
+from ordito.instances.records import Snapshot
+from ordito.instances.status import effective_statuses
+from ordito.model.service import Service
+from ordito.work.events import StepFailed
+from ordito.work.operations import Operations
+from ordito.work.plan import Plan
+from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecord, StepStartedRecord
+
+
+class JobReport(msgspec.Struct, frozen=True):
+    """How a job ended: ``status`` is ok, failed or cancelled; counts are of steps and include what was done before an
+    interruption. ``crash_file`` holds what is known about faults of executors, "" where there were none."""
+
+    job: str
+    workflow: str
+    status: str
+    seconds: float
+    succeeded: int
+    no_op: int
+    failed: int
+    skipped: int
+    failures: tuple[StepFailed, ...] = ()
+    outputs: Mapping[str, object] = {}
+    crash_file: str = ""
+
+
+def run_new(
+    ensemble: Ensemble, place: Place, proposal: Proposal, options: JobOptions, conversation: Conversation
+) -> JobReport:
+    """Carry out a proposal that is not empty. Raises ``EnsembleError``."""
+    pinned = proposal.pinned or pin_service(place.layout, proposal.read)
+    now = SystemClock().now()
+    change_ids = ensemble.change_ids(now, len(proposal.plan.steps))
+    header = JobHeader(
+        id=change_ids.job,
+        workflow=proposal.workflow,
+        service=pinned.digest,
+        main=pinned.main,
+        began=now,
+        inputs=proposal.inputs,
+        options=options,
+        machine=socket.gethostname(),
+        user=_user(),
+        ticks=change_ids.ticks,
+        given=proposal.given,
+    )
+    job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root)
+    return job.run(change_ids, conversation, None)
+
+
+def run_rest(ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conversation: Conversation) -> JobReport:
+    """Carry on with a job that was interrupted. Raises ``EnsembleError``, and ``InvalidDocument`` where its service was
+    changed since."""
+    header = unfinished.header
+    read = read_pinned(place, header.service, header.main)
+    used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
+    change_ids = ChangeIds(header.id, header.ticks, used=used)
+    job = _Job(ensemble, header, unfinished.plan, read.service, read.package.root)
+    return job.run(change_ids, conversation, unfinished.records)
+
+
+StepRecord = StepStartedRecord | StepFinishedRecord
+
+
+class _Job:
+    """A job that is about to run, or to go on."""
+
+    def __init__(self, ensemble: Ensemble, header: JobHeader, plan: Plan, service: Service, root: str) -> None:
+        self._ensemble = ensemble
+        self._layout = ensemble.layout
+        self._header = header
+        self._plan = plan
+        self._service = service
+        self._root = root
+
+    def run(
+        self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None
+    ) -> JobReport:
+        """Run the steps, then write the files."""
+        result = asyncio.run(self._run(change_ids, conversation, records))
+        self._ensemble.close_job(self._effective)
+        return JobReport(
+            job=result.job,
+            workflow=self._header.workflow,
+            status=result.status,
+            seconds=result.seconds,
+            succeeded=result.counts.succeeded,
+            no_op=result.counts.no_op,
+            failed=result.counts.failed,
+            skipped=result.counts.skipped,
+            failures=result.failed,
+            outputs=result.outputs,
+            crash_file=self._keep_crashes(result),
+        )
+
+    async def _run(
+        self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None
+    ) -> JobResult:
+        loop, control = asyncio.get_running_loop(), JobControl()
+        header, snapshot, plugins = self._header, self._ensemble.snapshot, plugins_of(self._layout)
+        operations = Operations(
+            self._service, snapshot, self._plan, header.inputs, root=self._root, job=header.id
+        )
+        with (
+            JobLog(self._layout.log(header.id)) as log,
+            conversation.cancelling(lambda: _ask(loop, control)),
+        ):
+            return await run_job(
+                header,
+                self._plan,
+                operations,
+                snapshot,
+                executors=plugins.executors,
+                providers=plugins.providers,
+                journal=self._ensemble.journal,
+                clock=SystemClock(),
+                change_ids=change_ids,
+                listeners=[conversation.listener()],
+                output_log=log,
+                control=control,
+                resume=records,
+            )
+
+    def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
+        return effective_statuses(self._service, snapshot)
+
+    def _keep_crashes(self, result: JobResult) -> str:
+        """Write down what is known about faults of executors and providers; gives the file's path."""
+        if not result.crashes:
+            return ""
+        path = self._layout.private / f"crash-{result.job}.txt"
+        path.write_text("\n\n".join(f"{crash.step}\n{crash.report}" for crash in result.crashes))
+        return str(path)
+
+
+def _ask(loop: asyncio.AbstractEventLoop, control: JobControl) -> None:
+    # A signal may come right when the loop has ended: then there is nothing left to cancel.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(control.request_cancel)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

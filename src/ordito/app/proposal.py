@@ -1,0 +1,186 @@
+"""From a service, what exists and the inputs to a plan: what a command would do. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.collector import paused_collector
+from ordito.app.errors import Refused
+from ordito.app.inputs import GivenInputs, bind_given
+from ordito.app.plugins import plugins_of
+from ordito.app.services import ReadService, artifact_files, check_files, read_service
+from ordito.app.user_part import UserPart, new_user_part, read_user_part
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
+from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.ensemble.pins import measure, pin, pinned_root
+from ordito.ensemble.status import Status
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+from ordito.planning.options import PlanOptions
+from ordito.planning.workflows import plan
+from ordito.work.plan import Plan
+from ordito.work.records import GivenValue
+
+DEPLOY = "deploy"
+UNDEPLOY = "undeploy"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """An ensemble's directory, and how the user calls it, which is what messages should show."""
+
+    layout: Layout
+    shown: str
+
+    @property
+    def manifest(self) -> str:
+        """How its file is called in messages."""
+        return os.path.normpath(os.path.join(self.shown, MANIFEST))
+
+
+class PinnedService(msgspec.Struct, frozen=True):
+    """A service as it was deployed: the digest of its pin, its entry definitions file relative to the pin's folder, and
+    the absolute path of its root."""
+
+    digest: str
+    main: str
+    root: str
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A plan with all that is needed to show it and to carry it out.
+
+    ``pinned`` is the service's pin; None where it is still to be made. ``inputs`` are all topology inputs, evaluated;
+    ``given`` those that the ensemble is to remember. ``user_part`` is set where the ensemble has none yet: the user's
+    part of its file. ``diagnostics`` are warnings and notes.
+    """
+
+    workflow: str
+    read: ReadService
+    plan: Plan
+    snapshot: Snapshot
+    inputs: dict[str, object]
+    pinned: PinnedService | None = None
+    given: dict[str, GivenValue] = {}
+    user_part: bytes | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def service(self) -> Service:
+        """The service that the plan is about."""
+        return self.read.service
+
+
+def place_of(directory: str) -> Place:
+    """The ensemble in a directory, which need not exist."""
+    return Place(Layout(Path(directory)), directory)
+
+
+def propose_deploy(
+    place: Place, service: str, inputs: GivenInputs, snapshot: Snapshot, status: Status
+) -> Proposal:
+    """What deploying would do; without ``service`` that of the ensemble is deployed.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
+    """
+    diagnostics = Diagnostics()
+    with paused_collector():
+        user = read_user_part(place.layout, place.manifest, diagnostics)
+        if diagnostics.has_errors:
+            raise InvalidDocument(diagnostics.sorted())
+        path = _service_path(place, service, user)
+        read = read_service(path, diagnostics)
+        check_files(read, diagnostics, required=True)
+        bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
+        if diagnostics.has_errors:
+            raise InvalidDocument(diagnostics.sorted())
+        made = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs)
+    is_new = not user.service
+    return Proposal(
+        workflow=DEPLOY,
+        read=read,
+        plan=made,
+        snapshot=snapshot,
+        inputs=bound.inputs,
+        given={} if is_new else bound.given,
+        user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
+        diagnostics=tuple(diagnostics.sorted()),
+    )
+
+
+def propose_undeploy(place: Place, snapshot: Snapshot, status: Status) -> Proposal | None:
+    """What removing everything would do: with the service as it was deployed last, whatever became of its files.
+
+    None where nothing was ever deployed. Raises ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+    """
+    if not status.service:
+        return None
+    with paused_collector():
+        read = read_pinned(place, status.service, status.main)
+        made = _plan(place.layout, UNDEPLOY, read, snapshot, status.inputs)
+    return Proposal(
+        workflow=UNDEPLOY,
+        read=read,
+        plan=made,
+        snapshot=snapshot,
+        inputs=status.inputs,
+        pinned=PinnedService(status.service, status.main, read.package.root),
+        given=status.given,
+    )
+
+
+def read_pinned(place: Place, digest: str, main: str) -> ReadService:
+    """A service as it was deployed; ``main`` is relative to the folder of its pin.
+
+    Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
+    """
+    root = pinned_root(place.layout, digest)
+    shown = os.path.join(place.shown, os.path.relpath(root, place.layout.root)) if place.shown else str(root)
+    return read_service(os.path.normpath(os.path.join(shown, main)), Diagnostics())
+
+
+def pin_service(layout: Layout, read: ReadService) -> PinnedService:
+    """Keep a copy of a service as it is now; only for who holds the ensemble's lock. Raises ``EnsembleError``."""
+    package, service = read.package, read.service
+    pinned = pin(layout, package.root, package.main, service.files, artifact_files(service))
+    main = os.path.relpath(os.path.join(pinned.root, pinned.main), layout.artifacts / pinned.digest)
+    return PinnedService(pinned.digest, main, pinned.root)
+
+
+def _service_path(place: Place, asked: str, user: UserPart) -> str:
+    """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file."""
+    if not user.service:
+        if not asked:
+            raise Refused(
+                "no-service",
+                f"no service is named, and {place.shown} is not an ensemble yet",
+                "name the service: ordito deploy SERVICE",
+            )
+        return asked
+    written = user.service_path(place.layout, place.shown)
+    if asked and not _is_same(asked, written):
+        raise Refused(
+            "other-service",
+            f"this ensemble deploys {written}, not {asked}",
+            f'to deploy the other one here, change "service" in {place.manifest}; '
+            "to deploy both, give it a directory of its own with -e DIR",
+        )
+    return written
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
+    first, second = Path(one).resolve(), Path(other).resolve()
+    return first == second or first.parent == second or first == second.parent
+
+
+def _plan(
+    layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]
+) -> Plan:
+    package, service, plugins = read.package, read.service, plugins_of(layout)
+    measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
+    options = PlanOptions(digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides)
+    return plan(workflow, service, snapshot, inputs, options)

@@ -1,0 +1,57 @@
+"""Remove everything that was deployed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.deploy import refuse_unfinished
+from ordito.app.errors import Declined, Refused
+from ordito.app.job_run import JobReport, run_new
+from ordito.app.proposal import place_of, propose_undeploy
+from ordito.ensemble.store import open_ensemble
+from ordito.work.records import JobOptions
+
+
+class UndeployRequest(msgspec.Struct, frozen=True):
+    """Which ensemble; ``wait_lock`` is how many seconds to wait for another command."""
+
+    directory: str
+    options: JobOptions = JobOptions()
+    wait_lock: float = 0.0
+
+
+class UndeployResult(msgspec.Struct, frozen=True):
+    """What came of it; ``report`` is None where there was nothing to remove."""
+
+    report: JobReport | None = None
+
+
+def undeploy(request: UndeployRequest, conversation: Conversation) -> UndeployResult:
+    """Plan, ask, and carry out, with the service as it was deployed last.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
+    ``Declined``; then no operation has run.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with open_ensemble(request.directory, command="undeploy", wait_lock=request.wait_lock) as ensemble:
+        refuse_unfinished(ensemble)
+        proposal = propose_undeploy(place, ensemble.snapshot, ensemble.status)
+        if proposal is None or proposal.plan.is_empty:
+            return UndeployResult()
+        conversation.found(proposal.diagnostics)
+        if not conversation.approve(proposal):
+            raise Declined
+        return UndeployResult(run_new(ensemble, place, proposal, request.options, conversation))
+
+
+def no_ensemble(shown: str) -> Refused:
+    """That a directory is not an ensemble."""
+    where = "the current directory" if shown == "." else shown
+    return Refused(
+        "no-ensemble",
+        f"{where} is not an ensemble: nothing was ever deployed there",
+        "name the ensemble's directory with -e DIR, or deploy a service: ordito deploy SERVICE",
+    )

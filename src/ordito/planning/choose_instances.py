@@ -1,0 +1,147 @@
+"""Transform: which instances there will be: those that stay, those that are made, those that leave (§2 of lifecycle).
+
+Ids count from 1 and belong to an instance for good: one that was undeployed is made again under its own id, and only
+one that was scaled in never comes back. The newest leave first; a new one goes to the host with the fewest.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+
+from ordito.instances.records import SCALED_IN, Instance, number_of
+from ordito.instances.states import INITIAL
+from ordito.instances.status import PENDING
+from ordito.model.service import NodeTemplate
+from ordito.planning.draft import Draft, Fate, Member
+
+
+def choose_instances(draft: Draft) -> None:
+    """Bring every node to its wanted number of instances, hosts before what they host."""
+    for node in draft.ordered:
+        _choose(draft, node)
+    for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
+        ids = ", ".join(draft.snapshot.ids_of(name))
+        draft.diagnostics.warning(
+            "orphaned",
+            f'node "{name}" is gone from the template, and its instances are kept: {ids}',
+            None,
+            hint="undeploy removes them",
+        )
+
+
+def all_instances(draft: Draft) -> None:
+    """Transform: every instance there is leaves; one that was never started has only its record removed."""
+    for node in draft.ordered:
+        draft.counts[node.name] = 0
+        for record in draft.snapshot.of_node(node.name):
+            started = bool(record.created or record.applied or record.failed)
+            fate, reason = (Fate.LEAVE, "undeploy") if started else (Fate.DROP, "it was never started")
+            draft.put(Member(record, node, fate, reason))
+    for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
+        ids = ", ".join(draft.snapshot.ids_of(name))
+        draft.diagnostics.warning(
+            "orphaned", f'node "{name}" is not in this service, and its instances are kept: {ids}', None
+        )
+
+
+def _choose(draft: Draft, node: NodeTemplate) -> None:
+    wanted = draft.counts[node.name]
+    existing = draft.snapshot.of_node(node.name)
+    staying: list[Instance] = []
+    for record in existing:
+        host = draft.members.get(record.host)
+        if host is not None and host.goes:
+            draft.put(_leaving(record, node, f"its host {host.id} is removed"))
+        else:
+            staying.append(record)
+    newest_first = sorted(staying, key=lambda i: number_of(i.id), reverse=True)
+    surplus = {i.id for i in newest_first[: max(0, len(staying) - wanted)]}
+    for record in staying:
+        if record.id in surplus:
+            draft.put(_leaving(record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
+        else:
+            draft.put(Member(record, node, Fate.KEEP, ""))
+    if wanted > len(staying):
+        _grow(draft, node, wanted - len(staying), staying)
+    draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
+
+
+def _leaving(record: Instance, node: NodeTemplate, reason: str) -> Member:
+    started = bool(record.created or record.applied or record.failed)
+    return Member(record, node, Fate.LEAVE if started else Fate.DROP, reason)
+
+
+def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance]) -> None:
+    taken = {i.index for i in staying}
+    again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and i.note != SCALED_IN]
+    again.sort(key=lambda i: number_of(i.id))
+    hosts = _Hosts(draft, node, staying) if node.host is not None else None
+    if hosts is not None and hosts.is_empty:
+        assert node.host is not None
+        draft.diagnostics.error(
+            "no-host",
+            f'node "{node.name}" wants {draft.counts[node.name]} instances, and its host "{node.host.target}" has none',
+            node.span,
+            hint=f'raise the number of instances of "{node.host.target}"',
+        )
+        return
+    safe, highest = draft.service.sanitised[node.name], draft.snapshot.highest.get(node.name, 0)
+    reason = _wanted(draft, node)
+    slot = 0
+    for number in range(more):
+        before = again[number] if number < len(again) else None
+        if before is None:
+            highest += 1
+        while slot in taken:
+            slot += 1
+        taken.add(slot)
+        record = Instance(
+            id=before.id if before else f"{safe}_{highest}",
+            node=node.name,
+            index=slot,
+            host=hosts.take(before.host if before else "") if hosts else "",
+            state=INITIAL,
+            local=PENDING,
+        )
+        draft.created.append(record)
+        draft.put(Member(record, node, Fate.NEW, reason))
+
+
+def _wanted(draft: Draft, node: NodeTemplate) -> str:
+    origin = draft.origins[node.name]
+    return f"{draft.counts[node.name]} wanted" + (f" ({origin})" if origin else "")
+
+
+class _Hosts:
+    """The instances that may host new instances of a node, the one with the fewest of them first."""
+
+    def __init__(self, draft: Draft, node: NodeTemplate, staying: list[Instance]) -> None:
+        assert node.host is not None
+        hosted: dict[str, int] = {m.id: 0 for m in draft.of_node.get(node.host.target, ()) if not m.goes}
+        for record in staying:
+            if record.host in hosted:
+                hosted[record.host] += 1
+        self._hosted = hosted
+        self._queue = [(count, number_of(host), host) for host, count in hosted.items()]
+        heapq.heapify(self._queue)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no host."""
+        return not self._hosted
+
+    def take(self, before: str) -> str:
+        """A host for one more: the one it had before if that is there, else the one with the fewest."""
+        host = before if before in self._hosted else self._fewest()
+        self._hosted[host] += 1
+        heapq.heappush(self._queue, (self._hosted[host], number_of(host), host))
+        return host
+
+    def _fewest(self) -> str:
+        while True:
+            count, _, host = heapq.heappop(self._queue)
+            if self._hosted[host] == count:
+                return host
+
+

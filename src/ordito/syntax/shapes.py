@@ -1,0 +1,240 @@
+"""What may stand at a place in the grammar: texts, flags, entities, and maps and lists of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordito.base.diagnostics import Related
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
+from ordito.source.scalars import BOOLEANS, integer
+from ordito.syntax.entries import Entries, EntryList
+from ordito.syntax.grammar import Entity, Reading, read_entity
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A single value, kept with its place."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> Scalar | None:
+        """Read it."""
+        if isinstance(node, Scalar):
+            if not is_null(node):
+                return node
+            reading.diagnostics.error(
+                "empty-value", f"{what} has no value", node.span, hint="give a value or remove it"
+            )
+            return None
+        reading.wrong_kind(node, what, "a single value")
+        return None
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """true or false."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> bool | None:
+        """Read it."""
+        if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
+            return BOOLEANS[node.text]
+        shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
+        reading.diagnostics.error(
+            "bad-value",
+            f"{what} must be true or false, not {shown}",
+            node.span,
+            hint="YAML 1.2 knows only true and false",
+        )
+        return None
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """A whole number that is not negative."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> int | None:
+        """Read it."""
+        number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
+        if number is not None and number >= 0:
+            return number
+        shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
+        reading.diagnostics.error("bad-value", f"{what} must be a whole number, not {shown}", node.span)
+        return None
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """Occurrences: a list of a lower and an upper bound, the upper may be UNBOUNDED (None)."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> tuple[int, int | None] | None:
+        """Read it."""
+        if isinstance(node, Sequence) and len(node.items) == 2:
+            low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
+            last = node.items[1]
+            unbounded = isinstance(last, Scalar) and last.text == "UNBOUNDED"
+            if low is not None and low >= 0 and (unbounded or (high is not None and high >= low)):
+                return low, None if unbounded else high
+        reading.diagnostics.error(
+            "bad-value",
+            f"{what} must be [lower, upper] with 0 <= lower <= upper",
+            node.span,
+            hint="for example [1, UNBOUNDED]",
+        )
+        return None
+
+
+class Raw(msgspec.Struct, frozen=True):
+    """Anything; it is read later, by the type declared for it."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> Node | None:
+        """Take the node as it is."""
+        return node
+
+
+class Assignments(msgspec.Struct, frozen=True):
+    """A map of names to values that are read later, by the types declared for them."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> Mapping | None:
+        """Take the map as it is."""
+        if isinstance(node, Mapping):
+            return node
+        if not is_null(node):
+            reading.wrong_kind(node, what, "a map of names to values")
+        return None
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """A map of names to texts (metadata)."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> dict[str, Scalar] | None:
+        """Read it."""
+        if isinstance(node, Mapping):
+            found = {}
+            for key, value in node.entries():
+                text = Text().read(value, f'"{key.text}"', reading)
+                if text is not None:
+                    found[key.text] = text
+            return found
+        if not is_null(node):
+            reading.wrong_kind(node, what, "a map of names to texts")
+        return None
+
+
+class One(msgspec.Struct, frozen=True, eq=False):
+    """One entity."""
+
+    entity: Any
+
+    def read(self, node: Node, what: str, reading: Reading) -> Entity | None:
+        """Read it."""
+        return read_entity(_entity(self.entity), node, reading)
+
+
+class Named(msgspec.Struct, frozen=True, eq=False):
+    """A map of names to entities."""
+
+    entity: Any
+
+    def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
+        """Read it."""
+        if not isinstance(node, Mapping):
+            if is_null(node):
+                return None
+            hint = "write name: ... lines, without dashes" if isinstance(node, Sequence) else ""
+            reading.wrong_kind(node, what, "a map of names", hint)
+            return Entries(all_lost=True)
+        entity = _entity(self.entity)
+        found = Entries()
+        for key, value in zip(node.keys, node.values.values(), strict=True):
+            item = read_entity(entity, value, reading, key)
+            if item is not None:
+                found[key.text] = item
+            else:
+                found.lost.add(key.text)
+        return found
+
+
+class NamedList(msgspec.Struct, frozen=True, eq=False):
+    """A list of maps with one name each, for what has an order (requirements)."""
+
+    entity: Any
+    unique: bool = True
+
+    def read(self, node: Node, what: str, reading: Reading) -> list[Any] | None:
+        """Read it."""
+        if is_null(node):
+            return None
+        if not isinstance(node, Sequence):
+            reading.wrong_kind(node, what, "a list of one-key maps", 'write a dash before each name: "- name: ..."')
+            return EntryList(all_lost=True)
+        entity = _entity(self.entity)
+        found = EntryList()
+        first: dict[str, Scalar] = {}
+        for item in node.items:
+            if not isinstance(item, Mapping) or len(item.keys) != 1:
+                self._wrong_entry(item, what, found, reading)
+                continue
+            (key,) = item.keys
+            if self.unique and key.text in first:
+                reading.diagnostics.error(
+                    "duplicate-name",
+                    f'"{key.text}" is given twice in {what}',
+                    key.span,
+                    related=(Related("first given here", first[key.text].span),),
+                )
+                continue
+            first.setdefault(key.text, key)
+            read = read_entity(entity, item.values[key.text], reading, key)
+            if read is not None:
+                found.append(read)
+            else:
+                found.lost.add(key.text)
+        return found
+
+    def _wrong_entry(self, item: Node, what: str, found: EntryList, reading: Reading) -> None:
+        several = isinstance(item, Mapping) and bool(item.keys)
+        if isinstance(item, Mapping):
+            found.lost.update(item.values)
+        else:
+            found.all_lost = True
+        reading.diagnostics.error(
+            "wrong-form",
+            f"an entry of {what} must be a map with exactly one name",
+            item.span,
+            hint="indent the lines below the name deeper than it, and write a dash before each name" if several else "",
+        )
+
+
+class Many(msgspec.Struct, frozen=True, eq=False):
+    """A list of things of one shape."""
+
+    shape: Any
+
+    def read(self, node: Node, what: str, reading: Reading) -> list[Any] | None:
+        """Read it."""
+        if is_null(node):
+            return None
+        if not isinstance(node, Sequence):
+            reading.wrong_kind(node, what, "a list", f"write [{node.text}]" if isinstance(node, Scalar) else "")
+            return EntryList(all_lost=True)
+        found = EntryList()
+        for item in node.items:
+            read = self.shape.read(item, f"an entry of {what}", reading)
+            if read is not None:
+                found.append(read)
+            else:
+                found.all_lost = True
+        return found
+
+
+class Either(msgspec.Struct, frozen=True, eq=False):
+    """A single value, or something more elaborate."""
+
+    otherwise: Any
+
+    def read(self, node: Node, what: str, reading: Reading) -> Any:
+        """Read a single value as text, anything else by the other shape."""
+        return (
+            Text().read(node, what, reading) if isinstance(node, Scalar) else self.otherwise.read(node, what, reading)
+        )
+
+
+def _entity(entity: Any) -> type[Any]:
+    """An entity class may be given as a function that returns it, for entities that contain each other."""
+    return entity if isinstance(entity, type) else entity()

@@ -1,0 +1,250 @@
+"""Whole jobs: what is written, that nothing is written twice, and that a crash anywhere is repaired."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from ordito.ensemble import close, journal
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.logs import read_log
+from ordito.ensemble.store import open_ensemble, read_ensemble
+from ordito.work.records import JobClosingRecord, Record
+from tests.engine.fakes import FakeExecutor, World, essence, make_plan
+from tests.ensemble.jobs import carry_out, deploy, effective, files
+
+PLAN = make_plan(
+    7, [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (2, 5)], no_ops=[3], delegated=[6], hosts={1: "h_1", 4: "h_1"}
+)
+
+
+class Killed(BaseException):
+    """Stands for the death of the process."""
+
+
+def killing(target: object, name: str, monkeypatch: pytest.MonkeyPatch, *, after: bool, at: int = 1) -> None:
+    """Let the process die before or after a function does its work, at one of its calls."""
+    original = getattr(target, name)
+    calls = 0
+
+    def dying(*arguments: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == at and not after:
+            raise Killed
+        result = original(*arguments, **named)
+        if calls == at:
+            raise Killed
+        return result
+
+    monkeypatch.setattr(target, name, dying)
+
+
+def finish(root: Path, executor: FakeExecutor | None = None) -> None:
+    """Continue the unfinished job and close it."""
+    with open_ensemble(root, command="resume") as ensemble:
+        carry_out(ensemble, PLAN, executor)
+        ensemble.close_job(effective)
+
+
+def test_a_job_leaves_its_record_its_lines_and_the_status(tmp_path: Path) -> None:
+    result = deploy(tmp_path, PLAN, FakeExecutor(World(PLAN), ["s4"], prints={"s0": [b"hello\n"]}))
+    assert result.status == "failed"
+    with read_ensemble(tmp_path) as ensemble:
+        assert ensemble.unfinished is None
+        assert ensemble.status.revision == 0
+        assert ensemble.status.inputs == {"port": 80}
+        assert ensemble.status.last_job is not None
+        job = ensemble.status.last_job.id
+        assert ensemble.snapshot.instances["node_1"].state == "created"
+        assert list(read_log(ensemble.layout.log(job))) == [("s0", b"hello\n")]
+        record = yaml.safe_load(ensemble.layout.job_record(job).read_text())
+    assert record["job"]["status"] == "failed"
+    assert record["skipped"] == {"s5": "s4"}
+    first = record["changes"][0]
+    assert (first["changeId"], first["target"], first["operation"]) == (f"{job[:-1]}1", "node_1", "Standard.create")
+    assert first["changes"]["node_1"]["state"] == "created"
+    lines = [line.split("\t") for line in (tmp_path / "jobs.tsv").read_text().splitlines()]
+    assert [line[0] for line in lines] == [job, *(c["changeId"] for c in record["changes"] if "changeId" in c)]
+    assert {len(line) for line in lines} == {10}
+    assert (tmp_path / ".gitattributes").read_text() == "jobs.tsv merge=union\n"
+    assert (tmp_path / ".gitignore").read_text() == "/.ordito/\n"
+
+
+def test_looking_again_changes_no_file(tmp_path: Path) -> None:
+    """A second deploy with nothing to do opens and closes the ensemble, and leaves every file byte for byte."""
+    deploy(tmp_path, PLAN)
+    before = files(tmp_path, private=True)
+    for _ in range(2):
+        with open_ensemble(tmp_path, command="deploy") as ensemble:
+            assert ensemble.unfinished is None
+    with read_ensemble(tmp_path):
+        pass
+    assert files(tmp_path, private=True) == before
+
+
+def test_the_next_job_names_the_changes_before_it(tmp_path: Path) -> None:
+    deploy(tmp_path, PLAN)
+    with read_ensemble(tmp_path) as ensemble:
+        first = ensemble.status.last_job
+        applied = ensemble.snapshot.instances["node_1"].applied["Standard.s0"].change
+    deploy(tmp_path, PLAN)
+    with read_ensemble(tmp_path) as ensemble:
+        second = ensemble.status.last_job
+        assert first is not None
+        assert second is not None
+        assert second.id > first.id
+        record = yaml.safe_load(ensemble.layout.job_record(second.id).read_text())
+    assert record["job"]["previousId"] == first.id
+    assert next(c for c in record["changes"] if c["target"] == "node_1")["previousId"] == applied
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_death_at_every_commit_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool) -> None:
+    """Cut before or after each commit and resumed, the job ends as an undisturbed one, and no completed step runs
+    again."""
+    deploy(tmp_path / "whole", PLAN)
+    expected = read_ensemble(tmp_path / "whole")
+    at = 0
+    while True:
+        at += 1
+        root = tmp_path / str(at)
+        world = World(PLAN)
+        with monkeypatch.context() as patch:
+            killing(journal.Journal, "commit", patch, after=after, at=at)
+            try:
+                deploy(root, PLAN, FakeExecutor(world))
+            except Killed:
+                pass
+            else:
+                break
+        with read_ensemble(root) as cut:
+            assert cut.unfinished is not None
+            known = {r.step for r in cut.unfinished.records if r.__class__.__name__ == "StepFinishedRecord"}
+        again = World(PLAN)
+        finish(root, FakeExecutor(again))
+        assert not {PLAN.steps[index].id for index in known} & set(again.begun)
+        with read_ensemble(root) as found:
+            assert essence(found.snapshot) == essence(expected.snapshot)
+            assert found.status.outputs == expected.status.outputs
+            assert found.unfinished is None
+    assert at > 5
+    expected.__exit__(None, None, None)
+
+
+PARTS = ["ensure_git_files", "write_job_record", "append_lines", "write_manifest"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("after", [False, True])
+def test_death_between_the_files_of_closing_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, after: bool
+) -> None:
+    """Closing killed before and after every file: closed once more, all files are as if nothing had happened."""
+    deploy(tmp_path / "whole", PLAN)
+    with monkeypatch.context() as patch:
+        killing(close, part, patch, after=after)
+        with pytest.raises(Killed):
+            deploy(tmp_path / "cut", PLAN)
+    with read_ensemble(tmp_path / "cut") as cut:
+        assert cut.unfinished is not None
+        assert isinstance(cut.unfinished.records[-1], JobClosingRecord)
+        assert set(cut.snapshot.instances) == {f"node_{n}" for n in range(1, 8)}
+    finish(tmp_path / "cut")
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+
+
+def test_death_before_the_journal_forgets_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deploy(tmp_path / "whole", PLAN)
+    with monkeypatch.context() as patch:
+        killing(journal.Journal, "finish", patch, after=False)
+        with pytest.raises(Killed):
+            deploy(tmp_path / "cut", PLAN)
+    finish(tmp_path / "cut")
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+
+
+CHILD = """
+import os, sys
+from pathlib import Path
+from ordito.ensemble import journal
+from tests.ensemble.jobs import deploy
+from tests.ensemble.test_jobs import PLAN
+
+commits, original = 0, journal.Journal.commit
+def commit(self):
+    global commits
+    original(self)
+    commits += 1
+    if commits == int(sys.argv[2]):
+        os.kill(os.getpid(), 9)
+journal.Journal.commit = commit
+deploy(Path(sys.argv[1]), PLAN)
+"""
+
+
+@pytest.mark.parametrize("at", [1, 3, 6])
+def test_a_killed_process_loses_nothing(tmp_path: Path, at: int) -> None:
+    """SIGKILL, for real: the lock is free, what was committed is there, and the job is continued."""
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path), str(at)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": "."},
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL
+    finish(tmp_path)
+    deploy(tmp_path / "whole", PLAN)
+    with read_ensemble(tmp_path) as found, read_ensemble(tmp_path / "whole") as expected:
+        assert found.unfinished is None
+        assert essence(found.snapshot) == essence(expected.snapshot)
+
+
+def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        killing(journal.Journal, "commit", patch, after=True)
+        with pytest.raises(Killed):
+            deploy(tmp_path, PLAN)
+    with open_ensemble(tmp_path, command="deploy") as ensemble:
+        assert ensemble.unfinished is not None
+        with pytest.raises(EnsembleError, match="is unfinished") as error:
+            ensemble.journal.open(
+                msgspec.structs.replace(ensemble.unfinished.header, id="A6BKKQCN0000"), PLAN, msgspec_delta()
+            )
+        assert "ordito jobs resume" in error.value.hint
+
+
+def msgspec_delta() -> object:
+    from ordito.instances.records import Delta
+
+    return Delta()
+
+
+def test_ten_thousand_steps(tmp_path: Path) -> None:
+    """The plan goes into rows of a thousand steps, and comes back whole."""
+    count = 10_000
+    plan = make_plan(count, [(i, i + 500) for i in range(count - 500)], no_ops=range(0, count, 2))
+    result = deploy(tmp_path, plan)
+    assert result.counts.succeeded == count
+    with read_ensemble(tmp_path) as ensemble:
+        assert len(ensemble.snapshot.instances) == count
+        assert ensemble.unfinished is None
+
+
+def test_every_record_survives_the_journal(tmp_path: Path) -> None:
+    with open_ensemble(tmp_path, command="deploy") as ensemble:
+        kept: list[Record] = []
+        original = ensemble.journal.append
+        ensemble.journal.append = lambda record: (kept.append(record), original(record))[1]  # type: ignore[method-assign]
+        carry_out(ensemble, PLAN, FakeExecutor(World(PLAN), ["s4"]))
+        found = ensemble.journal.unfinished()
+        assert found is not None
+        assert found.plan == PLAN
+        assert list(found.records) == kept

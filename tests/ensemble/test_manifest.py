@@ -1,0 +1,240 @@
+"""`ensemble.yaml`: the user's part stays as it is, and what was written is read back without loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ordito.ensemble.codec import Decoder, encode
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import (
+    MARKER,
+    ManifestParts,
+    join,
+    read_manifest,
+    read_state,
+    split,
+    state_digest,
+    write_manifest,
+    write_user_part,
+)
+from ordito.ensemble.status import LastJob, Status
+from ordito.ensemble.store import open_ensemble, read_ensemble
+from ordito.ensemble.yaml_writer import block, flow
+from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+odd_texts = st.sampled_from(
+    ["yes", "No", "null", "~", "1.0", "0x1f", "1_000", "12:30:00", "2020-01-01", "a: b", "a #b", "- x", "{}", "<<", "=", ""]
+)
+values = st.recursive(
+    texts | odd_texts | st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts | odd_texts, inner, max_size=3),
+    max_leaves=8,
+)
+maps = st.dictionaries(texts | odd_texts, values, max_size=4)
+words = st.sampled_from(["Standard.create", "Standard.start", "db::port", "Configure.add_target"])
+changes = st.sampled_from(["A6BKKQCN0001", "A6BKKQCN0002", "A6BKKQCN00ff"])
+applied = st.dictionaries(words, st.builds(Applied, changes, st.sampled_from(["", "0a1b", "1234", "1e10"])), max_size=3)
+failed = st.dictionaries(words, changes, max_size=2)
+
+
+@st.composite
+def snapshots(draw: st.DrawFn) -> Snapshot:
+    names = [f"{node}_{number}" for node in ("web", "yes", "my app") for number in (1, 2, 10)]
+    chosen = draw(st.lists(st.sampled_from(names), unique=True, max_size=6))
+    instances = [
+        Instance(
+            id=name,
+            node=name.rpartition("_")[0],
+            index=draw(st.integers(0, 3)),
+            host=draw(st.sampled_from(["", *chosen])),
+            state=draw(st.sampled_from(["initial", "started", "deleted"])),
+            local=draw(st.sampled_from(["ok", "unknown", "absent"])),
+            created=draw(st.just("") | changes),
+            applied=draw(applied),
+            failed=draw(failed),
+            last_config_change=draw(st.just("") | changes),
+            last_state_change=draw(st.just("") | changes),
+            note=draw(st.just("") | texts),
+        )
+        for name in chosen
+    ]
+    ends = [*chosen, "gone_1"]
+    pairs = draw(st.lists(st.tuples(st.sampled_from(ends), st.sampled_from(ends)), unique=True, max_size=4))
+    links = [Link(f"{a}.db.{b}", "web.db", a, b, "initial", draw(applied), draw(failed)) for a, b in pairs]
+    entities = [*chosen, *(link.id for link in links), "web.db@source:web_1"]
+    some = st.dictionaries(st.sampled_from(entities), maps.filter(bool), max_size=4)
+    snapshot = Snapshot()
+    snapshot.apply(
+        Delta(
+            tuple(instances),
+            tuple(links),
+            attributes=draw(some),
+            outputs=draw(st.dictionaries(st.sampled_from(entities), st.dictionaries(words, maps, min_size=1), max_size=3)),
+        )
+    )
+    snapshot.highest.update(draw(st.dictionaries(st.sampled_from(["web", "left"]), st.integers(20, 30), max_size=2)))
+    return snapshot
+
+
+statuses = st.builds(
+    Status,
+    service=st.just("ab" * 32),
+    main=texts,
+    revision=st.integers(0, 5),
+    last_job=st.none() | st.builds(LastJob, changes, st.just("deploy"), st.just("ok")),
+    last_change=st.just("") | changes,
+    inputs=maps,
+    outputs=maps,
+    counts=st.dictionaries(texts, st.integers(0, 9), max_size=2),
+)
+
+
+def content(snapshot: Snapshot) -> tuple[object, ...]:
+    return (snapshot.instances, snapshot.links, snapshot.attributes, snapshot.outputs, snapshot.highest)
+
+
+@given(snapshots(), statuses, st.sampled_from([10_000, 0]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, snapshot: Snapshot, status: Status, largest: int
+) -> None:
+    """All that is known survives, in one file or in one per node; and is the same bytes when written again."""
+    layout = Layout(tmp_path_factory.mktemp("e"))
+    digest = write_manifest(layout, snapshot, status, {}, largest=largest)
+    found, found_status = read_state(layout)
+    assert content(found) == content(snapshot)
+    assert found_status == status
+    assert state_digest(layout) == digest
+    before = layout.manifest.read_bytes()
+    assert write_manifest(layout, found, found_status, {}, largest=largest) == digest
+    assert layout.manifest.read_bytes() == before
+
+
+@given(maps)
+def test_yaml_means_what_was_meant(data: dict[str, object]) -> None:
+    """Every text stays a text, to readers of YAML 1.1 too, in both styles."""
+    assert yaml.load("".join(block(data)) or "{}", Loader=yaml.CSafeLoader) == data  # noqa: S506
+    assert yaml.load(flow(data), Loader=yaml.CSafeLoader) == data  # noqa: S506
+
+
+@given(values)
+def test_the_journals_bytes_hold_any_value(value: object) -> None:
+    assert Decoder(object)(encode(value)) == value
+
+
+def test_numbers_that_are_none_are_kept_in_both_styles() -> None:
+    data = {"a": [float("inf"), float("-inf")], "b": 1e16, "c": 10**30}
+    for text in ("".join(block(data)), flow(data)):
+        assert yaml.safe_load(text) == data
+
+
+@given(st.binary().filter(lambda user: b"# ====" not in user), st.binary())
+def test_the_users_part_is_kept_byte_for_byte(user: bytes, rest: bytes) -> None:
+    machine = MARKER + rest.replace(b"# ====", b"")
+    found = split(join(ManifestParts(user, machine)))
+    assert found.machine == machine
+    assert found.user == (user if user.endswith(b"\n") or not user else user + b"\n")
+    assert join(found) == found.user + machine
+
+
+def test_comments_and_odd_style_above_the_line_stay(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    user = b"# mine\r\nspec:   {service: 'x.yaml' }  # odd\n\n\n"
+    write_user_part(layout, user)
+    write_manifest(layout, Snapshot(), Status(revision=1), {})
+    write_manifest(layout, Snapshot(), Status(revision=2), {})
+    found = read_manifest(layout)
+    assert found is not None
+    assert found.user == user
+    write_user_part(layout, b"spec: {}\n")
+    assert read_state(layout)[1].revision == 2
+
+
+def test_ready_state_always_shows_all_three(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0, state="started", local="ok"),)))
+    write_manifest(layout, snapshot, Status(), {"web_1": "error"})
+    data = yaml.safe_load(layout.manifest.read_text())
+    assert data["status"]["instances"]["web_1"]["readyState"] == {"local": "ok", "effective": "error", "state": "started"}
+
+
+def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
+    write_manifest(layout, snapshot, Status(), {}, largest=1)
+    assert {path.name for path in layout.status.iterdir()} == {"db.yaml", "web.yaml"}
+    layout.status_part("web").write_text("web_1:\n  template: web\n  index: 0\n  readyState: {local: ok, effective: ok, state: started}\n")
+    assert state_digest(layout) == "changed"
+    assert read_state(layout)[0].instances["web_1"].local == "ok"
+    write_manifest(layout, snapshot, Status(), {})
+    assert not layout.status.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("local: ok", "local: [ok", "ensemble.yaml:"),
+        ("local: ok", "local: 3", "status.instances"),
+        ("index: 0", "indx: 0", "indx"),
+        ("web_1:", "web:", "'web' is no instance id"),
+        ("format: ordito.status/1", "format: ordito.status/9", "ordito.status/9"),
+        ("status:", "other:", "`status:`"),
+    ],
+)
+def test_a_badly_edited_machine_part_is_explained(tmp_path: Path, old: str, new: str, said: str) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0, state="started", local="ok"),)))
+    write_manifest(layout, snapshot, Status(), {})
+    text = layout.manifest.read_text()
+    assert old in text
+    layout.manifest.write_text(text.replace(old, new))
+    with pytest.raises(EnsembleError) as error:
+        read_state(layout)
+    assert said in error.value.message
+    assert error.value.hint
+
+
+def test_two_marker_lines_are_an_error(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.manifest.write_bytes(MARKER + b"status: {}\n" + MARKER)
+    with pytest.raises(EnsembleError, match="2 marker lines"):
+        read_state(layout)
+
+
+def test_rows_are_read_while_the_file_is_theirs_and_the_file_when_it_changed(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0, state="started", local="ok"),), attributes={"web_1": {"n": 10**30}}))
+    write_manifest(layout, snapshot, Status(revision=3), {})
+    with open_ensemble(tmp_path, command="x") as ensemble:
+        assert content(ensemble.snapshot) == content(snapshot)
+        assert ensemble.journal.is_truth(state_digest(layout))
+    with open_ensemble(tmp_path, command="x") as ensemble:
+        assert content(ensemble.snapshot) == content(snapshot)
+        assert ensemble.status.revision == 3
+    layout.manifest.write_text(layout.manifest.read_text().replace("local: ok", "local: degraded"))
+    for opened in (read_ensemble(tmp_path), open_ensemble(tmp_path, command="x"), read_ensemble(tmp_path)):
+        with opened as ensemble:
+            assert ensemble.snapshot.instances["web_1"].local == "degraded"
+
+
+def test_a_manifest_that_is_gone_is_not_taken_for_an_empty_ensemble(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0),)))
+    write_manifest(layout, snapshot, Status(), {})
+    with open_ensemble(tmp_path, command="x"):
+        pass
+    layout.manifest.unlink()
+    with pytest.raises(EnsembleError, match="knows instances"):
+        open_ensemble(tmp_path, command="x")
