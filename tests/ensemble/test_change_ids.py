@@ -25,7 +25,7 @@ from ordito.base.change_ids import (
 
 ticks = st.integers(0, LAST_TICK)
 tasks = st.integers(0, TASKS_PER_TICK)
-moments = st.floats(0, 4_000_000_000)
+moments = st.floats(0, 3_400_000_000)
 
 
 @given(ticks, tasks)

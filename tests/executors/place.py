@@ -59,15 +59,17 @@ class Place:
 
     def write(self, name: str, text: str | bytes) -> str:
         file = self.root / name
+        content = text.encode() if isinstance(text, str) else text
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        if not file.is_file() or file.read_bytes() != content:
+            file.write_bytes(content)
         return name
 
     def invocation(self, script: str | bytes, name: str = "run.sh", **more: Any) -> Invocation:
         """An invocation of a script with this text, which is written to the service."""
         kind = PYTHON if name.endswith(".py") else BASH
-        values = {"step": name, "attempt": 1, "processor": kind, "environment": {}} | more
-        return Invocation(job=JOB, root=str(self.root), artifact=self.write(name, script), **values)
+        values: dict[str, Any] = {"step": name, "attempt": 1, "processor": kind, "environment": {}}
+        return Invocation(job=JOB, root=str(self.root), artifact=self.write(name, script), **{**values, **more})
 
     async def arun(self, invocation: Invocation) -> Ran:
         ran = Ran()
@@ -78,6 +80,20 @@ class Place:
 
     def run(self, script: str | bytes, name: str = "run.sh", **more: Any) -> Ran:
         return asyncio.run(self.arun(self.invocation(script, name, **more)))
+
+    def run_and_cancel(self, script: str, says: str, **more: Any) -> Ran:
+        """Run a script, and cancel it when it has printed a text."""
+        invocation = self.invocation(script, **more)
+
+        async def run() -> Ran:
+            ran = Ran()
+            async for step, progress in self.executor.run([invocation]):
+                ran.take(progress)
+                if isinstance(progress, Printed) and says in ran.text:
+                    await self.executor.cancel(step)
+            return ran
+
+        return asyncio.run(run())
 
     def processes(self, step: str = "run.sh") -> list[Process]:
         return processes_of(Marker(JOB, step, str(self.slots)))

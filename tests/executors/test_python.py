@@ -31,7 +31,9 @@ def test_inputs_and_outputs_are_globals(place: Place) -> None:
 
 def test_a_value_longer_than_linux_takes(place: Place) -> None:
     value = "ä'\n" * 100_000
-    assert place.run("OUT = IN", "run.py", environment={"IN": value}, outputs=("OUT",)).outcome.outputs == {"OUT": value}
+    assert place.run("OUT = IN", "run.py", environment={"IN": value}, outputs=("OUT",)).outcome.outputs == {
+        "OUT": value
+    }
 
 
 def test_the_script_is_main_at_its_place(place: Place) -> None:
@@ -80,7 +82,9 @@ def test_exit_codes(place: Place, end: str, code: int, text: str) -> None:
     assert (ran.outcome.exit_code, ran.text, ran.outcome.outputs) == (code, text, {"X": 1})
 
 
-@pytest.mark.parametrize(("value", "says"), [("{1, 2}", "type set"), ("float('nan')", "JSON"), ("'\\ud800'", "surrogate")])
+@pytest.mark.parametrize(
+    ("value", "says"), [("{1, 2}", "type set"), ("float('nan')", "JSON"), ("'\\ud800'", "surrogate")]
+)
 def test_an_output_that_is_no_json_is_a_failure(place: Place, value: str, says: str) -> None:
     outcome = place.run(f"X = {value}\nY = 2", "run.py", outputs=("X", "Y")).outcome
     assert (outcome.ending, outcome.outputs) == (Ending.FAILED, {"Y": 2})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +21,7 @@ ODD = [
     "two words",
     "line one\nline two\n",
     "\n\n",
-    "it's \"quoted\" `here` $HOME $(id) \\n \\",
+    'it\'s "quoted" `here` $HOME $(id) \\n \\',
     "grüße 日本語 \U0001f9f5",
     "tab\there\r\n",
     "-n",
@@ -40,7 +42,9 @@ def test_values_survive_in_both_directions(place: Place, shell: str, value: str)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.dictionaries(st.sampled_from("ABCD"), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
+@given(
+    st.dictionaries(st.sampled_from("ABCD"), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+)
 def test_any_text_survives(place: Place, values: dict[str, str]) -> None:
     """R-13.2.7-4."""
     script = "".join(f'OUT_{name}="${name}"\n' for name in values)
@@ -79,7 +83,7 @@ def test_the_environment_is_what_the_invocation_says(place: Place, monkeypatch: 
 
 
 def test_output_variables_of_all_kinds(place: Place) -> None:
-    """R-13.2.7-2: exported or not; an array comes back as a list, an associative one as a map; missing ones are missing."""
+    """R-13.2.7-2: exported or not; an array comes back as a list, an associative one as a map, a missing one not."""
     script = """
     export EXPORTED=1; PLAIN=2; EMPTY=; unset GONE; declare -i NUMBER=3; readonly FIXED=4
     LIST=(a 'b c' $'d\\ne'); NONE=(); declare -A MAP=([k]='v 1' [' x]']=w); OTHER=unwanted
@@ -147,7 +151,7 @@ def test_another_interpreter_runs_the_script_as_it_is(place: Place) -> None:
     assert (ran.outcome.ending, ran.outcome.outputs, ran.text) == (Ending.SUCCEEDED, {"x": 1}, "said\n")
 
 
-# How a script sets traps, how it ends, and what X is at its very end.
+# How a script sets traps, how it ends, and what X is at its very end (None: the shells differ).
 TRAPS = [
     ("trap 'echo bye $?; X=t' EXIT", "exit 3", "t"),
     ("trap 'echo bye $?; X=t' EXIT", ":", "t"),
@@ -181,7 +185,8 @@ def test_traps_of_the_script_and_ours_both_run(
     code = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
     assert ran.outcome.exit_code == code
     assert [line for line in ran.printed.splitlines() if b"UNSET" not in line] == alone.stdout.splitlines()
-    assert ran.outcome.outputs == ({} if value is None else {"X": value})
+    if value is not None:
+        assert ran.outcome.outputs == {"X": value}
 
 
 def test_options_that_a_script_sets_do_not_disturb(place: Place) -> None:
@@ -211,7 +216,9 @@ def test_a_syntax_error_is_a_failure_that_names_the_script(place: Place) -> None
 
 def test_the_script_sees_itself_at_its_place(place: Place) -> None:
     """$0 is the script's path in the tree, the working directory is a scratch one."""
-    ran = place.run('echo "$0|${BASH_SOURCE[0]}|$#"\npwd\n[[ ${BASH_SOURCE[0]} == "$0" ]] && echo main', name="a/b/run.sh")
+    ran = place.run(
+        'echo "$0|${BASH_SOURCE[0]}|$#"\npwd\n[[ ${BASH_SOURCE[0]} == "$0" ]] && echo main', name="a/b/run.sh"
+    )
     script = str(place.root / "a/b/run.sh")
     first, folder, is_main = ran.text.splitlines()
     assert (first, is_main) == (f"{script}|{script}|0", "main")
@@ -237,7 +244,7 @@ def test_standard_input_is_empty(place: Place) -> None:
         ("", {"environment": {f"V{n}": "x" * 100_000 for n in range(40)}}, "Argument list too long"),
     ],
 )
-def test_what_cannot_be_started_is_not_started(place: Place, script: str, more: dict[str, object], says: str) -> None:
+def test_what_cannot_be_started_is_not_started(place: Place, script: str, more: dict[str, Any], says: str) -> None:
     """A clear outcome, nothing left, and the next operation runs."""
     ran = place.run(script, **more)
     assert (ran.outcome.ending, ran.started) == (Ending.NOT_STARTED, None)
@@ -254,3 +261,13 @@ def test_a_missing_script_or_a_folder_is_not_started(place: Place) -> None:
     (place.root / "folder/run.sh").rmdir()
     outcome = asyncio.run(place.arun(invocation)).outcome
     assert (outcome.ending, "folder/run.sh is not there" in outcome.message) == (Ending.NOT_STARTED, True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_folders_may_have_any_name(tmp_path: Path, shell: str) -> None:
+    folder = tmp_path / 'it\'s "a" $(folder) \\ ü'
+    folder.mkdir()
+    place = Place(folder)
+    script = f"#!/bin/{shell}\ntrap 'X=t' EXIT\necho \"$0\"\necho '{{}}' >\"$ORDITO_OUTPUTS\"; exit 0\n"
+    ran = place.run(script, name="a b/run me.sh", outputs=("X",))
+    assert (ran.text, ran.outcome.outputs) == (f"{folder}/service/a b/run me.sh\n", {"X": "t"})

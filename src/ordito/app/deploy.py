@@ -5,10 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.errors import Declined, JobUnfinished, Refused
+from ordito.app.errors import Declined, Refused
+from ordito.app.gate import refuse_unfinished
 from ordito.app.inputs import GivenInputs
 from ordito.app.job_run import JobReport, run_new
-from ordito.app.proposal import Place, Proposal, place_of, propose_deploy
+from ordito.app.place import Place, place_of
+from ordito.app.proposal import Proposal, propose_deploy
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble
@@ -59,13 +61,6 @@ def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
         if proposal.plan.is_empty:
             return _nothing_to_do(proposal, ensemble.status)
         return _carry_out(ensemble, place, proposal, request, conversation)
-
-
-def refuse_unfinished(ensemble: Ensemble) -> None:
-    """Raise ``JobUnfinished`` if a job of this ensemble was interrupted."""
-    if ensemble.unfinished is not None:
-        header = ensemble.unfinished.header
-        raise JobUnfinished(header.id, header.workflow)
 
 
 def _propose(

@@ -27,3 +27,10 @@ class Refused(Exception):
 
 class Declined(Exception):
     """The question whether to go ahead was answered with no; nothing was changed."""
+
+
+class NobodyToAsk(Exception):
+    """An answer is needed before anything is changed, and nobody is there to give one."""
+
+    def __init__(self, workflow: str) -> None:
+        super().__init__(f"{workflow} asks before it changes anything, and there is no terminal to answer at")

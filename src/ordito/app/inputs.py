@@ -17,7 +17,7 @@ from ordito.work.records import GivenValue
 
 
 class GivenInputs(msgspec.Struct, frozen=True):
-    """What the user gives with one command: names of files, and texts by input; the later wins, and texts over files."""
+    """What one command gives: names of files, and texts by input; later files win, and texts win over files."""
 
     files: tuple[str, ...] = ()
     texts: Mapping[str, str] = {}
@@ -49,7 +49,7 @@ def bind_given(
         if name not in asked and name in service.inputs and value.over == plain(written.get(name))
     }
     values = {**written, **{name: value.value for name, value in kept.items()}, **asked}
-    bound = dict(bind_inputs(service, values, diagnostics))
+    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics))
     now = {name: bound[name] for name in asked if name in bound}
     new = {name: GivenValue(value, plain(written.get(name))) for name, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Place, Proposal, pin_service, read_pinned
+from ordito.app.proposal import Proposal, pin_service, read_pinned
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.engine.control import JobControl
@@ -96,9 +97,7 @@ class _Job:
         self._service = service
         self._root = root
 
-    def run(
-        self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None
-    ) -> JobReport:
+    def run(self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None) -> JobReport:
         """Run the steps, then write the files."""
         result = asyncio.run(self._run(change_ids, conversation, records))
         self._ensemble.close_job(self._effective)
@@ -121,9 +120,7 @@ class _Job:
     ) -> JobResult:
         loop, control = asyncio.get_running_loop(), JobControl()
         header, snapshot, plugins = self._header, self._ensemble.snapshot, plugins_of(self._layout)
-        operations = Operations(
-            self._service, snapshot, self._plan, header.inputs, root=self._root, job=header.id
-        )
+        operations = Operations(self._service, snapshot, self._plan, header.inputs, root=self._root, job=header.id)
         with (
             JobLog(self._layout.log(header.id)) as log,
             conversation.cancelling(lambda: _ask(loop, control)),

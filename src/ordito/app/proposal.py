@@ -11,11 +11,12 @@ import msgspec
 from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.inputs import GivenInputs, bind_given
+from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
 from ordito.app.services import ReadService, artifact_files, check_files, read_service
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
-from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin, pinned_root
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
@@ -27,18 +28,6 @@ from ordito.work.records import GivenValue
 
 DEPLOY = "deploy"
 UNDEPLOY = "undeploy"
-
-
-class Place(msgspec.Struct, frozen=True):
-    """An ensemble's directory, and how the user calls it, which is what messages should show."""
-
-    layout: Layout
-    shown: str
-
-    @property
-    def manifest(self) -> str:
-        """How its file is called in messages."""
-        return os.path.normpath(os.path.join(self.shown, MANIFEST))
 
 
 class PinnedService(msgspec.Struct, frozen=True):
@@ -74,14 +63,7 @@ class Proposal(msgspec.Struct, frozen=True):
         return self.read.service
 
 
-def place_of(directory: str) -> Place:
-    """The ensemble in a directory, which need not exist."""
-    return Place(Layout(Path(directory)), directory)
-
-
-def propose_deploy(
-    place: Place, service: str, inputs: GivenInputs, snapshot: Snapshot, status: Status
-) -> Proposal:
+def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Snapshot, status: Status) -> Proposal:
     """What deploying would do; without ``service`` that of the ensemble is deployed.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
@@ -138,15 +120,15 @@ def read_pinned(place: Place, digest: str, main: str) -> ReadService:
     Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
     """
     root = pinned_root(place.layout, digest)
-    shown = os.path.join(place.shown, os.path.relpath(root, place.layout.root)) if place.shown else str(root)
-    return read_service(os.path.normpath(os.path.join(shown, main)), Diagnostics())
+    shown = Path(place.shown) / root.relative_to(place.layout.root) / main
+    return read_service(os.path.normpath(shown), Diagnostics())
 
 
 def pin_service(layout: Layout, read: ReadService) -> PinnedService:
     """Keep a copy of a service as it is now; only for who holds the ensemble's lock. Raises ``EnsembleError``."""
     package, service = read.package, read.service
     pinned = pin(layout, package.root, package.main, service.files, artifact_files(service))
-    main = os.path.relpath(os.path.join(pinned.root, pinned.main), layout.artifacts / pinned.digest)
+    main = os.path.relpath(Path(pinned.root) / pinned.main, layout.artifacts / pinned.digest)
     return PinnedService(pinned.digest, main, pinned.root)
 
 
@@ -174,12 +156,10 @@ def _service_path(place: Place, asked: str, user: UserPart) -> str:
 def _is_same(one: str, other: str) -> bool:
     """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
     first, second = Path(one).resolve(), Path(other).resolve()
-    return first == second or first.parent == second or first == second.parent
+    return second in {first, first.parent} or first == second.parent
 
 
-def _plan(
-    layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]
-) -> Plan:
+def _plan(layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]) -> Plan:
     package, service, plugins = read.package, read.service, plugins_of(layout)
     measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
     options = PlanOptions(digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides)

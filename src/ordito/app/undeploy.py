@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.deploy import refuse_unfinished
-from ordito.app.errors import Declined, Refused
+from ordito.app.errors import Declined
+from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.job_run import JobReport, run_new
-from ordito.app.proposal import place_of, propose_undeploy
+from ordito.app.place import place_of
+from ordito.app.proposal import propose_undeploy
 from ordito.ensemble.store import open_ensemble
 from ordito.work.records import JobOptions
 
@@ -45,13 +46,3 @@ def undeploy(request: UndeployRequest, conversation: Conversation) -> UndeployRe
         if not conversation.approve(proposal):
             raise Declined
         return UndeployResult(run_new(ensemble, place, proposal, request.options, conversation))
-
-
-def no_ensemble(shown: str) -> Refused:
-    """That a directory is not an ensemble."""
-    where = "the current directory" if shown == "." else shown
-    return Refused(
-        "no-ensemble",
-        f"{where} is not an ensemble: nothing was ever deployed there",
-        "name the ensemble's directory with -e DIR, or deploy a service: ordito deploy SERVICE",
-    )

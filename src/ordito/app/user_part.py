@@ -46,11 +46,11 @@ class UserPart(msgspec.Struct, frozen=True):
     inputs: Mapping[str, Node] = {}
 
     def service_path(self, layout: Layout, shown: str) -> str:
-        """The service's path as seen from the current directory; ``shown`` is how the ensemble's directory is called."""
+        """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
         path = Path(self.service)
         if path.is_absolute():
             return self.service
-        near = os.path.normpath(os.path.join(shown, path))
+        near = os.path.normpath(Path(shown) / path)
         # Where the ensemble's directory is a link, `..` does not lead back to where the link is.
         return near if Path(near).resolve() == (layout.root.resolve() / path).resolve() else str(layout.root / path)
 

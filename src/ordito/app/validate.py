@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.app.collector import paused_collector
 from ordito.app.inputs import GivenInputs, read_given
+from ordito.app.place import Place, place_of
 from ordito.app.services import check_files, read_service
+from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
+from ordito.source.nodes import Node
 
 MISSING_INPUT = "missing-input"
 
 
 class ValidateRequest(msgspec.Struct, frozen=True):
-    """Which service: a definitions file or a folder; and values to check against its inputs."""
+    """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
+    none for that in the directory itself; and values to check against its inputs."""
 
-    service: str
+    service: str = ""
     inputs: GivenInputs = GivenInputs()
+    directory: str = "."
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -36,10 +43,14 @@ def validate(request: ValidateRequest) -> ValidateResult:
     """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
     diagnostics = Diagnostics()
     with paused_collector():
-        read = read_service(request.service, diagnostics)
+        path = request.service
+        written: Mapping[str, Node] = {}
+        if not path:
+            path, written = _of_ensemble(place_of(request.directory), diagnostics)
+        read = read_service(path, diagnostics)
         service = read.service
         check_files(read, diagnostics, required=False)
-        _check_inputs(service, request.inputs, diagnostics)
+        _check_inputs(service, written, request.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return ValidateResult(
@@ -52,10 +63,18 @@ def validate(request: ValidateRequest) -> ValidateResult:
     )
 
 
-def _check_inputs(service: Service, given: GivenInputs, diagnostics: Diagnostics) -> None:
+def _of_ensemble(place: Place, diagnostics: Diagnostics) -> tuple[str, Mapping[str, Node]]:
+    """The service that an ensemble names with the inputs written there, or where there is none its directory."""
+    user = read_user_part(place.layout, place.manifest, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return (user.service_path(place.layout, place.shown) if user.service else place.shown), user.inputs
+
+
+def _check_inputs(service: Service, written: Mapping[str, Node], given: GivenInputs, diagnostics: Diagnostics) -> None:
     """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
     found = Diagnostics()
-    bind_inputs(service, read_given(given, found), found)
+    bind_inputs(service, {**written, **read_given(given, found)}, found)
     for diagnostic in found:
         if diagnostic.code == MISSING_INPUT:
             diagnostics.extend([msgspec.structs.replace(diagnostic, severity=Severity.NOTE)])

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ordito.app.errors import Declined, JobUnfinished, Refused
+from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument
-from ordito.cli.diagnostics import as_json
+from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.lock import Locked
+from ordito.planning.options import PlanRefused
 
 
-def _invalid(error: InvalidDocument, session: Session) -> ExitCode:
+def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode:
     session.diagnostics(error.diagnostics)
-    session.fail_for_programs("invalid", str(error), "", as_json(error.diagnostics))
+    code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
+    session.fail_for_programs(code, f"nothing was done: {total(error.diagnostics)}", "", as_json(error.diagnostics))
     return ExitCode.REFUSED
+
+
+def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
+    session.fail("needs-answer", str(error), "look at the plan with `ordito plan`, and give --yes to go ahead")
+    return ExitCode.USAGE
 
 
 def _locked(error: Locked, session: Session) -> ExitCode:
@@ -53,6 +60,8 @@ def _declined(_: Declined, session: Session) -> ExitCode:
 
 _PRESENTED: Mapping[type[Exception], Callable[[Any, Session], ExitCode]] = {
     InvalidDocument: _invalid,
+    PlanRefused: _invalid,
+    NobodyToAsk: _nobody,
     JobUnfinished: _unfinished,
     Refused: _refused,
     Declined: _declined,

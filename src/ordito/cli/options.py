@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ import click
 
 from ordito.cli.channel import Color
 from ordito.cli.settings import Format, Settings
+from ordito.work.records import JobOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,3 +86,39 @@ def _assignments(context: click.Context, parameter: click.Parameter, values: tup
             raise click.BadParameter(f'"{value}" is not of the form NAME=VALUE', context, parameter)
         found[name.strip()] = text
     return found
+
+
+def wait_lock_option(function: F) -> F:
+    """The option of verbs that change an ensemble."""
+    return click.option(
+        "--wait-lock",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        default=0.0,
+        help="Wait so long for another command that works on the ensemble.",
+    )(function)
+
+
+def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
+
+    @functools.wraps(function)
+    def with_options(*arguments: Any, parallel: int, on_failure: str, **others: Any) -> Any:
+        return function(*arguments, options=JobOptions(parallel, on_failure), **others)
+
+    decorated = click.option(
+        "--on-failure",
+        type=click.Choice(["continue", "abort"]),
+        default="continue",
+        show_default=True,
+        help="After a failure: carry on with what does not depend on it, or start nothing more.",
+    )(with_options)
+    decorated = click.option(
+        "--parallel",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=64,
+        show_default=True,
+        help="Operations at one time.",
+    )(decorated)
+    return wait_lock_option(decorated)

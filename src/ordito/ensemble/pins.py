@@ -21,6 +21,7 @@ from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import BLOCK, digest_of, sync_directory
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.source.package import PROFILE_SCHEME
 
 LARGEST_FOR_GIT = 10 * 1024 * 1024
 """Bytes above which a pinned file is kept out of git."""
@@ -70,7 +71,7 @@ def measure(layout: Layout, root: str, main: str, definitions: Iterable[str], ar
 
     ``root`` is its folder, all files are relative to it, with ``/`` between their parts; they may begin with ``..``:
     then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
-    service names; those with a URL are left out. Raises ``EnsembleError`` for a file that is not there.
+    service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for a file that is not there.
     """
     return _measure(layout, root, main, definitions, artifacts)[0]
 
@@ -80,7 +81,8 @@ def _measure(
 ) -> tuple[Pinned, list[_File]]:
     base = Path(root).absolute()
     local = [file for file in dict.fromkeys(artifacts) if "://" not in file]
-    named = list(dict.fromkeys([main, *definitions, *local]))
+    written = [file for file in definitions if not file.startswith(PROFILE_SCHEME)]
+    named = list(dict.fromkeys([main, *written, *local]))
     relative = {file: _relative(base, file) for file in named}
     levels = max((_levels(path) for path in relative.values()), default=0)
     if levels >= len(base.parts):

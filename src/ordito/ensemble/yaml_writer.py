@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./+@%=-]|:(?=[A-Za-z0-9/]))*")
 """Texts that need no quotes, as long as they are no ``RESERVED`` word."""
@@ -19,31 +20,33 @@ RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """Characters that JSON leaves as they are and YAML does not."""
 
+POINTLESS = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\d.])(\d+)(?=e[+-])')
+"""Texts in JSON, which are passed over, and numbers like 1e+16, which YAML 1.1 would take for a text."""
+
 INDENT = "  "
 
 
-def block(data: Mapping[str, object], depth: int = 0) -> Iterator[str]:
-    """The lines of a mapping, each with its newline; ``depth`` is how many levels it is indented."""
-    margin = INDENT * depth
-    for key, value in data.items():
-        yield from _entry(f"{margin}{scalar(key)}:", value, depth)
+def block(data: Mapping[str, object], depth: int = 0) -> list[str]:
+    """The lines of a mapping, in pieces to be joined; ``depth`` is how many levels it is indented."""
+    pieces: list[str] = []
+    _mapping(data, INDENT * depth, pieces)
+    return pieces
 
 
 def flow(data: object) -> str:
     """The same on one line; JSON wherever JSON can say it."""
     try:
-        return _printable(json.dumps(data, ensure_ascii=False, allow_nan=False))
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except ValueError:
         return _flow(data)
+    return _printable(POINTLESS.sub(_with_point, text))
 
 
 def scalar(value: object) -> str:
     """A single value."""
     match value:
         case str():
-            if PLAIN.fullmatch(value) and value.lower() not in RESERVED:
-                return value
-            return _printable(json.dumps(value, ensure_ascii=False))
+            return _text(value)
         case None:
             return "null"
         case bool():
@@ -53,32 +56,48 @@ def scalar(value: object) -> str:
     return str(value)
 
 
-def _entry(head: str, value: object, depth: int) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _text(value: str) -> str:
+    if PLAIN.fullmatch(value) and value.lower() not in RESERVED:
+        return value
+    return _printable(json.dumps(value, ensure_ascii=False))
+
+
+def _mapping(data: Mapping[str, object], margin: str, pieces: list[str]) -> None:
+    for key, value in data.items():
+        pieces.append(f"{margin}{scalar(key)}:")
+        _value(value, margin, pieces)
+
+
+def _value(value: object, margin: str, pieces: list[str]) -> None:
     """A value after its key or dash, on the same line or below it."""
-    if isinstance(value, Mapping) and value:
-        yield f"{head}\n"
-        yield from block(value, depth + 1)
-    elif isinstance(value, list | tuple) and value:
-        yield f"{head}\n"
-        margin = INDENT * (depth + 1)
+    if isinstance(value, str) or not value:
+        pieces.append(f" {_small(value)}\n")
+    elif isinstance(value, dict):
+        pieces.append("\n")
+        _mapping(value, margin + INDENT, pieces)
+    elif isinstance(value, list | tuple):
+        pieces.append("\n")
+        margin += INDENT
         for item in value:
-            yield from _item(margin, item, depth + 1)
+            pieces.append(f"{margin}-")
+            if isinstance(item, dict) and item:
+                _mapping_behind_dash(item, margin + INDENT, pieces)
+            else:
+                _value(item, margin, pieces)
     else:
-        yield f"{head} {_small(value)}\n"
+        pieces.append(f" {scalar(value)}\n")
 
 
-def _item(margin: str, item: object, depth: int) -> Iterator[str]:
-    """An item of a list; the first entry of a mapping stands behind the dash."""
-    if isinstance(item, Mapping) and item:
-        lines = block(item, depth + 1)
-        yield f"{margin}- {next(lines)[len(margin) + len(INDENT) :]}"
-        yield from lines
-    else:
-        yield from _entry(f"{margin}-", item, depth)
+def _mapping_behind_dash(data: Mapping[str, object], margin: str, pieces: list[str]) -> None:
+    """A mapping in a list; its first entry stands on the line of the dash."""
+    first = len(pieces)
+    _mapping(data, margin, pieces)
+    pieces[first] = f" {pieces[first][len(margin):]}"
 
 
 def _small(value: object) -> str:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "{}"
     if isinstance(value, list | tuple):
         return "[]"
@@ -114,6 +133,10 @@ def _quoted(text: object) -> str:
 
 def _printable(text: str) -> str:
     return UNPRINTABLE.sub(_escape, text)
+
+
+def _with_point(found: re.Match[str]) -> str:
+    return f"{found[1]}.0" if found[1] else found[0]
 
 
 def _escape(found: re.Match[str]) -> str:

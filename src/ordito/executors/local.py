@@ -42,7 +42,7 @@ class LocalExecutor:
         ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is
         read after the end of its operation.
         """
-        self._slots = Slots(str(Path(base).absolute()))
+        self._slots = Slots(str(Path(base).resolve()))
         self._patience = Patience(grace, linger)
         self._surroundings = Surroundings(
             base_environment(os.environ), self._slots.base, self._patience, self._take_care_of
@@ -65,11 +65,9 @@ class LocalExecutor:
         try:
             for invocation in batch:
                 attempt = self._attempt(invocation, stream)
-                progress = await attempt.begin()
+                progress = await self._begin(attempt)
                 if isinstance(progress, Started):
                     attempts.add(attempt)
-                else:
-                    self._forget(attempt)
                 yield invocation.step, progress
             while attempts:
                 attempt, printed = await stream.get()
@@ -97,8 +95,8 @@ class LocalExecutor:
         that has ended.
 
         ``started`` may be None: the crash came before the process was written down; it is found all the same. The
-        outcome is known if the operation came to its end. If it did not, what still runs of it is ended, and None
-        returned. If something cannot be ended, the outcome is UNREACHABLE, and says so.
+        outcome is known if the operation came to its end. If it did not, or does not say so (a script that replaced
+        itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If something cannot be ended, the outcome is UNREACHABLE, and says so.
         """
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
         outcome = self._left_behind(job, step, outputs)
@@ -115,7 +113,7 @@ class LocalExecutor:
             await self._let_end(leader)
         for slot in self._slots.of(job):
             remove_pending_copies(job, step, slot)
-        if outcome is None and leader is not None and self._slots.contain(leader.slot):
+        if outcome is None and leader is not None and self._slots.contain(job, leader.slot):
             await asyncio.to_thread(remove, leader.slot)
         # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
         return outcome
@@ -135,6 +133,16 @@ class LocalExecutor:
         attempt = Attempt(invocation, self._slots.acquire(invocation.job), stream, self._surroundings)
         self._running[invocation.step] = attempt
         return attempt
+
+    async def _begin(self, attempt: Attempt) -> Started | Outcome:
+        is_running = False
+        try:
+            progress = await attempt.begin()
+            is_running = isinstance(progress, Started)
+        finally:
+            if not is_running:
+                self._forget(attempt)
+        return progress
 
     def _forget(self, attempt: Attempt) -> None:
         self._running.pop(attempt.invocation.step, None)

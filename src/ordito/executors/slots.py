@@ -77,9 +77,9 @@ class Slots:
             for name in sorted(os.listdir(folder)):
                 yield Slot(f"{folder}/{name}")
 
-    def contain(self, path: str) -> bool:
-        """Whether a path lies in a slot."""
-        return path.startswith(f"{self.base}/") and ".." not in path
+    def contain(self, job: str, path: str) -> bool:
+        """Whether a path is a slot of a job."""
+        return any(slot.path == path for slot in self.of(job))
 
     def remove_all(self) -> None:
         """Remove all slots of all jobs, those of earlier processes included, but for what is to be kept in them."""

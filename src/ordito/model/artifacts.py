@@ -11,10 +11,11 @@ from ordito.base.paths import extension
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.service import Artifact, PropertyDefinition
-from ordito.model.units import Unit, Units, find_type, visible_types
+from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
+from ordito.syntax.entries import Entries
 
 FILE = "tosca.artifacts.File"
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
@@ -55,11 +56,20 @@ class Artifacts:
             for ending in extensions:
                 self._by_extension.setdefault(ending.lower().lstrip("."), definition.name)
 
-    def read(self, written: entities.ArtifactDefinition, unit: Unit) -> Artifact | None:
-        """The artifact of a definition; None where its type does not exist."""
+    def read_all(
+        self, written: MappingType[str, entities.ArtifactDefinition] | None, unit: Unit
+    ) -> dict[str, Artifact]:
+        """The artifacts of a node type or template."""
+        found = {name: self.read(item, unit) for name, item in (written or {}).items()}
+        for name in written.lost if isinstance(written, Entries) else ():
+            found[name] = Artifact(name, (), "")
+        return found
+
+    def read(self, written: entities.ArtifactDefinition, unit: Unit) -> Artifact:
+        """The artifact of a definition; one without kinds where its type does not exist."""
         shape = self._shape(written, unit)
         if shape is None:
-            return None
+            return Artifact(written.name, (), written.file.text, span=written.file.span)
         if written.checksum is not None and written.checksum_algorithm is None:
             self._diagnostics.error(
                 "missing-keyname",
@@ -106,12 +116,8 @@ class Artifacts:
     def _shape(self, written: entities.ArtifactDefinition, unit: Unit) -> ArtifactShape | None:
         if written.type is None:
             return self.shapes[self._by_extension.get(extension(written.file.text), FILE)]
-        found = find_type("artifact", written.type, unit, self._units)
-        if found is None:
-            known = visible_types("artifact", unit, self._units)
-            self._diagnostics.unknown("unknown-type", "artifact type", written.type.text, written.type.span, known)
-            return None
-        return self.shapes.get(found.name)
+        found = self._units.require("artifact", written.type, unit)
+        return self.shapes.get(found.name) if found is not None else None
 
 
 def _plain(algorithm: str) -> str:

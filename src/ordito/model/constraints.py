@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.patterns import compile_pattern, matches
 from ordito.base.scalar_units import UNITS, amount
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Incomparable, Version
@@ -28,9 +28,11 @@ LENGTHS: dict[str, Callable[[int, int], bool]] = {
     "min_length": lambda size, wanted: size >= wanted,
     "max_length": lambda size, wanted: size <= wanted,
 }
-OPERATORS = ("equal", *ORDERINGS, "in_range", "valid_values", *LENGTHS, "pattern", "schema")
+TEXTUAL = {"pattern": "write a regular expression", "schema": "write the schema as one text"}
+OPERATORS = ("equal", *ORDERINGS, "in_range", "valid_values", *LENGTHS, *TEXTUAL)
 
 Convert = Callable[[Node], Value]
+Wrong = Callable[..., None]
 
 
 def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagnostics) -> Constraint | None:
@@ -50,9 +52,7 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
     operand = node.values[key.text]
     operator = key.text
     if operator not in OPERATORS:
-        diagnostics.error(
-            "unknown-operator", f'no constraint operator "{operator}"', key.span, hint=suggestion(operator, OPERATORS)
-        )
+        diagnostics.unknown("unknown-operator", "constraint operator", operator, key.span, OPERATORS)
         return None
     if not _fits(operator, base):
         diagnostics.error(
@@ -62,9 +62,9 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
             hint=HINTS.get(operator, ""),
         )
         return None
-    before = len(diagnostics)
+    before = diagnostics.errors
     value = _operand(operator, operand, base, convert, diagnostics)
-    return Constraint(operator, value, key.span) if len(diagnostics) == before else None
+    return Constraint(operator, value, key.span) if diagnostics.errors == before else None
 
 
 HINTS = {"max_length": "for numbers write in_range", "min_length": "for numbers write in_range"}
@@ -77,7 +77,7 @@ def _fits(operator: str, base: str) -> bool:
         return base in ORDERED or base == "range"
     if operator in LENGTHS:
         return base in SIZED
-    if operator in {"pattern", "schema"}:
+    if operator in TEXTUAL:
         return base == "string"
     return True
 
@@ -87,41 +87,65 @@ def _operand(operator: str, node: Node, base: str, convert: Convert, diagnostics
         diagnostics.error("bad-constraint", message, node.span, hint=hint)
 
     if operator in LENGTHS:
-        number = integer(node.text) if isinstance(node, Scalar) else None
-        if number is None or number < 0:
-            wrong(f"{operator} needs a whole number")
-        return number
+        return _length(operator, node, wrong)
     if operator == "in_range":
-        if not isinstance(node, Sequence) or len(node.items) != 2:
-            wrong("in_range needs a list of two values", "for example [ 1, 10 ] or [ 1, UNBOUNDED ]")
-            return None
-        low, high = node.items
-        bound = (lambda n: integer(n.text)) if base == "range" else convert
-        unbounded = isinstance(high, Scalar) and high.text == "UNBOUNDED"
-        pair: list[Value] = [bound(low), None if unbounded else bound(high)]
-        if pair[0] is not None and pair[1] is not None and _compare(pair[0], pair[1], base) > 0:
-            wrong("the lower bound is above the upper one")
-        return pair
+        return _bounds(node, base, convert, wrong)
     if operator == "valid_values":
-        if not isinstance(node, Sequence):
-            wrong("valid_values needs a list", f"write [ {node.text} ]" if isinstance(node, Scalar) else "")
-            return None
-        return [convert(i) for i in node.items]
-    if operator == "pattern":
-        if not isinstance(node, Scalar):
-            wrong("pattern needs a regular expression")
-            return None
-        try:
-            re.compile(node.text)
-        except (re.error, OverflowError, RecursionError) as error:
-            wrong(f"not a regular expression: {error}")
-        return node.text
-    if operator == "schema":
-        if not isinstance(node, Scalar):
-            wrong("schema needs a text")
-            return None
-        return node.text
+        if isinstance(node, Sequence):
+            return [convert(i) for i in node.items]
+        wrong("valid_values needs a list", f"write [ {node.text} ]" if isinstance(node, Scalar) else "")
+        return None
+    if operator in TEXTUAL:
+        return _text(operator, node, wrong)
     return convert(node)
+
+
+def _length(operator: str, node: Node, wrong: Wrong) -> Value:
+    number = integer(node.text) if isinstance(node, Scalar) else None
+    if number is None or number < 0:
+        wrong(f"{operator} needs a whole number", "for example 1")
+    return number
+
+
+def _bounds(node: Node, base: str, convert: Convert, wrong: Wrong) -> Value:
+    if not isinstance(node, Sequence) or len(node.items) != 2:
+        wrong("in_range needs a list of two values", "for example [ 1, 10 ] or [ 1, UNBOUNDED ]")
+        return None
+    low, high = (None if _is_unbounded(i) else _bound(i, base, convert, wrong) for i in node.items)
+    if _is_unbounded(node.items[0]):
+        wrong("only the upper bound may be UNBOUNDED", "write the lowest value that is allowed")
+    if low is not None and high is not None:
+        try:
+            if _compare(low, high, base) > 0:
+                wrong("the lower bound is above the upper one", "swap them")
+        except Incomparable as error:
+            wrong(str(error))
+    return [low, high]
+
+
+def _bound(node: Node, base: str, convert: Convert, wrong: Wrong) -> Value:
+    if base != "range":
+        return convert(node)
+    number = integer(node.text) if isinstance(node, Scalar) else None
+    if number is None:
+        wrong("the bounds of a range are whole numbers", "for example [ 1, 10 ]")
+    return number
+
+
+def _is_unbounded(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.text == "UNBOUNDED"
+
+
+def _text(operator: str, node: Node, wrong: Wrong) -> Value:
+    if not isinstance(node, Scalar):
+        wrong(f"{operator} needs a text", TEXTUAL[operator])
+        return None
+    if operator == "pattern":
+        try:
+            compile_pattern(node.text)
+        except ValueError as error:
+            wrong(str(error), "the syntax is that of Python's re module")
+    return node.text
 
 
 def violation(value: Any, constraint: Constraint, base: str) -> str:
@@ -150,7 +174,7 @@ def violation(value: Any, constraint: Constraint, base: str) -> str:
         )
     if operator == "pattern":
         assert isinstance(operand, str)
-        return "" if re.fullmatch(operand, value) else f"must match the pattern {operand}"
+        return "" if matches(operand, value) else f"must match the pattern {operand}"
     return ""
 
 

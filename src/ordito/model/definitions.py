@@ -9,56 +9,84 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
+from ordito.base.suggest import nearest
 from ordito.model.constraints import read_constraint
 from ordito.model.service import Constraint, DataType, PropertyDefinition, Schema
-from ordito.model.units import Unit, Units, find_type, visible_types
-from ordito.model.values import PRIMITIVES, Values
-from ordito.source.nodes import Node, Scalar
+from ordito.model.units import Unit, Units
+from ordito.model.values import PRIMITIVES, UNREADABLE, Values
+from ordito.source.nodes import Mapping, Node, Scalar, is_null
 from ordito.syntax import entities
-from ordito.syntax.expressions import Call, Value
+from ordito.syntax.entries import Entries
+from ordito.syntax.expressions import Call, Value, is_static
 
+DEFINING = (
+    "type",
+    "default",
+    "value",
+    "required",
+    "description",
+    "constraints",
+    "entry_schema",
+    "key_schema",
+    "status",
+)
 STATUSES = ("supported", "unsupported", "experimental", "deprecated")
 
 
 class Definitions:
     """Makes definitions from what is written. Defaults are read at once, save those of data types, whose defaults may
-    be values of types that come later: they wait for ``settle_defaults``."""
+    be values of types that come later: these wait for ``settle_defaults``."""
 
     def __init__(self, units: Units, values: Values, diagnostics: Diagnostics) -> None:
         self._units = units
         self._values = values
         self._diagnostics = diagnostics
-        self._unsettled: list[tuple[dict[str, PropertyDefinition], str, Node]] = []
+        self._unsettled: dict[int, list[tuple[str, Node]]] = {}
 
     def schema(
         self,
         written: entities.SchemaDefinition | entities.PropertyDefinition | entities.AttributeDefinition,
         unit: Unit,
-    ) -> Schema | None:
-        """The schema that a definition with a type gives; None where the type does not exist."""
+    ) -> Schema:
+        """The schema that a definition with a type gives; ``UNREADABLE`` where the type does not exist."""
         assert written.type is not None
         name = self._type_name(written.type, unit)
-        if name is None:
-            return None
         entry = self.schema(written.entry_schema, unit) if written.entry_schema else None
         key = self.schema(written.key_schema, unit) if written.key_schema else None
+        if name is None:
+            return UNREADABLE
         base = self._values.data_types[name].base
-        if (written.entry_schema and base not in {"list", "map"}) or (written.key_schema and base != "map"):
-            which = "entry_schema" if written.entry_schema and base not in {"list", "map"} else "key_schema"
-            part = written.entry_schema if which == "entry_schema" else written.key_schema
-            assert part is not None
-            self._diagnostics.error("bad-schema", f"{which} has no meaning for the type {written.type.text}", part.span)
+        for which, part, fitting in (
+            ("entry_schema", written.entry_schema, {"list", "map"}),
+            ("key_schema", written.key_schema, {"map"}),
+        ):
+            if part is not None and base not in fitting:
+                message = f"{which} has no meaning for the type {written.type.text}"
+                self._diagnostics.error(
+                    "bad-schema", message, part.span, hint=f"only {' and '.join(sorted(fitting))} have one"
+                )
         schema = Schema(name, entry, key)
         constraints = getattr(written, "constraints", None)
         return self.constrained(schema, constraints) if constraints else schema
 
     def constrained(self, schema: Schema, clauses: list[Node]) -> Schema:
         """A schema with more constraints."""
+        if schema.type not in self._values.data_types:
+            return schema
         base = self._values.base(schema)
         plain = msgspec.structs.replace(schema, constraints=())
 
         def convert(node: Node) -> Value:
-            return self._values.read(node, plain, "the operand")
+            value = self._values.read(node, plain, "the operand")
+            if is_static(value):
+                return value
+            self._diagnostics.error(
+                "bad-constraint",
+                "the operand of a constraint is a value, not a function",
+                node.span,
+                hint="write the value",
+            )
+            return None
 
         read = (read_constraint(c, base, convert, self._diagnostics) for c in clauses)
         added: tuple[Constraint, ...] = tuple(c for c in read if c is not None)
@@ -77,24 +105,36 @@ class Definitions:
         dictionary where others hold that already."""
         found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
-            made = self._definition(name, item, inherited.get(name), unit, what)
-            if made is not None:
-                found[name] = made
-                self.remember_default(found, name, item)
+            found[name] = self._definition(name, item, inherited.get(name), unit, what)
+            self.remember_default(found, name, item)
+        for name in written.lost if isinstance(written, Entries) else ():
+            found.setdefault(name, _unreadable(name))
         if into is None:
-            self.settle_defaults()
+            self.settle_defaults(found)
         return found
 
-    def parameter(self, name: str, item: entities.PropertyDefinition, unit: Unit) -> PropertyDefinition | None:
-        """A parameter definition (§3.6.14), whose type may be left out: then it is a string for inputs."""
-        if item.type is None:
-            return PropertyDefinition(name, Schema("string"), span=item.span, required=item.required is not False)
-        return self._definition(name, item, None, unit, "input")
+    def parameter(self, name: str, item: entities.PropertyDefinition, unit: Unit) -> PropertyDefinition:
+        """The definition of an input (§3.6.14), whose type may be left out: then it is a string."""
+        if item.type is not None or self._is_misspelt(item):
+            return self._definition(name, item, None, unit, "input")
+        self._diagnostics.warning(
+            "untyped-input", f'input "{name}" has no type and is read as a string', item.span, hint="add type: string"
+        )
+        metadata = {k: v.text for k, v in (item.metadata or {}).items()}
+        return PropertyDefinition(
+            name,
+            Schema("string"),
+            item.required is not False,
+            fixed=item.value is not None,
+            description=item.description.text if item.description else "",
+            status=self._status(item.status) or "supported",
+            metadata=metadata,
+            span=item.span,
+        )
 
-    def settle_defaults(self) -> None:
-        """Read the defaults of all definitions made so far."""
-        unsettled, self._unsettled = self._unsettled, []
-        for owner, name, node in unsettled:
+    def settle_defaults(self, owner: dict[str, PropertyDefinition]) -> None:
+        """Read the defaults of the definitions that were merged into ``owner``."""
+        for name, node in self._unsettled.pop(id(owner), ()):
             definition = owner[name]
             value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
             owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
@@ -108,19 +148,27 @@ class Definitions:
         """Note the default of a definition that is in ``owner``, to be read when all types are known."""
         value = getattr(item, "value", None)
         node = item.default if value is None else value
-        if node is not None:
-            self._unsettled.append((owner, name, node))
+        if node is not None and not is_null(node):
+            self._unsettled.setdefault(id(owner), []).append((name, node))
 
     def _type_name(self, written: Scalar, unit: Unit) -> str | None:
         if written.text in PRIMITIVES:
             return written.text
-        found = find_type("data", written, unit, self._units)
-        if found is not None and found.name in self._values.data_types:
-            return found.name
-        if found is None:
-            known = [*PRIMITIVES, *visible_types("data", unit, self._units)]
-            self._diagnostics.unknown("unknown-type", "data type", written.text, written.span, known)
-        return None
+        found = self._units.require("data", written, unit, PRIMITIVES)
+        return found.name if found is not None and found.name in self._values.data_types else None
+
+    def _is_misspelt(self, item: entities.PropertyDefinition | entities.AttributeDefinition) -> bool:
+        """Whether what looks like a value is a definition of which every keyname is misspelt; that is reported."""
+        value = getattr(item, "value", None)
+        if value is not item.at or not isinstance(value, Mapping) or not value.keys:
+            return False
+        if not all(nearest(k.text, DEFINING) for k in value.keys):
+            return False
+        for key in value.keys:
+            hint = self._diagnostics.suggestion(key.text, DEFINING)
+            message = f'{item.WHAT} has no keyname "{key.text}"'
+            self._diagnostics.error("unknown-keyname", message, key.span, hint=hint)
+        return True
 
     def _definition(
         self,
@@ -129,21 +177,23 @@ class Definitions:
         inherited: PropertyDefinition | None,
         unit: Unit,
         what: str,
-    ) -> PropertyDefinition | None:
-        if item.type is None and inherited is None:
-            self._diagnostics.error(
-                "missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint="name the type of its values"
-            )
-            return None
+    ) -> PropertyDefinition:
+        known = inherited if inherited is not None and inherited.schema is not UNREADABLE else None
+        if item.type is None and known is None:
+            if inherited is None and not self._is_misspelt(item):
+                self._diagnostics.error(
+                    "missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint="name the type of its values"
+                )
+            return _unreadable(name, item.span)
         schema = self.schema(item, unit) if item.type is not None else None
-        if item.type is not None and schema is None:
-            return None
+        if schema is UNREADABLE:
+            return _unreadable(name, item.span)
         required = getattr(item, "required", None)
         metadata = {k: v.text for k, v in (item.metadata or {}).items()}
         description = item.description.text if item.description else ""
         status = self._status(item.status)
         fixed = getattr(item, "value", None) is not None
-        if inherited is None:
+        if known is None:
             assert schema is not None
             return PropertyDefinition(
                 name,
@@ -155,7 +205,7 @@ class Definitions:
                 metadata=metadata,
                 span=item.span,
             )
-        return self._refined(inherited, item, schema, required, fixed, what)
+        return self._refined(known, item, schema, required, fixed, what)
 
     def _refined(
         self,
@@ -214,6 +264,11 @@ class Definitions:
         if written is not None and written.text not in STATUSES:
             self._diagnostics.unknown("bad-value", "status", written.text, written.span, STATUSES)
         return written.text if written else ""
+
+
+def _unreadable(name: str, span: Span | None = None) -> PropertyDefinition:
+    """Stands for a definition that is written but could not be read: any value is taken without a word."""
+    return PropertyDefinition(name, UNREADABLE, required=False, span=span)
 
 
 def literal_default(definition: PropertyDefinition) -> Span | None:

@@ -7,18 +7,19 @@ from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.service import Artifact, Input, Interface, Operation
-from ordito.model.units import Unit, Units, find_type, visible_types
+from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import integer
 from ordito.syntax import entities
 from ordito.syntax.dialects import TOSCA_1_3
+from ordito.syntax.entries import Entries
 from ordito.syntax.expressions import Value, calls
 from ordito.syntax.functions import read_untyped
 from ordito.syntax.grammar import Reading, read_entity
@@ -38,10 +39,12 @@ class OperationParts(msgspec.Struct, frozen=True):
     outputs: MappingType[str, tuple[str | int, ...]] = {}
     description: str = ""
     span: Span | None = None
+    output_spans: MappingType[str, Span] = {}
 
 
 class InterfaceParts(msgspec.Struct, frozen=True):
-    """An interface at one level of derivation. ``inputs`` reach every operation."""
+    """An interface at one level of derivation. ``inputs`` reach every operation. One without ``kinds`` is written but
+    could not be read."""
 
     name: str
     kinds: tuple[str, ...]
@@ -103,13 +106,16 @@ class Interfaces:
         outputs = RELATIONSHIP_OUTPUTS if relationship else NODE_OUTPUTS
         for name, item in (written or {}).items():
             base = self._base(name, item, inherited, unit, owner, defining)
-            if base is None:
+            if not base.kinds:
+                found[name] = base
                 continue
             inputs = (
                 self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
             )
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
             found[base.name] = InterfaceParts(base.name, base.kinds, {**base.inputs, **inputs}, operations, item.span)
+        for name in written.lost if isinstance(written, Entries) else ():
+            found.setdefault(name, InterfaceParts(name, ()))
         return found
 
     def finish(
@@ -133,50 +139,44 @@ class Interfaces:
         unit: Unit,
         owner: str,
         defining: bool,
-    ) -> InterfaceParts | None:
+    ) -> InterfaceParts:
         """The interface that a definition or assignment builds on: inherited by its name or by its type's name, or
         new by its type."""
-        shape: InterfaceParts | None = None
-        if item.type is not None:
-            found = find_type("interface", item.type, unit, self._units)
-            if found is None:
-                known = visible_types("interface", unit, self._units)
-                self._diagnostics.unknown("unknown-type", "interface type", item.type.text, item.type.span, known)
-                return None
-            shape = self.shapes.get(found.name)
-            if shape is None:
-                return None
         base = inherited.get(name)
-        if base is None and item.type is None:
-            by_type = find_type("interface", name, unit, self._units)
-            if by_type is not None:
-                base = next((i for i in inherited.values() if by_type.name in i.kinds), None)
-                if base is None and by_type.name in self.shapes:
-                    return msgspec.structs.replace(self.shapes[by_type.name], name=name)
-        if base is None and shape is None:
-            assert item.key is not None
-            if defining:
-                self._diagnostics.error(
-                    "missing-keyname", f'interface "{name}" lacks "type"', item.span, hint="name its interface type"
-                )
-            else:
-                self._diagnostics.unknown("unknown-interface", f"interface of {owner}", name, item.span, inherited)
-            return None
-        if base is not None and shape is not None:
-            if base.kinds and base.kinds[0] not in shape.kinds:
-                assert item.type is not None
-                self._diagnostics.error(
-                    "bad-refinement",
-                    f'interface "{name}" is of type {base.kinds[0]} and cannot become {shape.kinds[0]}',
-                    item.type.span,
-                    hint="use the same type or one derived from it",
-                )
-            elif shape.kinds != base.kinds:
-                return InterfaceParts(
-                    name, shape.kinds, {**shape.inputs, **base.inputs}, {**shape.operations, **base.operations}
-                )
+        if item.type is not None:
+            found = self._units.require("interface", item.type, unit)
+            shape = self.shapes.get(found.name) if found is not None else None
+            if shape is None:
+                return InterfaceParts(name, ())
+            return self._typed(item.type, base, shape) if base is not None else _renamed(shape, name)
+        if base is not None:
             return base
-        return base or msgspec.structs.replace(shape, name=name)  # type: ignore[type-var]
+        by_type = find_type("interface", name, unit, self._units)
+        if by_type is not None and by_type.name in self.shapes:
+            same = (i for i in inherited.values() if by_type.name in i.kinds)
+            return next(same, _renamed(self.shapes[by_type.name], name))
+        if defining:
+            self._diagnostics.error(
+                "missing-keyname", f'interface "{name}" lacks "type"', item.span, hint="name its interface type"
+            )
+        else:
+            self._diagnostics.unknown("unknown-interface", f"interface of {owner}", name, item.span, inherited)
+        return InterfaceParts(name, ())
+
+    def _typed(self, written: Scalar, base: InterfaceParts, shape: InterfaceParts) -> InterfaceParts:
+        """An inherited interface that is given a type: its own, or one derived from it."""
+        if not base.kinds or shape.kinds == base.kinds:
+            return base
+        if base.kinds[0] in shape.kinds:
+            operations = {**shape.operations, **base.operations}
+            return InterfaceParts(base.name, shape.kinds, {**shape.inputs, **base.inputs}, operations)
+        self._diagnostics.error(
+            "bad-refinement",
+            f'interface "{base.name}" is of type {base.kinds[0]} and cannot become {shape.kinds[0]}',
+            written.span,
+            hint="use the same type or one derived from it",
+        )
+        return base
 
     def _operations(
         self,
@@ -210,7 +210,10 @@ class Interfaces:
                 {**inherited.outputs, **self._outputs(item.outputs, outputs)},
                 item.description.text if item.description else inherited.description,
                 item.span,
+                {**inherited.output_spans, **_spans(item.outputs)},
             )
+        for name in written.lost if isinstance(written, Entries) else ():
+            found.setdefault(name, OperationParts(name))
         return found
 
     def _undeclared(self, base: InterfaceParts, name: str, item: entities.OperationDefinition) -> None:
@@ -218,7 +221,7 @@ class Interfaces:
             "undeclared-operation",
             f'the interface type of "{base.name}" has no operation "{name}"',
             item.span,
-            hint=suggestion(name, base.operations),
+            hint=self._diagnostics.suggestion(name, base.operations),
         )
 
     def _defined_inputs(self, written: Mapping | None, unit: Unit) -> dict[str, Input]:
@@ -238,8 +241,6 @@ class Interfaces:
                 found[key.text] = Input(key.text, None, False, value is not None, data, span=key.span)
                 continue
             schema = self._definitions.schema(item, unit)
-            if schema is None:
-                continue
             metadata = {k: v.text for k, v in (item.metadata or {}).items()}
             what = f'input "{key.text}"'
             data = self._values.read(value, schema, what, item.type.span) if value is not None else None
@@ -307,8 +308,8 @@ class Interfaces:
             written, unit = parts.implementation
             if isinstance(written, entities.Implementation):
                 primary = self._artifact(written.primary, unit, artifacts)
-                found = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
-                dependencies = tuple(d for d in found if d is not None)
+                named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
+                dependencies = tuple(d for d in named if d is not None)
                 timeout = written.timeout
                 host = self._host(written.operation_host, hosts)
             else:
@@ -324,6 +325,7 @@ class Interfaces:
             outputs=parts.outputs,
             description=parts.description,
             span=parts.span,
+            output_spans=parts.output_spans,
         )
 
     def _artifact(
@@ -348,6 +350,14 @@ class Interfaces:
             )
             return ""
         return written.text
+
+
+def _renamed(parts: InterfaceParts, name: str) -> InterfaceParts:
+    return msgspec.structs.replace(parts, name=name)
+
+
+def _spans(written: Mapping | None) -> dict[str, Span]:
+    return {key.text: node.span for key, node in written.entries()} if written is not None else {}
 
 
 def _mapping_path(node: Node) -> tuple[str | int, ...] | None:

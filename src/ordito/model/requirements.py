@@ -7,16 +7,19 @@ from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related, suggestion
+from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
+from ordito.base.suggest import nearest
 from ordito.model.service import Capability, Interface, NodeTemplate, Relationship
 from ordito.model.templates import Templates
 from ordito.model.types import RelationshipShape, RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
+from ordito.syntax.entries import is_lost
 from ordito.syntax.expressions import Call, calls
 
+MOST_LISTED = 8
 DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
 
 
@@ -47,68 +50,97 @@ class Requirements:
         self._diagnostics = diagnostics
         self._plain_interfaces: dict[tuple[str, int], MappingType[str, Interface]] = {}
         self._users: dict[tuple[str, str], int] = {}
+        self._used_templates: set[str] = set()
+        self._fitting_nodes: dict[tuple[str, str], list[_Target]] = {}
         self._by_capability: dict[str, list[_Target]] | None = None
         self.calls: dict[str, tuple[Call, ...]] = {}
         self.by_template: dict[str, list[Relationship]] = {}
 
     def fulfil(self) -> None:
         """Bind the requirements of every template that could be read."""
+        self._check_templates()
         for name, node in list(self._templates.nodes.items()):
             bound = self._node(node, self._templates.written[name])
             if bound:
                 self._templates.nodes[name] = msgspec.structs.replace(node, requirements=tuple(bound))
         for name, item in self._relationship_templates.items():
-            if name not in self.by_template:
+            if name not in self._used_templates:
                 self._diagnostics.warning(
-                    "unused-template", f'relationship template "{name}" is used by no requirement', item.span
+                    "unused-template",
+                    f'relationship template "{name}" is used by no requirement',
+                    item.span,
+                    hint="name it below a requirement with relationship:",
                 )
+        self._refuse_host_cycles()
+
+    def _check_templates(self) -> None:
+        """What is wrong with relationship templates, used or not."""
+        for item in self._relationship_templates.values():
+            self._types.find("relationship", item.type, self._unit)
+            if item.copy is not None:
+                self._diagnostics.error(
+                    "not-supported-yet",
+                    '"copy" of relationship templates is not carried out in this version',
+                    item.copy.span,
+                    hint="describe the relationship in full",
+                )
+
+    def _refuse_host_cycles(self) -> None:
+        """Report hosting chains that lead back to where they begin, each once (R-3.8.2-11)."""
+        done: set[str] = set()
+        nodes = self._templates.nodes
+        for start in nodes:
+            path: dict[str, None] = {}
+            name: str | None = start
+            while name is not None and name in nodes and name not in done and name not in path:
+                path[name] = None
+                host = nodes[name].host
+                name = host.target if host is not None else None
+            if name is not None and name in path:
+                cycle = list(path)[list(path).index(name) :]
+                host = nodes[name].host
+                self._diagnostics.error(
+                    "host-cycle",
+                    f"nodes host each other in a circle: {' -> '.join([*cycle[:MOST_LISTED], cycle[0]])}",
+                    host.span if host is not None else None,
+                    hint="host one of them on a node outside of the circle",
+                )
+            done.update(path)
 
     def _node(self, node: NodeTemplate, written: entities.NodeTemplate) -> list[Relationship]:
         shapes = self._types.nodes[node.type].requirements
-        assigned: dict[str, list[entities.RequirementAssignment]] = {}
+        counts: dict[str, int] = {}
         mistaken: set[str] = set()
-        for item in written.requirements or ():
-            if item.name in shapes:
-                assigned.setdefault(item.name, []).append(item)
-            else:
-                assert item.key is not None
-                hint = suggestion(item.name, shapes)
-                self._diagnostics.error(
-                    "unknown-requirement",
-                    f'node template "{node.name}" ({node.type}) has no requirement "{item.name}"',
-                    item.key.span,
-                    hint=hint,
-                )
-                mistaken.update(s for s in shapes if f'"{s}"' in hint)
         bound: list[Relationship] = []
         for item in written.requirements or ():
             shape = shapes.get(item.name)
-            if shape is not None:
-                number = assigned[item.name].index(item)
-                made = self._assignment(node, item, shape, number, len(bound))
-                if made is not None:
-                    bound.append(made)
+            if shape is None:
+                mistaken.update(self._unknown_requirement(node, item, shapes))
+                continue
+            number = counts[item.name] = counts.get(item.name, 0) + 1
+            made = self._assignment(node, item, shape, number, len(bound)) if shape.capability else None
+            if made is not None:
+                bound.append(made)
         for name, shape in shapes.items():
-            self._check_count(node, shape, assigned.get(name, []), name in mistaken, bound)
+            if shape.capability and name not in mistaken and not is_lost(written.requirements, name):
+                self._check_count(node, shape, counts.get(name, 0), bound)
         return bound
 
-    def _check_count(
-        self,
-        node: NodeTemplate,
-        shape: RequirementShape,
-        given: list[entities.RequirementAssignment],
-        mistaken: bool,
-        bound: list[Relationship],
-    ) -> None:
-        low, high = shape.occurrences
-        if high is not None and len(given) > high:
-            self._diagnostics.error(
-                "too-many-requirements",
-                f'requirement "{shape.name}" of "{node.name}" may be assigned {high} times, not {len(given)}',
-                given[high].span,
-                related=(Related("defined here", shape.span),) if shape.span else (),
-            )
-        if len(given) >= low or mistaken:
+    def _unknown_requirement(
+        self, node: NodeTemplate, item: entities.RequirementAssignment, shapes: MappingType[str, RequirementShape]
+    ) -> list[str]:
+        """Report an assignment to a requirement that is not defined; gives what was probably meant."""
+        self._diagnostics.error(
+            "unknown-requirement",
+            f'node template "{node.name}" ({node.type}) has no requirement "{item.name}"',
+            item.span,
+            hint=self._diagnostics.suggestion(item.name, shapes),
+        )
+        return nearest(item.name, shapes)
+
+    def _check_count(self, node: NodeTemplate, shape: RequirementShape, given: int, bound: list[Relationship]) -> None:
+        low, _ = shape.occurrences
+        if given >= low:
             return
         if not given and low == 1:
             made = self._automatic(node, shape, len(bound))
@@ -117,28 +149,46 @@ class Requirements:
             return
         self._diagnostics.error(
             "missing-requirement",
-            f'requirement "{shape.name}" of "{node.name}" must be assigned at least {low} times, not {len(given)}',
+            f'requirement "{shape.name}" of "{node.name}" must be assigned at least {low} times, not {given}',
             node.span,
             hint=f"add below requirements: - {shape.name}: <node template>",
-            related=(Related("defined here", shape.span),) if shape.span else (),
+            related=_defined_here(shape),
         )
 
     def _automatic(self, node: NodeTemplate, shape: RequirementShape, index: int) -> Relationship | None:
         """Bind a mandatory requirement that is not assigned, where exactly one node of the topology fits."""
-        candidates = [t for t in self._offering(shape.capability) if self._suits(node, t, shape)]
-        fitting = list({t.node.name: t for t in reversed(candidates)}.values())
+        fitting = [t for t in self._fitting(node, shape) if t.node.name != node.name]
         if len(fitting) == 1:
-            return self._relationship(node, shape, fitting[0], None, 0, index)
-        names = sorted(t.node.name for t in fitting)
-        listed = f"it could be any of {', '.join(names)}" if names else f"no node offers {shape.capability}"
+            return self._relationship(node, shape, fitting[0], None, 1, index)
+        if not fitting and self._templates.some_unreadable:
+            return None  # the one that fits may be among those
+        names = ", ".join(t.node.name for t in fitting[:MOST_LISTED])
+        several = f"it could be any of {names}{', ...' if len(fitting) > MOST_LISTED else ''}"
         self._diagnostics.error(
             "missing-requirement",
             f'the required requirement "{shape.name}" of "{node.name}" is not assigned',
             node.span,
-            hint=f"add below requirements: - {shape.name}: <node template>; {listed}",
-            related=(Related("defined here", shape.span),) if shape.span else (),
+            hint=f"add below requirements: - {shape.name}: <node template>; "
+            + (several if fitting else f"no other node offers {shape.capability}"),
+            related=_defined_here(shape),
         )
         return None
+
+    def _fitting(self, node: NodeTemplate, shape: RequirementShape) -> list[_Target]:
+        """The nodes that may fulfil a requirement, each with the capability for it; no more than a message lists.
+
+        They depend on the node's type alone, so they are found once for all its templates.
+        """
+        place = (node.type, shape.name)
+        if place not in self._fitting_nodes:
+            found: dict[str, _Target] = {}
+            for target in self._offering(shape.capability):
+                if len(found) > MOST_LISTED + 1:
+                    break
+                if target.node.name not in found and self._suits(node, target, shape):
+                    found[target.node.name] = target
+            self._fitting_nodes[place] = list(found.values())
+        return self._fitting_nodes[place]
 
     def _offering(self, capability: str) -> list[_Target]:
         if self._by_capability is None:
@@ -151,7 +201,7 @@ class Requirements:
 
     def _suits(self, node: NodeTemplate, target: _Target, shape: RequirementShape) -> bool:
         sources = self._types.nodes[target.node.type].capabilities[target.capability.name].valid_source_types
-        if target.node.name == node.name or (shape.node and shape.node not in target.node.kinds):
+        if shape.node and shape.node not in target.node.kinds:
             return False
         return not sources or any(s in node.kinds for s in sources)
 
@@ -163,13 +213,9 @@ class Requirements:
         number: int,
         index: int,
     ) -> Relationship | None:
-        if item.node_filter is not None or item.node is None:
-            self._diagnostics.error(
-                "not-supported-yet",
-                f'requirement "{item.name}": choosing a node by type or filter is not carried out in this version',
-                (item.node_filter or item.at).span,
-                hint="name the node template that fulfils it",
-            )
+        self._check_assignment(node, item, shape, number)
+        if item.node is None or item.node_filter is not None:
+            self._no_target(item)
             return None
         target = self._templates.nodes.get(item.node.text)
         if target is None:
@@ -180,7 +226,8 @@ class Requirements:
                 "wrong-target",
                 f'"{target.name}" is a {target.type}; requirement "{item.name}" needs a {shape.node}',
                 item.node.span,
-                related=(Related("defined here", shape.span),) if shape.span else (),
+                hint=f"name a node template of type {shape.node} or one derived from it",
+                related=_defined_here(shape),
             )
             return None
         capability = self._capability(item, target, shape)
@@ -192,12 +239,61 @@ class Requirements:
                 "wrong-source",
                 f'capability "{capability.name}" of "{target.name}" serves {" or ".join(sources)}, not {node.type}',
                 item.node.span,
+                hint="choose another target, or a capability of it that serves this type",
             )
             return None
         return self._relationship(node, shape, _Target(target, capability), item, number, index)
 
+    def _check_assignment(
+        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, number: int
+    ) -> None:
+        """How often a requirement may be assigned (R-3.8.2-8, R-3.8.2-9)."""
+        least, most = shape.occurrences
+        if most is not None and number == most + 1:
+            self._diagnostics.error(
+                "too-many-requirements",
+                f'requirement "{shape.name}" of "{node.name}" may be assigned {_times(most)} only',
+                item.span,
+                hint="remove this one",
+                related=_defined_here(shape),
+            )
+        if item.occurrences is None:
+            return
+        low, high = item.occurrences
+        if low < least or (most is not None and (high is None or high > most)):
+            self._diagnostics.error(
+                "bad-occurrences",
+                f'the occurrences of requirement "{item.name}" go beyond its definition',
+                item.span,
+                hint=f"stay within [{least}, {'UNBOUNDED' if most is None else most}]",
+                related=_defined_here(shape),
+            )
+        elif low > 1:
+            self._diagnostics.error(
+                "not-supported-yet",
+                f'requirement "{item.name}": one assignment makes one relationship in this version',
+                item.span,
+                hint="assign it once for each node template that fulfils it",
+            )
+
+    def _no_target(self, item: entities.RequirementAssignment) -> None:
+        if item.node_filter is None and item.capability is None:
+            self._diagnostics.error(
+                "missing-keyname",
+                f'requirement "{item.name}" names no node template',
+                item.span,
+                hint=f"write {item.name}: <node template>",
+            )
+            return
+        self._diagnostics.error(
+            "not-supported-yet",
+            f'requirement "{item.name}": choosing a node by type or filter is not carried out in this version',
+            (item.node_filter or item.at).span if item.node_filter is not None else item.span,
+            hint="name the node template that fulfils it, without node_filter",
+        )
+
     def _unknown_target(self, item: entities.RequirementAssignment, written: Scalar) -> None:
-        if written.text in self._templates.written:
+        if self._templates.is_written(written.text):
             return  # its own fault was reported
         if find_type("node", written, self._unit, self._units) is not None:
             self._diagnostics.error(
@@ -217,6 +313,8 @@ class Requirements:
     ) -> Capability | None:
         """The target's capability: the one named, else the best match for the type that is asked for."""
         wanted = shape.capability
+        if any(not c.kinds for c in target.capabilities.values()):
+            return None  # one that could not be read may be the one that is meant
         if item.capability is not None:
             named = target.capabilities.get(item.capability.text)
             if named is not None:
@@ -227,6 +325,7 @@ class Requirements:
                     f'capability "{named.name}" of "{target.name}" is a {named.kinds[0]}; '
                     f'requirement "{item.name}" needs a {wanted}',
                     item.capability.span,
+                    hint="leave capability: out to take the one that fits",
                 )
                 return None
             found = find_type("capability", item.capability, self._unit, self._units)
@@ -286,11 +385,11 @@ class Requirements:
         self._count_user(target, span)
         values = self._types.values
         values.found_calls = []
-        key = f"{node.name}.{shape.name}" + (f".{number + 1}" if number else "")
+        key = f"{node.name}.{shape.name}" + (f".{number}" if number > 1 else "")
         owner = f'the relationship of requirement "{shape.name}"'
         written = _merged_properties(template.properties if template else None, part.properties if part else None)
         properties = values.fields(written, relationship.properties, owner, "property", span)
-        attributes = {n: d.default for n, d in relationship.attributes.items() if d.has_default}
+        attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
         interfaces = self._interfaces(relationship, shape, template, part, owner)
         own = tuple(values.found_calls)
         self.calls[key] = (*own, *_default_calls(relationship), *_interface_calls(interfaces))
@@ -322,13 +421,14 @@ class Requirements:
         if part is None or part.type is None:
             return None, wanted or DEFAULT_RELATIONSHIP
         template = self._relationship_templates.get(part.type.text)
-        name = template.type if template is not None else part.type
-        found = find_type("relationship", name, self._unit, self._units)
+        if template is None and is_lost(self._relationship_templates, part.type.text):
+            return None, None
+        if template is not None:
+            self._used_templates.add(template.name)
+            found = find_type("relationship", template.type, self._unit, self._units)
+        else:
+            found = self._units.require("relationship", part.type, self._unit, self._relationship_templates)
         if found is None or found.name not in self._types.relationships:
-            if template is None:
-                known = [*self._relationship_templates, *self._types.relationships]
-                what = "relationship template or type"
-                self._diagnostics.unknown("unknown-type", what, part.type.text, part.type.span, known)
             return template, None
         kinds = self._types.relationships[found.name].kinds
         if wanted and wanted not in kinds:
@@ -336,7 +436,8 @@ class Requirements:
                 "wrong-relationship",
                 f'requirement "{shape.name}" needs a relationship of type {wanted}, not {found.name}',
                 part.type.span,
-                related=(Related("defined here", shape.span),) if shape.span else (),
+                hint="use that type or one derived from it",
+                related=_defined_here(shape),
             )
             return template, None
         return template, found.name
@@ -372,9 +473,18 @@ class Requirements:
         if most is not None and self._users[place] > most:
             self._diagnostics.error(
                 "too-many-sources",
-                f'capability "{target.capability.name}" of "{target.node.name}" serves at most {most} requirements',
+                f'capability "{target.capability.name}" of "{target.node.name}" serves at most {_times(most)}',
                 span,
+                hint="choose another target",
             )
+
+
+def _defined_here(shape: RequirementShape) -> tuple[Related, ...]:
+    return (Related("defined here", shape.span),) if shape.span else ()
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _merged_properties(first: Mapping | None, second: Mapping | None) -> Mapping | None:

@@ -42,7 +42,7 @@ def _resolve_topology(
     if topology is None:
         topology = entities.TopologyTemplate(at=entry.content.at)
     _refuse_workflows(topology, diagnostics)
-    inputs = _inputs(topology, entry, types)
+    inputs = _inputs(topology, entry, types, diagnostics)
     types.values.inputs = inputs
     templates = Templates(types, entry, diagnostics)
     templates.read(topology.node_templates or {})
@@ -74,15 +74,22 @@ def _resolve_topology(
     )
 
 
-def _inputs(topology: entities.TopologyTemplate, entry: Unit, types: Types) -> dict[str, PropertyDefinition]:
-    found = {}
+def _inputs(
+    topology: entities.TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
+) -> dict[str, PropertyDefinition]:
+    found: dict[str, PropertyDefinition] = {}
     for name, item in (topology.inputs or {}).items():
-        definition = types.definitions.parameter(name, item, entry)
-        if definition is None:
-            continue
-        found[name] = definition
+        found[name] = types.definitions.parameter(name, item, entry)
         types.definitions.remember_default(found, name, item)
-    types.definitions.settle_defaults()
+    types.definitions.settle_defaults(found)
+    for definition in found.values():
+        for call in calls(definition.default):
+            diagnostics.error(
+                "bad-value",
+                f'the default of input "{definition.name}" is a value, not a function',
+                call.span,
+                hint="inputs are known before anything else",
+            )
     return found
 
 

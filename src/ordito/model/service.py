@@ -19,7 +19,7 @@ UNBOUNDED = None
 
 
 class Schema(msgspec.Struct, frozen=True):
-    """The type of a value: a data type's full name, with the schemas of entries and keys, and its constraints (§3.6.9)."""
+    """The type of a value: a data type's full name, the schemas of entries and keys, and constraints (§3.6.9)."""
 
     type: str
     entry: Schema | None = None
@@ -90,7 +90,7 @@ class Operation(msgspec.Struct, frozen=True):
     """An operation as it holds for one node or relationship, inherited and overridden parts merged (§3.6.17).
 
     ``implementation`` is None for an operation that does nothing. ``outputs`` maps an output's name to the attribute
-    path it is written to, for example ``("SELF", "port")``. ``timeout`` is in seconds.
+    path it is written to, for example ``("SELF", "port")``; ``output_spans`` says where. ``timeout`` is in seconds.
     """
 
     interface: str
@@ -103,10 +103,11 @@ class Operation(msgspec.Struct, frozen=True):
     outputs: Mapping[str, tuple[str | int, ...]] = {}
     description: str = ""
     span: Span | None = None
+    output_spans: Mapping[str, Span] = {}
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """An interface: its symbolic name, the full names of its type and the type's ancestors, its operations (§3.6.20)."""
+    """An interface: its symbolic name, the full names of its type and of that one's ancestors, its operations (§3.6.20)."""
 
     name: str
     kinds: tuple[str, ...]

@@ -8,11 +8,12 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
-from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDefinition, Schema
+from ordito.model.service import Capability, Interface, NodeTemplate, Schema
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
+from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
 
 RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
@@ -37,19 +38,29 @@ class Templates:
         self._diagnostics = diagnostics
         self._shared: dict[str, _Shared] = {}
         self.nodes: dict[str, NodeTemplate] = {}
-        self.written: dict[str, entities.NodeTemplate] = {}
+        self.written: MappingType[str, entities.NodeTemplate] = {}
         self.calls: dict[str, tuple[Call, ...]] = {}
         """The calls that each template's own values hold, for checking what they refer to."""
 
     def read(self, written: MappingType[str, entities.NodeTemplate]) -> None:
         """Read all node templates, without their requirements."""
+        self.written = written
         self._check_names(written)
         for name, item in written.items():
-            self.written[name] = item
             definition = self._types.find("node", item.type, self._unit)
             shape = self._types.nodes.get(definition.name) if definition else None
             if shape is not None:
                 self.nodes[name] = self._node(name, item, shape)
+
+    def is_written(self, name: str) -> bool:
+        """Whether a template of that name is written, readable or not."""
+        return name in self.written or is_lost(self.written, name)
+
+    @property
+    def some_unreadable(self) -> bool:
+        """Whether some template is written but could not be read."""
+        lost = isinstance(self.written, Entries) and bool(self.written.lost or self.written.all_lost)
+        return lost or len(self.nodes) < len(self.written)
 
     def shared_calls(self, node_type: str) -> tuple[Call, ...]:
         """The calls in what a type gives all its templates."""
@@ -63,12 +74,11 @@ class Templates:
         what = f'node template "{name}"'
         self._refuse_later(item)
         properties = values.fields(item.properties, shape.properties, what, "property", item.span)
-        attributes = self._attributes(item.attributes, shape.attributes, what)
+        attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what)
         artifacts = shape.artifacts
         if item.artifacts:
-            read = {n: self._types.artifacts.read(a, self._unit) for n, a in item.artifacts.items()}
-            artifacts = {**artifacts, **{n: a for n, a in read.items() if a is not None}}
+            artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit)}
         interfaces = shared.interfaces
         if item.interfaces or item.artifacts:
             parts = self._types.interfaces.merge(
@@ -107,22 +117,6 @@ class Templates:
             self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape))
         return self._shared[kind]
 
-    def _attributes(
-        self, written: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
-    ) -> dict[str, Value]:
-        values = self._types.values
-        found = {n: d.default for n, d in definitions.items() if d.has_default}
-        for key, node in written.entries() if written is not None else ():
-            definition = definitions.get(key.text)
-            if definition is None:
-                assert written is not None
-                values.unknown(key, "attribute", what, definitions, written)
-                continue
-            if isinstance(node, Mapping) and node.values.keys() == {"description", "value"}:
-                node = node.values["value"]
-            found[key.text] = values.assigned(key, node, definition, "attribute")
-        return found
-
     def _capabilities(
         self, item: entities.NodeTemplate, shape: NodeShape, shared: _Shared, what: str
     ) -> MappingType[str, Capability]:
@@ -135,6 +129,8 @@ class Templates:
                     "unknown-capability", f"capability of {what}", name, assignment.span, shape.capabilities
                 )
                 continue
+            if not definition.kinds:
+                continue
             part = f'capability "{name}" of {what}'
             properties = values.fields(assignment.properties, definition.properties, part, "property", assignment.span)
             given = assignment.properties.values if assignment.properties is not None else ()
@@ -144,7 +140,7 @@ class Templates:
                 name,
                 definition.kinds,
                 properties,
-                self._attributes(assignment.attributes, definition.attributes, part),
+                values.attributes(assignment.attributes, definition.attributes, part),
                 definition.properties,
                 definition.attributes,
                 definition.assigned | frozenset(given),

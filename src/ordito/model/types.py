@@ -10,19 +10,21 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
+from ordito.model.data_types import DataTypes
 from ordito.model.definitions import Definitions, literal_default, primitive_types
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
-from ordito.model.service import UNBOUNDED, Artifact, DataType, PropertyDefinition, Schema
-from ordito.model.units import Definition, Unit, Units, find_type, visible_types
+from ordito.model.service import UNBOUNDED, Artifact, DataType, PropertyDefinition
+from ordito.model.units import Definition, Unit, Units
 from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
+from ordito.syntax.entries import Entries, EntryList
 
 
 class CapabilityShape(msgspec.Struct, frozen=True):
     """A capability type, or a capability of a node type, flattened. ``assigned`` names the properties that a type
-    below the normative ones gave a default."""
+    below the normative ones gave a default. One without ``kinds`` is written but could not be read."""
 
     kinds: tuple[str, ...]
     properties: MappingType[str, PropertyDefinition]
@@ -34,7 +36,8 @@ class CapabilityShape(msgspec.Struct, frozen=True):
 
 
 class RequirementShape(msgspec.Struct, frozen=True):
-    """A requirement of a node type, flattened; types by their full names, "" where none is asked for."""
+    """A requirement of a node type, flattened; types by their full names, "" where none is asked for. One without
+    ``capability`` is written but could not be read."""
 
     name: str
     capability: str
@@ -82,10 +85,12 @@ class Types:
         self.capabilities: dict[str, CapabilityShape] = {}
         self.relationships: dict[str, RelationshipShape] = {}
         self.nodes: dict[str, NodeShape] = {}
+        self._kinds: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def flatten(self) -> None:
         """Flatten all types: data types first, since everything holds values; node types last."""
-        self._flatten_data(self._hierarchy("data", frozenset(PRIMITIVES)))
+        data_types = DataTypes(self.data, self.definitions, self._diagnostics)
+        data_types.flatten(self._hierarchy("data", frozenset(PRIMITIVES)))
         self.artifacts.add_types(self._hierarchy("artifact"), self.definitions)
         self.interfaces.add_types(self._hierarchy("interface"))
         self._flatten_capabilities(self._hierarchy("capability"))
@@ -97,75 +102,12 @@ class Types:
 
     def find(self, kind: str, name: Scalar, unit: Unit) -> Definition | None:
         """The type that a name means in a file; an error with suggestions where there is none."""
-        found = find_type(kind, name, unit, self._units)
-        if found is None:
-            known = visible_types(kind, unit, self._units)
-            self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known)
-        return found
+        return self._units.require(kind, name, unit)
 
     def _hierarchy(self, kind: str, roots: frozenset[str] = frozenset()) -> Hierarchy:
-        return Hierarchy(kind, self._units, self._diagnostics, roots)
-
-    def _flatten_data(self, hierarchy: Hierarchy) -> None:
-        own: list[tuple[Definition, dict[str, PropertyDefinition]]] = []
-        for definition in hierarchy.order:
-            written = definition.content
-            assert isinstance(written, entities.DataType)
-            derived = written.derived_from
-            parent = self.data.get(hierarchy.parent(definition) or (derived.text if derived else ""))
-            self._check_data_type(written, definition, parent)
-            properties: dict[str, PropertyDefinition] = {}
-            kinds = (*hierarchy.kinds[definition.name], *(parent.kinds if parent and parent.name in PRIMITIVES else ()))
-            self.data[definition.name] = DataType(
-                definition.name, kinds, parent.base if parent else "", properties, parent.constraints if parent else ()
-            )
-            own.append((definition, properties))
-        for definition, properties in own:
-            written = definition.content
-            assert isinstance(written, entities.DataType)
-            made = self.data[definition.name]
-            derived = written.derived_from
-            parent = self.data.get(hierarchy.parent(definition) or (derived.text if derived else ""))
-            inherited = parent.properties if parent else {}
-            properties.update(inherited)
-            merged = self.definitions.merge(inherited, written.properties, definition.unit, into=properties)
-            assert merged is properties
-            entry = self.definitions.schema(written.entry_schema, definition.unit) if written.entry_schema else None
-            key = self.definitions.schema(written.key_schema, definition.unit) if written.key_schema else None
-            constraints = parent.constraints if parent else ()
-            if written.constraints and made.base:
-                base = Schema(made.base, constraints=())
-                constraints = (*constraints, *self.definitions.constrained(base, written.constraints).constraints)
-            self.data[definition.name] = msgspec.structs.replace(
-                made,
-                constraints=constraints,
-                entry=entry or (parent.entry if parent else None),
-                key=key or (parent.key if parent else None),
-            )
-        self.definitions.settle_defaults()
-        for definition, properties in own:
-            parent = self.data.get(hierarchy.parent(definition) or "")
-            for name, inherited_definition in (parent.properties if parent else {}).items():
-                if inherited_definition.has_default and not properties[name].has_default:
-                    properties[name] = msgspec.structs.replace(
-                        properties[name], has_default=True, default=inherited_definition.default
-                    )
-
-    def _check_data_type(self, written: entities.DataType, definition: Definition, parent: DataType | None) -> None:
-        if written.derived_from is None and not written.properties and not definition.unit.is_bundled:
-            self._diagnostics.error(
-                "empty-data-type",
-                f'data type "{written.name}" has neither derived_from nor properties',
-                written.span,
-                hint="derive it from another type or give it properties",
-            )
-        if written.constraints and (parent is None or not parent.base):
-            self._diagnostics.error(
-                "bad-constraint",
-                f'data type "{written.name}" is not derived from a primitive type, so it cannot be constrained',
-                written.span,
-                hint="put the constraints on its properties",
-            )
+        hierarchy = Hierarchy(kind, self._units, self._diagnostics, roots)
+        self._kinds[kind] = hierarchy.kinds
+        return hierarchy
 
     def _flatten_capabilities(self, hierarchy: Hierarchy) -> None:
         for definition in hierarchy.order:
@@ -206,11 +148,7 @@ class Types:
             written = definition.content
             assert isinstance(written, entities.NodeType)
             parent = self.nodes.get(hierarchy.parent(definition) or "", NO_NODE)
-            artifacts = dict(parent.artifacts)
-            for name, item in (written.artifacts or {}).items():
-                artifact = self.artifacts.read(item, definition.unit)
-                if artifact is not None:
-                    artifacts[name] = artifact
+            artifacts = {**parent.artifacts, **self.artifacts.read_all(written.artifacts, definition.unit)}
             self.nodes[definition.name] = NodeShape(
                 hierarchy.kinds[definition.name],
                 self.definitions.merge(parent.properties, written.properties, definition.unit),
@@ -232,90 +170,132 @@ class Types:
         found = dict(parent.capabilities)
         for name, item in (written.capabilities or {}).items():
             inherited = found.get(name)
-            base = inherited
-            if item.type is not None:
-                definition = self.find("capability", item.type, unit)
-                base = self.capabilities.get(definition.name) if definition else None
-                if base is None:
-                    continue
-                if inherited is not None and inherited.kinds[0] not in base.kinds:
-                    self._diagnostics.error(
-                        "bad-refinement",
-                        f'capability "{name}" is a {inherited.kinds[0]} and cannot become a {base.kinds[0]}',
-                        item.type.span,
-                        hint="use the same type or one derived from it",
-                    )
-                    continue
-                if inherited is not None and base.kinds == inherited.kinds:
-                    base = inherited
-            if base is None:
-                self._diagnostics.error(
-                    "missing-keyname", f'capability "{name}" lacks "type"', item.span, hint="name its capability type"
-                )
-                continue
+            base = self._capability_base(name, item, inherited, unit)
             found[name] = CapabilityShape(
                 base.kinds,
                 self.definitions.merge(base.properties, item.properties, unit),
                 self.definitions.merge(base.attributes, item.attributes, unit, what="attribute"),
                 self._names("node", item.valid_source_types, unit) or base.valid_source_types,
-                item.occurrences or (inherited or base).occurrences,
+                self._narrowed("capability", item, inherited),
                 base.assigned | _with_defaults(item.properties, unit),
                 item.span,
             )
+        for name in written.capabilities.lost if isinstance(written.capabilities, Entries) else ():
+            found[name] = NO_CAPABILITY
         return found
+
+    def _capability_base(
+        self, name: str, item: entities.CapabilityDefinition, inherited: CapabilityShape | None, unit: Unit
+    ) -> CapabilityShape:
+        """What a capability definition builds on: its type, or the inherited capability that it refines."""
+        if item.type is None:
+            if inherited is None:
+                self._diagnostics.error(
+                    "missing-keyname", f'capability "{name}" lacks "type"', item.span, hint="name its capability type"
+                )
+            return inherited or NO_CAPABILITY
+        definition = self._units.require("capability", item.type, unit)
+        base = self.capabilities.get(definition.name, NO_CAPABILITY) if definition else NO_CAPABILITY
+        if inherited is None or not base.kinds or not inherited.kinds:
+            return base
+        if inherited.kinds[0] not in base.kinds:
+            self._diagnostics.error(
+                "bad-refinement",
+                f'capability "{name}" is a {inherited.kinds[0]} and cannot become a {base.kinds[0]}',
+                item.type.span,
+                hint="use the same type or one derived from it",
+                related=_inherited_here(inherited.span),
+            )
+            return inherited
+        return inherited if base.kinds == inherited.kinds else base
 
     def _requirements(self, parent: NodeShape, written: entities.NodeType, unit: Unit) -> dict[str, RequirementShape]:
         found = dict(parent.requirements)
         for item in written.requirements or ():
-            inherited = found.get(item.name)
-            part = item.relationship
-            capability = self._name("capability", item.capability, unit) or (inherited.capability if inherited else "")
-            if item.capability is None and inherited is None:
-                self._diagnostics.error(
-                    "missing-keyname",
-                    f'requirement "{item.name}" lacks "capability"',
-                    item.span,
-                    hint="name the capability type that a target must offer",
-                )
-                continue
-            found[item.name] = RequirementShape(
-                item.name,
-                capability,
-                self._name("node", item.node, unit) or (inherited.node if inherited else ""),
-                self._name("relationship", part.type if part else None, unit)
-                or (inherited.relationship if inherited else ""),
-                part.interfaces if part and part.interfaces else inherited.interfaces if inherited else None,
-                unit if (part and part.interfaces) or inherited is None else inherited.unit,
-                self._narrowed(item, inherited),
-                item.span,
-            )
+            found[item.name] = self._requirement(item, found.get(item.name), unit)
+        for name in written.requirements.lost if isinstance(written.requirements, EntryList) else ():
+            found[name] = RequirementShape(name, "", "", "", None, unit, (0, UNBOUNDED))
         return found
 
+    def _requirement(
+        self, item: entities.RequirementDefinition, inherited: RequirementShape | None, unit: Unit
+    ) -> RequirementShape:
+        part = item.relationship
+        if item.capability is None and inherited is None:
+            self._diagnostics.error(
+                "missing-keyname",
+                f'requirement "{item.name}" lacks "capability"',
+                item.span,
+                hint="name the capability type that a target must offer",
+            )
+        if item.node_filter is not None:
+            self._diagnostics.error(
+                "not-supported-yet",
+                f'requirement "{item.name}": node filters are not carried out in this version',
+                item.span,
+                hint="remove node_filter",
+            )
+        interfaces = part.interfaces if part and part.interfaces else None
+        return RequirementShape(
+            item.name,
+            self._refined("capability", item.name, item.capability, inherited.capability if inherited else "", unit),
+            self._refined("node", item.name, item.node, inherited.node if inherited else "", unit),
+            self._refined(
+                "relationship",
+                item.name,
+                part.type if part else None,
+                inherited.relationship if inherited else "",
+                unit,
+            ),
+            interfaces if interfaces or inherited is None else inherited.interfaces,
+            unit if interfaces or inherited is None else inherited.unit,
+            self._narrowed("requirement", item, inherited),
+            item.span,
+        )
+
+    def _refined(self, kind: str, name: str, written: Scalar | None, inherited: str, unit: Unit) -> str:
+        """The type that a requirement asks for: the one written, which may only be closer than the inherited one."""
+        if written is None:
+            return inherited
+        found = self._units.require(kind, written, unit)
+        if found is None:
+            return ""
+        kinds = self._kinds[kind].get(found.name, ())
+        if inherited and kinds and inherited not in kinds:
+            self._diagnostics.error(
+                "bad-refinement",
+                f'requirement "{name}" asks for a {inherited} and cannot ask for a {found.name} instead',
+                written.span,
+                hint="use the same type or one derived from it",
+            )
+            return inherited
+        return found.name
+
     def _narrowed(
-        self, item: entities.RequirementDefinition, inherited: RequirementShape | None
+        self,
+        what: str,
+        item: entities.CapabilityDefinition | entities.RequirementDefinition,
+        inherited: CapabilityShape | RequirementShape | None,
     ) -> tuple[int, int | None]:
-        if item.occurrences is None:
-            return inherited.occurrences if inherited else (1, 1)
+        """The occurrences of a capability or requirement, which may only be narrower than inherited ones."""
+        if inherited is None or item.occurrences is None:
+            default = (1, UNBOUNDED) if what == "capability" else (1, 1)
+            return item.occurrences or (inherited.occurrences if inherited else default)
         low, high = item.occurrences
-        if inherited is not None:
-            least, most = inherited.occurrences
-            if low < least or (most is not UNBOUNDED and (high is UNBOUNDED or high > most)):
-                related = (Related("inherited from here", inherited.span),) if inherited.span else ()
-                self._diagnostics.error(
-                    "bad-refinement",
-                    f'requirement "{item.name}" may only narrow the occurrences that it inherits',
-                    item.span,
-                    related=related,
-                )
+        least, most = inherited.occurrences
+        if low < least or (most is not UNBOUNDED and (high is UNBOUNDED or high > most)):
+            self._diagnostics.error(
+                "bad-refinement",
+                f'{what} "{item.name}" may only narrow the occurrences that it inherits',
+                item.span,
+                hint=f"stay within [{least}, {'UNBOUNDED' if most is UNBOUNDED else most}]",
+                related=_inherited_here(inherited.span),
+            )
         return low, high
 
     def _names(self, kind: str, written: Iterable[Scalar] | None, unit: Unit) -> tuple[str, ...]:
-        found = (self.find(kind, name, unit) for name in written or ())
+        found = (self._units.require(kind, name, unit) for name in written or ())
         return tuple(d.name for d in found if d is not None)
-
-    def _name(self, kind: str, written: Scalar | None, unit: Unit) -> str:
-        found = self.find(kind, written, unit) if written is not None else None
-        return found.name if found else ""
 
     def _check_attribute_defaults(self) -> None:
         """Warn of attributes with literal defaults (§3.6.12), once where they are written."""
@@ -334,6 +314,10 @@ class Types:
                     span,
                     hint="make it a property, or map an operation's output to it",
                 )
+
+
+def _inherited_here(span: Span | None) -> tuple[Related, ...]:
+    return (Related("inherited from here", span),) if span else ()
 
 
 def _with_defaults(written: MappingType[str, entities.PropertyDefinition] | None, unit: Unit) -> frozenset[str]:

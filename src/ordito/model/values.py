@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingType
 from typing import Any
 
-from ordito.base.diagnostics import Diagnostics, Related, suggestion
+from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
 from ordito.base.span import Span
+from ordito.base.suggest import nearest
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Version
-from ordito.model.constraints import violation
-from ordito.model.service import DataType, PropertyDefinition, Schema
-from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
+from ordito.model.constraints import LENGTHS, violation
+from ordito.model.service import Constraint, DataType, PropertyDefinition, Schema
+from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, decimal, integer
-from ordito.syntax.expressions import Call, Value
-from ordito.syntax.functions import call_in, read_call
+from ordito.syntax.expressions import Call, Value, is_static
+from ordito.syntax.functions import call_in, meant_function, read_call
 
 PRIMITIVES = (
     "string",
@@ -36,7 +37,8 @@ EXAMPLES = {
     "boolean": "write true or false",
 }
 FUNCTION_RESULTS = {"concat": "string", "join": "string", "token": "string", "get_artifact": "string"}
-UNTYPED = Schema("")
+UNREADABLE = Schema("")
+"""The schema of what is defined by a type that does not exist: its values are not looked at."""
 
 
 class Values:
@@ -50,7 +52,8 @@ class Values:
 
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
-        return self.data_types[schema.type].base
+        data_type = self.data_types.get(schema.type)
+        return data_type.base if data_type is not None else ""
 
     def read(self, node: Node, schema: Schema, what: str, declared: Span | None = None) -> Value:
         """Read a value of a schema. Where it does not fit, an error is reported and None returned.
@@ -66,9 +69,9 @@ class Values:
         if read is None:
             value: Value = self._complex(node, data_type, what)
         else:
-            before = len(self.diagnostics)
+            before = self.diagnostics.errors
             value = read(self, node, schema, data_type, what, declared)
-            if len(self.diagnostics) > before:
+            if self.diagnostics.errors > before:
                 return None
         if data_type.constraints or schema.constraints:
             self.check(value, schema, data_type, node.span, what)
@@ -78,11 +81,16 @@ class Values:
         """Check an evaluated value against the constraints of its type and schema."""
         if isinstance(value, Call):
             return
+        whole = not isinstance(value, list | dict) or is_static(value)
         for constraint in (*data_type.constraints, *schema.constraints):
+            if not whole and constraint.operator not in LENGTHS:
+                continue  # parts of the value are known at run time only
             wrong = violation(value, constraint, data_type.base)
             if wrong:
                 related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
-                self.diagnostics.error("constraint", f"{what} {wrong}", span, related=related)
+                self.diagnostics.error(
+                    "constraint", f"{what} {wrong}", span, hint=_valid_value(value, constraint), related=related
+                )
                 return
 
     def wrong(self, node: Node, type_name: str, what: str, declared: Span | None, hint: str = "") -> None:
@@ -90,6 +98,10 @@ class Values:
         shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
         related = (Related(f"{type_name} is declared here", declared),) if declared else ()
         article = "an" if type_name[0] in "aeiou" else "a"
+        if near := meant_function(node):
+            hint = f'did you mean the function "{near}"?'
+        elif isinstance(node, Scalar) and not node.plain and type_name in EXAMPLES:
+            hint = f"{EXAMPLES[type_name]}, without quotes"
         self.diagnostics.error(
             "bad-value",
             f"{what}: {shown} is not {article} {type_name}",
@@ -139,6 +151,10 @@ class Values:
 
     def _string(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if isinstance(node, Scalar):
+            if node.plain and node.text in NULLS:
+                self.diagnostics.error(
+                    "missing-value", f"{what} is empty", node.span, hint='write "" for an empty text'
+                )
             return node.text
         self.wrong(node, schema.type, what, declared)
         return None
@@ -204,10 +220,16 @@ class Values:
             self.wrong(node, schema.type, what, declared)
             return None
         try:
-            return canonical(node.text, data_type.base)
+            value = canonical(node.text, data_type.base)
         except NotAScalarUnit as error:
             self.diagnostics.error("bad-value", f"{what}: {error}", node.span, hint=error.hint)
             return None
+        unit = value.partition(" ")[2]
+        if data_type.base != "scalar-unit.size" and not node.text.rstrip().endswith(unit):
+            self.diagnostics.warning(
+                "unit-case", f"{what}: the unit is written {unit}", node.span, hint=f"write {value}"
+            )
+        return value
 
     def _list(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if not isinstance(node, Sequence):
@@ -296,6 +318,28 @@ class Values:
             return self._nothing(definition, key, part)
         return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
 
+    def attributes(
+        self, node: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
+    ) -> dict[str, Value]:
+        """Read the attribute values that a map assigns, completed with defaults (§3.6.13)."""
+        found = {n: d.default for n, d in definitions.items() if d.has_default}
+        for key, value in node.entries() if node is not None else ():
+            definition = definitions.get(key.text)
+            if definition is not None:
+                inner = self._attribute_value(value, definition)
+                found[key.text] = self.assigned(key, inner, definition, "attribute")
+            elif node is not None:
+                self.unknown(key, "attribute", what, definitions, node)
+        return found
+
+    def _attribute_value(self, node: Node, definition: PropertyDefinition) -> Node:
+        """The value in an attribute assignment, which may be written beside a description."""
+        extended = isinstance(node, Mapping) and "value" in node.values and node.values.keys() <= EXTENDED
+        if extended and self.base(definition.schema) not in {"map", ""}:
+            assert isinstance(node, Mapping)
+            return node.values["value"]
+        return node
+
     def _nothing(self, definition: PropertyDefinition, key: Scalar, part: str) -> Value:
         if definition.required and not definition.has_default:
             self.diagnostics.error(
@@ -305,15 +349,21 @@ class Values:
 
     def unknown(self, key: Scalar, part: str, what: str, known: MappingType[str, Any], given: Mapping) -> list[str]:
         """Report an assignment to something that is not defined; gives what was probably meant."""
-        from ordito.base.suggest import nearest
-
         free = [n for n in known if n not in given.values]
-        self.diagnostics.error(
-            f"unknown-{part}", f'{what} has no {part} "{key.text}"', key.span, hint=suggestion(key.text, free or known)
-        )
+        hint = self.diagnostics.suggestion(key.text, free or known)
+        self.diagnostics.error(f"unknown-{part}", f'{what} has no {part} "{key.text}"', key.span, hint=hint)
         return nearest(key.text, free)
 
 
+def _valid_value(value: Value, constraint: Constraint) -> str:
+    operand = constraint.operand
+    if constraint.operator != "valid_values" or not isinstance(value, str) or not isinstance(operand, list):
+        return ""
+    near = nearest(value, [o for o in operand if isinstance(o, str)])
+    return f'did you mean "{near[0]}"?' if near else ""
+
+
+EXTENDED = {"description", "value"}
 STRING = Schema("string")
 READERS: dict[str, Any] = {
     "string": Values._string,  # noqa: SLF001  (the table of the class's own readers)

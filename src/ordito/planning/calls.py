@@ -26,9 +26,7 @@ SETTLE = Call("", "", "ordito", "settle")
 class Calls:
     """The calls of one plan, in the order in which they are first asked for."""
 
-    def __init__(
-        self, service: Service, static: Evaluator, options: PlanOptions, diagnostics: Diagnostics
-    ) -> None:
+    def __init__(self, service: Service, static: Evaluator, options: PlanOptions, diagnostics: Diagnostics) -> None:
         self._static = static
         self._options = options
         self._diagnostics = diagnostics
@@ -62,7 +60,12 @@ class Calls:
         key = (node.name, "nothing", interface, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
-            self._add(key, msgspec.structs.replace(SETTLE, owner=node.name, interface=interface, operation=name, declared=declared))
+            self._add(
+                key,
+                msgspec.structs.replace(
+                    SETTLE, owner=node.name, interface=interface, operation=name, declared=declared
+                ),
+            )
         return self._known[key]
 
     def _of(

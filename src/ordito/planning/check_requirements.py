@@ -11,7 +11,7 @@ from ordito.planning.draft import Draft
 def check_requirements(draft: Draft) -> None:
     """Refuse every cycle of requirements, by the names on it, a node that requires itself included."""
     draft.ordered = targets_first(draft.service)
-    left = {name: None for name in draft.service.nodes}
+    left = dict.fromkeys(draft.service.nodes)
     for node in draft.ordered:
         del left[node.name]
     while left:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 
-
 from ordito.instances.records import SCALED_IN, Instance, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
@@ -143,5 +142,3 @@ class _Hosts:
             count, _, host = heapq.heappop(self._queue)
             if self._hosted[host] == count:
                 return host
-
-

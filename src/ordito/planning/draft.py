@@ -18,6 +18,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.calls import Calls
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
+from ordito.planning.recipes import Recipes, Where
 from ordito.work.plan import Action
 
 
@@ -61,21 +62,27 @@ class Chain:
 
     def __init__(self, steps: list[int]) -> None:
         self.steps = steps
-        self.begin = self.ready = steps[0]
-        self.end = steps[-1]
+        self.begin = steps[0]
+        self.ready = self.end = steps[-1]
 
 
 class Member:
-    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why."""
+    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
-    __slots__ = ("chain", "fate", "reason", "record", "template")
+    ``done`` is how many of its operations, in order, were carried out already. ``undone`` are the steps that undo
+    links of an instance that stays.
+    """
+
+    __slots__ = ("chain", "done", "fate", "reason", "record", "template", "undone")
 
     def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
         self.record = record
         self.template = template
         self.fate = fate
         self.reason = reason
+        self.done = 0
         self.chain: Chain | None = None
+        self.undone: list[int] = []
 
     @property
     def id(self) -> str:
@@ -92,7 +99,8 @@ class Draft:
     """A plan in the making.
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
-    instances per node and ``origins`` says where each comes from. ``removing`` says that the whole plan removes.
+    instances per node and ``origins`` says where each comes from. ``undoing`` are, by node, the instances that stay
+    and of which links are undone. ``order`` is the order of the steps that are left in the end.
     """
 
     def __init__(
@@ -106,6 +114,7 @@ class Draft:
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.static = Evaluator(service, Snapshot(), inputs)
         self.calls = Calls(service, self.static, options, self.diagnostics)
+        self.recipes = Recipes(service, self.calls, options, self.diagnostics)
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}
         self.origins: dict[str, str] = {}
@@ -118,6 +127,7 @@ class Draft:
         self.edge_reasons: list[int] = []
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
+        self.undoing: dict[str, list[Member]] = {}
         self._computes: dict[str, str] = {}
 
     def add(self, step: DraftStep) -> int:
@@ -144,6 +154,14 @@ class Draft:
         self.members[member.id] = member
         self.of_node.setdefault(member.template.name, []).append(member)
 
+    def runs_on(self, where: Where, instance: str, far: str = "") -> str:
+        """The Compute instance on which an operation runs, "" for the orchestrator."""
+        if where is Where.ORCHESTRATOR:
+            return ""
+        if where is Where.HOST:
+            return self.compute_of(self.members[instance].record.host)
+        return self.compute_of(far if where is Where.FAR else instance)
+
     def compute_of(self, instance: str) -> str:
         """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none."""
         path: list[str] = []
@@ -155,11 +173,13 @@ class Draft:
                 found = known
                 break
             path.append(current)
-            member = self.members[current]
+            member = self.members.get(current)
+            if member is None:
+                break
             if member.template.is_compute:
                 found = current
                 break
-            current = member.record.host if member.record.host in self.members else ""
+            current = member.record.host
         for passed in path:
             self._computes[passed] = found
         return found

@@ -14,6 +14,7 @@ type carries the interface, so another vocabulary is just more rows.
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import pairwise
 
 import msgspec
 
@@ -79,7 +80,7 @@ def in_order(states: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Placed, ..
     """The rows in an order that respects their points; rows that nothing else orders keep the order of the table."""
     points = [*states, *(r.operation for r in rows)]
     waits: dict[str, set[str]] = {p: set() for p in points}
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         waits[after].add(before)
     for row in rows:
         if row.after:

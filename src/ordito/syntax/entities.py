@@ -171,6 +171,7 @@ class RequirementDefinition(Entity, frozen=True, eq=False, kw_only=True):
     capability: Annotated[Scalar | None, Key(Text())] = None
     node: Annotated[Scalar | None, Key(Text())] = None
     relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
+    node_filter: Annotated[Node | None, Key(Raw())] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
 
 

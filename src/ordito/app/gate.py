@@ -1,0 +1,23 @@
+"""What must hold of an ensemble before something is done with it."""
+
+from __future__ import annotations
+
+from ordito.app.errors import JobUnfinished, Refused
+from ordito.ensemble.store import Ensemble
+
+
+def refuse_unfinished(ensemble: Ensemble) -> None:
+    """Raise ``JobUnfinished`` if a job of this ensemble was interrupted."""
+    if ensemble.unfinished is not None:
+        header = ensemble.unfinished.header
+        raise JobUnfinished(header.id, header.workflow)
+
+
+def no_ensemble(shown: str) -> Refused:
+    """That a directory is not an ensemble."""
+    where = "the current directory" if shown == "." else shown
+    return Refused(
+        "no-ensemble",
+        f"{where} is not an ensemble: nothing was ever deployed there",
+        "name the ensemble's directory with -e DIR, or deploy a service: ordito deploy SERVICE",
+    )

@@ -1,0 +1,133 @@
+"""What a use case says while it is at work, on a terminal or anywhere else; and the question whether to go ahead."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+from ordito.app.errors import NobodyToAsk
+from ordito.app.proposal import Proposal
+from ordito.base.diagnostics import Diagnostic
+from ordito.cli.channel import Channel
+from ordito.cli.plan_view import change_data, write_brief, write_plan
+from ordito.cli.progress.ledger import Ledger
+from ordito.cli.progress.lines import LineProgress
+from ordito.cli.session import Session
+from ordito.work.events import Event, Listener
+
+
+class Progress(Protocol):
+    """A rendering of a job's events."""
+
+    def __call__(self, event: Event) -> None:
+        """Take notice of an event."""
+
+    def close(self) -> None:
+        """Nothing more will come; may be called more than once."""
+
+
+class _Silent:
+    """No rendering at all."""
+
+    def __call__(self, event: Event) -> None:
+        """Say nothing."""
+
+    def close(self) -> None:
+        """Say nothing."""
+
+
+class CliConversation:
+    """Shows the plan and asks, then renders the job's events. ``ledger`` adds them up for the report at the end."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.ledger = Ledger()
+        self._progress: Progress = _Silent()
+
+    def found(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show warnings and notes."""
+        self._session.diagnostics(diagnostics)
+
+    def approve(self, proposal: Proposal) -> bool:
+        """Show the plan, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
+        session, settings = self._session, self._session.settings
+        if session.stream is not None:
+            for change in proposal.plan.changes:
+                session.stream.say("plan.change", change_data(change))
+        if settings.yes:
+            if session.stream is None and not settings.quiet:
+                write_brief(proposal, session.err)
+            return True
+        if not session.can_ask:
+            raise NobodyToAsk(proposal.workflow)
+        write_plan(proposal, session.err, full=False)
+        return self._ask(proposal, session.err)
+
+    def _ask(self, proposal: Proposal, channel: Channel) -> bool:
+        while True:
+            channel.write(f"Go ahead with {proposal.workflow}? [yes/no/details] ")
+            line = sys.stdin.readline()
+            if not line:
+                channel.line()
+                return False
+            answer = line.strip().lower()
+            if answer in {"yes", "y"}:
+                return True
+            if answer in {"no", "n", ""}:
+                return False
+            if answer in {"details", "d"}:
+                write_plan(proposal, channel, full=True)
+
+    def listener(self) -> Listener:
+        """Render events as they come."""
+        self._progress = self._rendering()
+        return self._tell
+
+    def _tell(self, event: Event) -> None:
+        self.ledger(event)
+        self._progress(event)
+
+    def _rendering(self) -> Progress:
+        session = self._session
+        if session.stream is not None:
+            return session.stream
+        shows_output = session.settings.verbose > 0
+        if session.settings.quiet:
+            return _Silent()
+        if session.err.is_animated:
+            # rich costs more to import than the other renderings cost in all.
+            from ordito.cli.progress.tree import TreeProgress
+
+            return TreeProgress(session.err, shows_output=shows_output)
+        return LineProgress(session.err, shows_output=shows_output)
+
+    @contextmanager
+    def cancelling(self, cancel: Callable[[], None]) -> Iterator[None]:
+        """Interrupts of the user cancel the job; the third one gives up on it."""
+        asked = 0
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            nonlocal asked
+            asked += 1
+            if asked > 2:
+                raise KeyboardInterrupt
+            cancel()
+            self._session.note(_SAID[asked])
+
+        before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            self._progress.close()
+
+
+_SAID = {
+    1: "cancelling: running steps finish, no other one starts; once more ends them now",
+    2: "ending the running steps now",
+}

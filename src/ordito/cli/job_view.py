@@ -1,0 +1,107 @@
+"""The end of a job for people and for programs, and the exit code that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ordito.app.job_run import JobReport
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.progress.ledger import Ledger
+from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
+from ordito.cli.session import Session
+from ordito.cli.text_width import pad, printable, width
+from ordito.work.invocation import Ending
+
+
+def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
+    """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
+    channel = session.err
+    if session.stream is not None:
+        return
+    write_failures(report.failures, channel)
+    if not session.settings.quiet:
+        write_recap(ledger, channel)
+    if not session.settings.quiet or report.status != "ok":
+        write_summary(_summary(report), channel)
+    if report.crash_file:
+        channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+
+
+def _summary(report: JobReport) -> Summary:
+    return Summary(
+        report.job,
+        report.workflow,
+        report.status,
+        report.seconds,
+        report.succeeded,
+        report.no_op,
+        report.failed,
+        report.skipped,
+    )
+
+
+def report_data(report: JobReport) -> dict[str, object]:
+    """A job's end for programs."""
+    return {
+        "job": report.job,
+        "workflow": report.workflow,
+        "status": report.status,
+        "seconds": round(report.seconds, 3),
+        "succeeded": report.succeeded,
+        "no_op": report.no_op,
+        "failed": report.failed,
+        "skipped": report.skipped,
+        "failures": [msgspec.to_builtins(failure) for failure in report.failures],
+        "outputs": dict(report.outputs),
+    }
+
+
+def exit_code(report: JobReport) -> ExitCode:
+    """The exit code that a job's end asks for."""
+    if report.status == "cancelled":
+        return ExitCode.INTERRUPTED
+    if report.status in {"ok", "degraded"}:
+        return ExitCode.DONE
+    unreachable = [failure.outcome.ending is Ending.UNREACHABLE for failure in report.failures]
+    return ExitCode.UNREACHABLE if unreachable and all(unreachable) else ExitCode.JOB_FAILED
+
+
+def suggest(report: JobReport, session: Session) -> None:
+    """The commands that make sense after a job that did not end well."""
+    if exit_code(report) is ExitCode.DONE:
+        return
+    command = session.settings.command
+    again = {"deploy": "carry on: what is done is not done again", "undeploy": "try again to remove what is left"}
+    commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
+    if report.workflow in again:
+        commands.append(NextCommand(command(report.workflow), again[report.workflow]))
+    if report.workflow == "deploy":
+        commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
+    else:
+        commands.append(NextCommand(command("status"), "see what is left"))
+    session.next(*commands)
+
+
+def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:
+    """Outputs by name, one a line."""
+    longest = max(map(width, outputs), default=0)
+    for name, value in outputs.items():
+        channel.line(f"{pad(name, longest)} = {printable(as_text(value))}")
+
+
+def as_text(value: object) -> str:
+    """A value as people and shells want it: texts as they are, lists and maps as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    return msgspec.json.encode(value).decode()
+
+
+def first_words(found: Sequence[str], most: int = 3) -> str:
+    """Some names, and how many more there are."""
+    rest = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + rest

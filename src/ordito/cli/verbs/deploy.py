@@ -1,0 +1,58 @@
+"""`ordito deploy`."""
+
+from __future__ import annotations
+
+import click
+
+from ordito.app.deploy import DeployRequest, DeployResult, deploy
+from ordito.app.inputs import GivenInputs
+from ordito.cli.conversation import CliConversation
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+from ordito.cli.options import input_options, job_options
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+from ordito.work.records import JobOptions
+
+HELP = """Bring the running system to its description.
+
+SERVICE is a definitions file, or a folder that holds one. The first deployment makes the ensemble: a directory that
+knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given later are remembered
+until ensemble.yaml says something else. What is done already is not done again."""
+
+
+@verb("deploy", HELP)
+@click.argument("service", required=False)
+@input_options
+@job_options
+def command(
+    session: Session,
+    service: str | None,
+    input_texts: dict[str, str],
+    input_files: tuple[str, ...],
+    options: JobOptions,
+    wait_lock: float,
+) -> ExitCode:
+    """Deploy."""
+    conversation = CliConversation(session)
+    request = DeployRequest(
+        session.settings.directory, service or "", GivenInputs(input_files, input_texts), options, wait_lock
+    )
+    result = deploy(request, conversation)
+    if result.report is None:
+        return _nothing_to_do(result, session)
+    report = result.report
+    write_report(report, conversation.ledger, session)
+    session.result(report_data(report), lambda channel: write_outputs(report.outputs, channel))
+    suggest(report, session)
+    return exit_code(report)
+
+
+def _nothing_to_do(result: DeployResult, session: Session) -> ExitCode:
+    session.note(f"Nothing to do: {result.service} is as it should be. No operation was run, no file was changed.")
+    if result.ignored:
+        names = ", ".join(result.ignored)
+        session.note(f"These inputs change nothing that exists, so they were not remembered: {names}")
+    data = {"job": None, "workflow": "deploy", "status": "ok", "outputs": result.outputs}
+    session.result(data, lambda channel: write_outputs(result.outputs, channel))
+    return ExitCode.DONE

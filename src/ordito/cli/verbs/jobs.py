@@ -1,0 +1,7 @@
+"""`ordito jobs`: the group of verbs about jobs."""
+
+from __future__ import annotations
+
+from ordito.cli.grammar import JOBS_VERBS, VerbGroup
+
+command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show and resume jobs, and read their logs.")

@@ -1,0 +1,33 @@
+"""`ordito jobs resume`."""
+
+from __future__ import annotations
+
+from ordito.app.resume import ResumeRequest, resume
+from ordito.cli.conversation import CliConversation
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+from ordito.cli.options import wait_lock_option
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+
+HELP = """Continue a job that was interrupted, under the same id.
+
+What is completed does not run again. An operation that was running when the program died is ended if it still runs, and
+then run again."""
+
+
+@verb("resume", HELP)
+@wait_lock_option
+def command(session: Session, wait_lock: float) -> ExitCode:
+    """Resume."""
+    conversation = CliConversation(session)
+    report = resume(ResumeRequest(session.settings.directory, wait_lock), conversation).report
+    if report is None:
+        session.note("Nothing to resume: no job was interrupted.")
+        session.result({"job": None, "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    outputs = report.outputs if report.workflow == "deploy" else {}
+    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
+    suggest(report, session)
+    return exit_code(report)

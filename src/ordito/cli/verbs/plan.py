@@ -1,0 +1,56 @@
+"""`ordito plan`."""
+
+from __future__ import annotations
+
+import click
+
+from ordito.app.inputs import GivenInputs
+from ordito.app.plan import WORKFLOWS, PlanRequest, plan
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import input_options
+from ordito.cli.plan_view import plan_data, write_plan
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+
+HELP = """Show what a deployment would do, and why. Nothing is changed.
+
+SERVICE is needed where there is no ensemble yet. `ordito plan undeploy` shows what removing everything would do."""
+
+
+@verb("plan", HELP)
+@click.argument("words", metavar="[deploy|undeploy] [SERVICE]", nargs=-1)
+@click.option("--full", is_flag=True, help="Show every step with its reason.")
+@input_options
+def command(
+    session: Session, words: tuple[str, ...], full: bool, input_texts: dict[str, str], input_files: tuple[str, ...]
+) -> ExitCode:
+    """Plan."""
+    workflow, service = _meant(words)
+    if workflow == "undeploy" and (input_texts or input_files):
+        raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
+    result = plan(PlanRequest(session.settings.directory, workflow, service, GivenInputs(input_files, input_texts)))
+    if result.unfinished:
+        session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
+    proposal = result.proposal
+    if proposal is None or proposal.plan.is_empty:
+        named = proposal.service.name if proposal is not None else "nothing"
+        said = f"Nothing to do: {named} is {'as it should be' if workflow == 'deploy' else 'deployed'}."
+        empty = {"workflow": workflow, "changes": [], "steps": [], "waves": []}
+        session.result(empty, lambda channel: channel.line(said))
+        return ExitCode.DONE
+    session.diagnostics(proposal.diagnostics)
+
+    def text(channel: Channel) -> None:
+        write_plan(proposal, channel, full=full)
+
+    session.result(plan_data(proposal), text)
+    return ExitCode.DONE
+
+
+def _meant(words: tuple[str, ...]) -> tuple[str, str]:
+    """The workflow and the service that are meant."""
+    workflow, rest = (words[0], words[1:]) if words and words[0] in WORKFLOWS else (WORKFLOWS[0], words)
+    if len(rest) > (1 if workflow == "deploy" else 0):
+        raise click.UsageError(f'"{rest[-1]}" is one word too many for a plan of {workflow}')
+    return workflow, rest[0] if rest else ""

@@ -1,0 +1,32 @@
+"""`ordito undeploy`."""
+
+from __future__ import annotations
+
+from ordito.app.undeploy import UndeployRequest, undeploy
+from ordito.cli.conversation import CliConversation
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+from ordito.cli.options import job_options
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+from ordito.work.records import JobOptions
+
+HELP = """Remove everything that was deployed, with the service as it was deployed last.
+
+It goes on past failures: what can be removed is removed, and every failure is listed."""
+
+
+@verb("undeploy", HELP)
+@job_options
+def command(session: Session, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Undeploy."""
+    conversation = CliConversation(session)
+    report = undeploy(UndeployRequest(session.settings.directory, options, wait_lock), conversation).report
+    if report is None:
+        session.note("Nothing to do: nothing is deployed.")
+        session.result({"job": None, "workflow": "undeploy", "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    session.result(report_data(report), lambda _: None)
+    suggest(report, session)
+    return exit_code(report)

@@ -1,0 +1,81 @@
+"""Transform: the chain of every instance: the operations that make it, or that remove it, one after the other."""
+
+from __future__ import annotations
+
+from ordito.instances.states import DELETED
+from ordito.model.service import Relationship
+from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.lifecycle import Side, Stage
+from ordito.planning.recipes import Entry
+from ordito.work.plan import Action
+
+
+def install_chains(draft: Draft) -> None:
+    """The operations of every instance that is made or continued. One that stays gets a join in their place, at which
+    others can wait for it."""
+    kept = draft.why("stays as it is")
+    for node in draft.ordered:
+        entries = draft.recipes.making(node).install
+        for member in draft.of_node.get(node.name, ()):
+            if member.fate is Fate.KEEP:
+                member.chain = Chain([draft.join(member.id, kept)])
+                member.chain.steps = []
+            elif not member.goes:
+                member.chain = Chain(_in_sequence(draft, member, entries, tolerant=False))
+
+
+def uninstall_chains(draft: Draft) -> None:
+    """The operations of every instance that leaves; they go on past failures."""
+    for node in draft.ordered:
+        recipe = draft.recipes.removing(node)
+        for member in draft.of_node.get(node.name, ()):
+            if member.fate is Fate.LEAVE:
+                member.chain = Chain(_in_sequence(draft, member, recipe.uninstall, tolerant=True))
+            elif member.fate is Fate.DROP:
+                member.chain = Chain([_drop(draft, member, recipe.drop)])
+
+
+def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
+    reason = draft.why(member.reason)
+    order = draft.why("the order of the lifecycle")
+    steps: list[int] = []
+    for entry in entries:
+        far = _first_far(draft, member, entry.relationship, entry.side) if entry.relationship else ""
+        step = DraftStep(
+            f"{member.id}.{entry.name}",
+            Action.DELEGATE if entry.delegated else Action.CALL,
+            member.id,
+            member.id,
+            far,
+            "",
+            entry.call,
+            draft.runs_on(entry.where, member.id, far),
+            entry.stage,
+            tolerant=tolerant,
+            reason=reason,
+        )
+        number = draft.add(step)
+        if steps:
+            draft.edge(steps[-1], number, order)
+        steps.append(number)
+    return steps
+
+
+def _drop(draft: Draft, member: Member, call: int) -> int:
+    name = draft.calls.all[call].name
+    step = DraftStep(f"{member.id}.{name}", Action.CALL, member.id, member.id, call=call, stage=Stage("", DELETED))
+    step.tolerant = True
+    step.reason = draft.why(member.reason)
+    return draft.add(step)
+
+
+def _first_far(draft: Draft, member: Member, relationship: Relationship, side: Side) -> str:
+    """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
+    first of the node."""
+    far = relationship.target if side is Side.SOURCE else relationship.source
+    if relationship.is_hosting and side is Side.SOURCE:
+        return member.record.host
+    for other in draft.of_node.get(far, ()):
+        if not other.goes and (not relationship.is_hosting or other.record.host == member.id):
+            return other.id
+    return ""

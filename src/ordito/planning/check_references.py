@@ -1,0 +1,89 @@
+"""Transform: warnings about values that operations need and that may not be there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ordito.model.service import CONFIGURE, STANDARD, NodeTemplate, Operation, Service
+from ordito.planning.draft import Draft
+from ordito.planning.lifecycle import INSTALL, Per, Side
+from ordito.planning.recipes import implemented
+from ordito.syntax.expressions import Call, Value, calls
+
+OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
+
+
+def check_references(draft: Draft) -> None:
+    """Warn of every input that reads from a node which nothing orders before, and of every operation that runs before
+    the source exists and reads from it (§7.2.3.3)."""
+    above: dict[str, set[str]] = {}
+    for node in draft.ordered:
+        for operation, call in _node_calls(node):
+            _check_order(draft, node, operation, call, above)
+        _check_early_sources(draft, node)
+
+
+def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
+    for interface in node.interfaces.values():
+        if STANDARD not in interface.kinds:
+            continue
+        for placed in INSTALL:
+            operation = interface.operations.get(placed.row.operation)
+            if operation is not None and operation.implementation is not None and placed.row.side is Side.NODE:
+                for declared in operation.inputs.values():
+                    for call in _reading(declared.value):
+                        yield operation, call
+
+
+def _check_order(
+    draft: Draft, node: NodeTemplate, operation: Operation, call: Call, above: dict[str, set[str]]
+) -> None:
+    name = str(call.arguments[0])
+    if name == node.name or name not in draft.service.nodes:
+        return
+    if node.name not in above:
+        above[node.name] = _required(draft.service, node)
+    if name not in above[node.name]:
+        draft.diagnostics.warning(
+            "unordered-reference",
+            f'{operation.interface}.{operation.name} of node "{node.name}" reads from node "{name}", and nothing has'
+            f' "{name}" deployed before',
+            call.span,
+            hint=f'add a requirement of "{node.name}" that leads to "{name}"',
+        )
+
+
+def _check_early_sources(draft: Draft, node: NodeTemplate) -> None:
+    early = [p.row for p in INSTALL if p.row.per is Per.NEAR and p.row.side is Side.TARGET]
+    for relationship in node.requirements:
+        for row in early:
+            operation = implemented(relationship, CONFIGURE, row.operation)
+            if operation is None:
+                continue
+            for declared in operation.inputs.values():
+                for call in _reading(declared.value):
+                    if call.arguments[0] == "SOURCE":
+                        draft.diagnostics.warning(
+                            "source-not-there-yet",
+                            f'{row.operation} of "{relationship.key}" reads from the source, which does not exist while'
+                            " the target is configured",
+                            call.span,
+                            hint="use a property of the source, or add_source",
+                        )
+
+
+def _reading(value: Value) -> Iterator[Call]:
+    if isinstance(value, Call | list | dict):
+        yield from (c for c in calls(value) if c.function in OF_INSTANCES)
+
+
+def _required(service: Service, node: NodeTemplate) -> set[str]:
+    """Everything that a node requires, directly and in turn."""
+    found: set[str] = set()
+    waiting = [r.target for r in node.requirements]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(r.target for r in service.nodes[name].requirements)
+    return found

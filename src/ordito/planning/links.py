@@ -1,0 +1,200 @@
+"""Transforms: the operations of pairs: what links the instances of a relationship, and what undoes it (§5.8.5).
+
+The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
+on removal reversed. Where the source stays and only the target comes or goes, the pair is linked after the target is
+up, and undone before the target's chain begins; one such pair that fails does not hold the others up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from ordito.instances.records import link_id
+from ordito.model.service import Relationship
+from ordito.planning.decide import Changed
+from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.lifecycle import Side
+from ordito.planning.options import MOST_PAIRS
+from ordito.planning.recipes import PairEntry, Pairs
+from ordito.work.plan import Action
+
+
+def links(draft: Draft) -> None:
+    """Link every pair that is not linked yet."""
+    changed = Changed(draft)
+    for node in draft.ordered:
+        for pairs in draft.recipes.making(node).link:
+            before = len(draft.steps)
+            for source in draft.of_node.get(node.name, ()):
+                if source.fate is Fate.KEEP:
+                    _link_kept(draft, source, pairs, changed)
+                elif not source.goes:
+                    _link(draft, source, pairs)
+            _check_number(draft, pairs.relationship, len(draft.steps) - before)
+    changed.report()
+
+
+def unlinks(draft: Draft) -> None:
+    """Undo every pair that was begun and of which an end leaves."""
+    for node in draft.ordered:
+        unlink = draft.recipes.removing(node).unlink
+        if not unlink:
+            continue
+        for source in draft.of_node.get(node.name, ()):
+            if source.fate is Fate.LEAVE:
+                _unlink(draft, source, unlink)
+            elif not source.goes:
+                _unlink_kept(draft, source, unlink)
+
+
+def _link(draft: Draft, source: Member, pairs: Pairs) -> None:
+    chain = _chain(source)
+    order = draft.why(f"links of {pairs.relationship.key}, in order")
+    for target in _far_ends(draft, source, pairs.relationship):
+        for entry in pairs.entries:
+            number = _step(draft, source, target, pairs.relationship, entry)
+            draft.edge(chain.end, number, order)
+            chain.steps.append(number)
+            chain.end = number
+
+
+def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed) -> None:
+    """Link a source that stays with targets that are new to it."""
+    chain = _chain(source)
+    order = draft.why(f"links of {pairs.relationship.key}, in order")
+    up = draft.why(f"{pairs.relationship.target} is up before it is linked")
+    whole = draft.why(f"{source.template.name} is linked")
+    for target in _far_ends(draft, source, pairs.relationship):
+        entries = _unlinked(draft, source, target, pairs, changed)
+        if not entries:
+            continue
+        steps = [_step(draft, source, target, pairs.relationship, e, new=target.id) for e in entries]
+        if target.fate is not Fate.KEEP:
+            draft.edge(_chain(target).ready, steps[0], up)
+        for before, after in pairwise(steps):
+            draft.edge(before, after, order)
+        if chain.steps:
+            # A tolerant join hands on the order only: what happened to the pair before does not matter.
+            turn = draft.join(f"{source.id}.turn", order, tolerant=True)
+            draft.edge(chain.steps[-1], turn, order)
+            draft.edge(turn, steps[0], order)
+        draft.edge(steps[-1], chain.end, whole)
+        chain.steps.extend(steps)
+
+
+def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, changed: Changed) -> list[PairEntry]:
+    """The operations of a pair that were not carried out yet."""
+    relationship = pairs.relationship
+    link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
+    if link is None:
+        return list(pairs.entries)
+    missing: list[PairEntry] = []
+    for entry in pairs.entries:
+        applied = link.applied.get(entry.key)
+        if applied is None:
+            missing.append(entry)
+        elif applied.digest != draft.calls.all[entry.call].digest:
+            changed.note(source.template, entry.call, f"for {target.id} was carried out in another form", source.id)
+    return missing
+
+
+def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
+    """The pairs of a source that leaves are undone at the beginning of its chain."""
+    chain = _chain(source)
+    order = draft.why("links are undone before the instance stops")
+    steps: list[int] = []
+    for pairs in unlink:
+        for target in reversed(_there(draft, source, pairs.relationship)):
+            if _was_begun(draft, source, target, pairs):
+                steps += [_step(draft, source, target, pairs.relationship, e, tolerant=True) for e in pairs.entries]
+    for before, after in zip(steps, [*steps[1:], chain.begin], strict=False):
+        draft.edge(before, after, order)
+    if steps:
+        chain.steps = [*steps, *chain.steps]
+        chain.begin = steps[0]
+
+
+def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
+    """The pairs of a source that stays with targets that leave are undone before the targets' chains begin."""
+    before = draft.why("links are undone before the target stops")
+    order = draft.why("links are undone one after the other")
+    for pairs in unlink:
+        for target in reversed(_there(draft, source, pairs.relationship)):
+            if target.fate is not Fate.LEAVE or not _was_begun(draft, source, target, pairs):
+                continue
+            for entry in pairs.entries:
+                number = _step(draft, source, target, pairs.relationship, entry, tolerant=True)
+                # It changes no state of the source, which stays as it is.
+                draft.steps[number].stage = None
+                if source.undone:
+                    draft.edge(source.undone[-1], number, order)
+                source.undone.append(number)
+            draft.edge(source.undone[-1], _chain(target).begin, before)
+    if source.undone:
+        draft.undoing.setdefault(source.template.name, []).append(source)
+
+
+def _was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
+    """Whether an operation that begins a pair was started for it (R-5.8.5-10)."""
+    relationship = pairs.relationship
+    if link_id(relationship.key, relationship.source, source.id, target.id) in draft.snapshot.links:
+        return True
+    record = source.record
+    return any(key in record.applied or key in record.failed for key in pairs.evidence)
+
+
+def _step(
+    draft: Draft,
+    source: Member,
+    target: Member,
+    relationship: Relationship,
+    entry: PairEntry,
+    *,
+    new: str = "",
+    tolerant: bool = False,
+) -> int:
+    near, far = (source, target) if entry.side is Side.SOURCE else (target, source)
+    link = link_id(relationship.key, relationship.source, source.id, target.id)
+    step = DraftStep(
+        f"{link}.{entry.key}",
+        Action.CALL,
+        source.id,
+        near.id,
+        far.id,
+        link,
+        entry.call,
+        draft.runs_on(entry.where, near.id, far.id),
+        entry.stage,
+        tolerant=tolerant,
+        reason=draft.why(f"a new pair with {new}" if new else source.reason),
+    )
+    return draft.add(step)
+
+
+def _far_ends(draft: Draft, source: Member, relationship: Relationship) -> Iterable[Member]:
+    """The instances that a source is linked with: its own host, or all of the target node that do not leave."""
+    return [t for t in _there(draft, source, relationship) if not t.goes]
+
+
+def _there(draft: Draft, source: Member, relationship: Relationship) -> list[Member]:
+    if relationship.is_hosting:
+        host = draft.members.get(source.record.host)
+        return [host] if host is not None else []
+    return draft.of_node.get(relationship.target, [])
+
+
+def _chain(member: Member) -> Chain:
+    assert member.chain is not None
+    return member.chain
+
+
+def _check_number(draft: Draft, relationship: Relationship, number: int) -> None:
+    if number > MOST_PAIRS and not draft.options.allow_large:
+        draft.diagnostics.error(
+            "too-many-pairs",
+            f'requirement "{relationship.requirement}" of node "{relationship.source}" makes {number} link operations,'
+            f" and more than {MOST_PAIRS} have to be asked for",
+            relationship.span,
+            hint="plan fewer instances, or give --allow-large",
+        )

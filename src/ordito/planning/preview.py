@@ -1,0 +1,130 @@
+"""A plan for people: what changes and why, the operations in waves, and totals; as plain data and as lines of text."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+import msgspec
+
+from ordito.work.plan import Action, Change, Plan, Step
+
+
+class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link."""
+
+    id: str
+    instance: str
+    operation: str
+    far: str = ""
+    runs_on: str = ""
+    artifact: str = ""
+    no_op: bool = False
+    delegated: bool = False
+    reason: str = ""
+    declared: str = ""
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """How many instances are made, continued or changed, and removed; how many operations have something to run, are
+    delegated to a provider, and do nothing; and in how many waves all of it could be done."""
+
+    made: int = 0
+    changed: int = 0
+    removed: int = 0
+    operations: int = 0
+    delegated: int = 0
+    no_op: int = 0
+    waves: int = 0
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """What a plan would do. All steps of a wave could run at once; a step waits for steps of earlier waves only."""
+
+    workflow: str
+    changes: tuple[Change, ...]
+    waves: tuple[tuple[PreviewStep, ...], ...]
+    totals: Totals
+    counts: dict[str, int]
+    warnings: tuple[str, ...] = ()
+
+
+def preview(plan: Plan) -> Preview:
+    """The preview of a plan. Joins are left out: they are nothing but order."""
+    waves: list[list[PreviewStep]] = []
+    for step, wave in zip(plan.steps, _waves(plan), strict=True):
+        if step.action is not Action.JOIN:
+            while len(waves) <= wave:
+                waves.append([])
+            waves[wave].append(_shown(plan, step))
+    shown = [step for wave in waves for step in wave]
+    symbols = [change.symbol for change in plan.changes]
+    totals = Totals(
+        made=symbols.count("+"),
+        changed=symbols.count("~"),
+        removed=symbols.count("-"),
+        operations=sum(not s.no_op and not s.delegated for s in shown),
+        delegated=sum(s.delegated for s in shown),
+        no_op=sum(s.no_op for s in shown),
+        waves=len(waves),
+    )
+    return Preview(
+        plan.workflow, plan.changes, tuple(tuple(w) for w in waves), totals, dict(plan.counts), plan.warnings
+    )
+
+
+def lines(shown: Preview) -> Iterator[str]:
+    """A preview as lines of text."""
+    for change in shown.changes:
+        where = f"  [{change.declared}]" if change.declared else ""
+        yield f"{change.symbol} {change.instance}: {change.reason}{where}"
+    for number, wave in enumerate(shown.waves, start=1):
+        yield f"wave {number}"
+        for step in wave:
+            yield f"  {_line(step)}"
+    yield summary(shown)
+
+
+def summary(shown: Preview) -> str:
+    """The totals of a preview, in one line."""
+    t = shown.totals
+    if not shown.waves:
+        return "nothing to do"
+    return (
+        f"{t.made} to make, {t.changed} to change, {t.removed} to remove:"
+        f" {t.operations} operations, {t.delegated} by providers, {t.no_op} without implementation, in {t.waves} waves"
+    )
+
+
+def _line(step: PreviewStep) -> str:
+    far = f" -> {step.far}" if step.far else ""
+    host = f" on {step.runs_on}" if step.runs_on and step.runs_on != step.instance else ""
+    what = "provider" if step.delegated else step.artifact or "no-op"
+    return f"{step.instance} {step.operation}{far}{host}  ({what})"
+
+
+def _shown(plan: Plan, step: Step) -> PreviewStep:
+    call = plan.calls[step.call]
+    delegated = step.action is Action.DELEGATE
+    return PreviewStep(
+        id=step.id,
+        instance=step.instance,
+        operation=call.name,
+        far=step.far,
+        runs_on=step.runs_on,
+        artifact=call.artifact,
+        no_op=not delegated and not call.artifact,
+        delegated=delegated,
+        reason=plan.reasons[step.reason],
+        declared=call.declared,
+    )
+
+
+def _waves(plan: Plan) -> array[int]:
+    """For each step, how many working steps the longest chain before it has. Edges are in the order of the steps that
+    they lead to, and steps in an order that satisfies them."""
+    waves = array("i", bytes(4 * len(plan.steps)))
+    for before, after, _ in plan.edges:
+        length = waves[before] + (plan.steps[before].action is not Action.JOIN)
+        waves[after] = max(waves[after], length)
+    return waves

@@ -1,0 +1,236 @@
+"""What the lifecycle table means for a node template: the operations of each of its instances, in order, and those of
+each of its pairs. It is made once per template and shared by all its instances."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.service import STANDARD, NodeTemplate, Operation, Relationship, Service
+from ordito.planning.calls import Calls
+from ordito.planning.lifecycle import INSTALL, LINKED_BY, MAKES, REMOVES, UNINSTALL, Per, Placed, Side, Stage
+from ordito.planning.options import PlanOptions
+
+
+class Where(StrEnum):
+    """On whose Compute an operation runs: none at all, that of the instance itself, of its host, of the far end."""
+
+    ORCHESTRATOR = "orchestrator"
+    OWN = "own"
+    HOST = "host"
+    FAR = "far"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One operation of every instance of a node. ``key`` is what the record remembers it by, ``name`` the rest of its
+    steps' ids; ``relationship`` and ``side`` are given for operations once per (relationship, near instance)."""
+
+    call: int
+    key: str
+    name: str
+    stage: Stage | None
+    where: Where
+    delegated: bool = False
+    relationship: Relationship | None = None
+    side: Side = Side.NODE
+
+
+class PairEntry(msgspec.Struct, frozen=True):
+    """One operation of every pair of a relationship; ``key`` is what the link's record remembers it by."""
+
+    call: int
+    key: str
+    stage: Stage | None
+    where: Where
+    side: Side
+
+
+class Pairs(msgspec.Struct, frozen=True):
+    """The operations of the pairs of one relationship. ``evidence`` are keys in the source's record, each of which
+    shows that its pairs were begun."""
+
+    relationship: Relationship
+    entries: tuple[PairEntry, ...]
+    evidence: tuple[str, ...] = ()
+
+
+class Making(msgspec.Struct, frozen=True):
+    """What is done to make an instance of a node, and to link it."""
+
+    install: tuple[Entry, ...]
+    link: tuple[Pairs, ...]
+
+
+class Removing(msgspec.Struct, frozen=True):
+    """What is done to unlink an instance of a node, in the order of removal, and to remove it; ``drop`` is the call
+    that stands for the removal of one that was never started."""
+
+    unlink: tuple[Pairs, ...]
+    uninstall: tuple[Entry, ...]
+    drop: int
+
+
+class Recipes:
+    """The recipes of a service's templates, each made when it is first asked for."""
+
+    def __init__(self, service: Service, calls: Calls, options: PlanOptions, diagnostics: Diagnostics) -> None:
+        self._service = service
+        self._calls = calls
+        self._options = options
+        self._diagnostics = diagnostics
+        self._making: dict[str, Making] = {}
+        self._removing: dict[str, Removing] = {}
+
+    def making(self, node: NodeTemplate) -> Making:
+        """How instances of a node template are made."""
+        recipe = self._making.get(node.name)
+        if recipe is None:
+            stage = MAKES if self.is_delegated(node) else None
+            recipe = Making(self._entries(node, INSTALL, stage), self._pairs(node, INSTALL, None))
+            self._making[node.name] = recipe
+        return recipe
+
+    def removing(self, node: NodeTemplate) -> Removing:
+        """How instances of a node template are removed."""
+        recipe = self._removing.get(node.name)
+        if recipe is None:
+            stage = REMOVES if self.is_delegated(node) else None
+            recipe = self._removing[node.name] = Removing(
+                unlink=tuple(reversed(self._pairs(node, UNINSTALL, stage))),
+                uninstall=self._entries(node, UNINSTALL, stage),
+                drop=self._calls.nothing(node, _standard(node), "delete"),
+            )
+        return recipe
+
+    def is_delegated(self, node: NodeTemplate) -> bool:
+        """Whether a provider makes the node: one can, and the template implements none of its Standard operations."""
+        own = (
+            operation
+            for interface in node.interfaces.values()
+            if STANDARD in interface.kinds
+            for operation in interface.operations.values()
+        )
+        return self._options.provides(node.kinds) and all(o.implementation is None for o in own)
+
+    # ------------------------------------------------------------------------------------------------- instances
+
+    def _entries(self, node: NodeTemplate, table: tuple[Placed, ...], delegated: Stage | None) -> tuple[Entry, ...]:
+        found: list[Entry] = []
+        if delegated is not None:
+            name = "deploy" if delegated is MAKES else "undeploy"
+            call = self._calls.of_provider(node, name)
+            key = self._calls.all[call].key
+            found.append(Entry(call, key, key, delegated, Where.ORCHESTRATOR, delegated=True))
+        for placed in table:
+            if placed.row.side is Side.NODE and delegated is None:
+                found.extend(self._of_node(node, placed))
+            elif placed.row.per is Per.NEAR:
+                found.extend(self._near(node, placed, delegated=delegated is not None))
+        return tuple(found)
+
+    def _of_node(self, node: NodeTemplate, placed: Placed) -> list[Entry]:
+        row = placed.row
+        found: list[Entry] = []
+        for interface in node.interfaces.values():
+            operation = interface.operations.get(row.operation)
+            if row.interface in interface.kinds and operation is not None and operation.implementation is not None:
+                call = self._calls.of_node(node, interface.name, row.operation, operation)
+                where = _where(operation, node, Side.NODE, lifecycle=True)
+                found.append(self._entry(call, placed.stage, where))
+        if not found and row.always:
+            name = _standard(node)
+            declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
+            call = self._calls.of_node(node, name, row.operation, declared)
+            found.append(self._entry(call, placed.stage, Where.ORCHESTRATOR))
+        return found
+
+    def _entry(self, call: int, stage: Stage | None, where: Where) -> Entry:
+        key = self._calls.all[call].key
+        return Entry(call, key, key, stage, where)
+
+    def _near(self, node: NodeTemplate, placed: Placed, *, delegated: bool) -> list[Entry]:
+        row = placed.row
+        found: list[Entry] = []
+        relationships = node.requirements if row.side is Side.SOURCE else self._service.incoming.get(node.name, ())
+        for relationship in relationships:
+            operation = implemented(relationship, row.interface, row.operation)
+            if operation is None:
+                continue
+            if delegated:
+                self._refuse(node, relationship, operation)
+                continue
+            call = self._calls.of_relationship(relationship, row.side, operation)
+            name = f"{relationship.key}.{self._calls.all[call].name}"
+            where = _where(operation, node, row.side, lifecycle=True)
+            key = self._calls.all[call].key
+            found.append(Entry(call, key, name, placed.stage, where, relationship=relationship, side=row.side))
+        return found
+
+    def _refuse(self, node: NodeTemplate, relationship: Relationship, operation: Operation) -> None:
+        self._diagnostics.error(
+            "delegated-node-operation",
+            f'relationship "{relationship.key}" implements {operation.name}, but a provider makes node "{node.name}" in'
+            " one go, so that there is no moment for it",
+            operation.span or relationship.span,
+            hint="use add_target or add_source, or implement the Standard operations of the node",
+        )
+
+    # ----------------------------------------------------------------------------------------------------- pairs
+
+    def _pairs(self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None) -> tuple[Pairs, ...]:
+        found: list[Pairs] = []
+        for relationship in node.requirements:
+            entries = []
+            for placed in table:
+                row = placed.row
+                operation = implemented(relationship, row.interface, row.operation) if row.per is Per.PAIR else None
+                if operation is not None:
+                    call = self._calls.of_relationship(relationship, row.side, operation)
+                    where = _where(operation, node, row.side, lifecycle=False)
+                    entries.append(PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side))
+            if entries:
+                found.append(Pairs(relationship, tuple(entries), self._evidence(node, relationship)))
+        return tuple(found)
+
+    def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
+        """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
+        where no operation begins them, of the start of the source."""
+        rows = [p.row for p in INSTALL if p.row.operation in LINKED_BY]
+        begun = [r for r in rows if implemented(relationship, r.interface, r.operation) is not None]
+        if begun:
+            near = [r for r in begun if r.per is Per.NEAR and r.side is Side.SOURCE]
+            found = [implemented(relationship, r.interface, r.operation) for r in near]
+            return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
+        if self.is_delegated(node):
+            return ("delegate.deploy",)
+        return (f"{_standard(node)}.start",)
+
+
+def implemented(relationship: Relationship, interface_type: str, name: str) -> Operation | None:
+    """A relationship's operation of an interface type, if it has an implementation."""
+    for interface in relationship.interfaces.values():
+        operation = interface.operations.get(name)
+        if operation is not None and operation.implementation is not None and interface_type in interface.kinds:
+            return operation
+    return None
+
+
+def _standard(node: NodeTemplate) -> str:
+    return next((i.name for i in node.interfaces.values() if STANDARD in i.kinds), "Standard")
+
+
+def _where(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle: bool) -> Where:
+    """Where an operation runs: as its ``operation_host`` says, else on the Compute of the instance; only the lifecycle
+    of a Compute itself is the orchestrator's business."""
+    asked = operation.operation_host.upper()
+    if asked == "ORCHESTRATOR":
+        return Where.ORCHESTRATOR
+    if asked == "HOST":
+        return Where.HOST
+    if asked in {"SOURCE", "TARGET"} and side is not Side.NODE:
+        return Where.OWN if asked.lower() == side else Where.FAR
+    if asked != "SELF" and lifecycle and node.is_compute:
+        return Where.ORCHESTRATOR
+    return Where.OWN

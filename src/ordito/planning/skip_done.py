@@ -1,0 +1,50 @@
+"""Transform: operations that the records show as carried out are not called again; only their order remains."""
+
+from __future__ import annotations
+
+from ordito.planning.calls import SETTLE
+from ordito.planning.draft import Draft, DraftStep, Fate, Member
+from ordito.work.plan import Action
+
+
+def skip_done(draft: Draft) -> None:
+    """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
+    gets a step that does nothing and closes its chain."""
+    for member in draft.members.values():
+        if member.fate is Fate.CONTINUE:
+            _skip_installed(draft, member)
+        elif member.fate is Fate.LEAVE or member.undone:
+            _skip_removed(draft, member)
+
+
+def _skip_installed(draft: Draft, member: Member) -> None:
+    assert member.chain is not None
+    steps = [draft.steps[number] for number in member.chain.steps]
+    for step in steps[: member.done]:
+        step.done = True
+    for step in steps[member.done :]:
+        if step.link:
+            link = draft.snapshot.links.get(step.link)
+            call = draft.calls.all[step.call]
+            applied = link.applied.get(call.name) if link else None
+            step.done = applied is not None and applied.digest == call.digest
+    if all(step.done for step in steps):
+        number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
+        settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)
+        settle.reason = draft.why("everything was carried out")
+        last = draft.add(settle)
+        draft.edge(member.chain.end, last, draft.why("the order of the lifecycle"))
+        member.chain.steps.append(last)
+        member.chain.end = last
+
+
+def _skip_removed(draft: Draft, member: Member) -> None:
+    own = member.chain.steps if member.chain else []
+    for number in [*own, *member.undone]:
+        step = draft.steps[number]
+        call = draft.calls.all[step.call]
+        if step.link:
+            link = draft.snapshot.links.get(step.link)
+            step.done = link is not None and call.name in link.applied
+        else:
+            step.done = call.key in member.record.applied

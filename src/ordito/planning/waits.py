@@ -1,0 +1,113 @@
+"""Transforms: what instances wait for: those they require to be up, and on removal those that require them to be gone.
+
+All of one node wait for all of another through one join, so that n and m instances make n + m edges.
+"""
+
+from __future__ import annotations
+
+from ordito.planning.draft import Draft, Fate, Member
+
+
+def install_waits(draft: Draft) -> None:
+    """The chain of an instance begins when the chains of all it requires have ended."""
+    joins: dict[str, int] = {}
+    for node in draft.ordered:
+        sources = [m for m in draft.of_node.get(node.name, ()) if not m.goes]
+        seen: set[tuple[str, bool]] = set()
+        for relationship in node.requirements:
+            kind = (relationship.target, relationship.is_hosting)
+            if not sources or kind in seen:
+                continue
+            seen.add(kind)
+            reason = draft.why(
+                f"{node.name} requires {relationship.target} ({relationship.requirement}): up before {node.name} begins"
+            )
+            if relationship.is_hosting:
+                for source in sources:
+                    host = draft.members.get(source.record.host)
+                    if host is not None and not host.goes:
+                        _wait(draft, host, source, reason)
+                continue
+            targets = [m for m in draft.of_node.get(relationship.target, ()) if not m.goes]
+            _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins)
+
+
+def _all_wait_for_all(
+    draft: Draft, sources: list[Member], targets: list[Member], name: str, reason: int, joins: dict[str, int]
+) -> None:
+    if len(targets) == 1 or len(sources) == 1:
+        for source in sources:
+            for target in targets:
+                _wait(draft, target, source, reason)
+        return
+    if not targets:
+        return
+    join = joins.get(name)
+    if join is None:
+        all_up = draft.why(f"all instances of {name} are up")
+        join = joins[name] = draft.join(f"{name}.up", all_up)
+        for target in targets:
+            assert target.chain is not None
+            draft.edge(target.chain.end, join, all_up)
+    for source in sources:
+        assert source.chain is not None
+        draft.edge(join, _entrance(source), reason)
+
+
+def _wait(draft: Draft, target: Member, source: Member, reason: int) -> None:
+    assert target.chain is not None
+    draft.edge(target.chain.end, _entrance(source), reason)
+
+
+def _entrance(source: Member) -> int:
+    """Where an instance waits: at the beginning of its chain, or, if it stays, at the join that stands for it."""
+    assert source.chain is not None
+    return source.chain.end if source.fate is Fate.KEEP else source.chain.begin
+
+
+def uninstall_waits(draft: Draft) -> None:
+    """The chain of an instance that leaves begins when all that require it, and leave too, are gone; links of one that
+    stays are undone after that as well."""
+    for node in draft.ordered:
+        waiting = [number for m in draft.of_node.get(node.name, ()) for number in _first_removals(m)]
+        if not waiting:
+            continue
+        gone: list[int] = []
+        seen: set[str] = set()
+        for relationship in draft.service.incoming.get(node.name, ()):
+            leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.goes]
+            if relationship.is_hosting:
+                _hosted_first(draft, leaving)
+            elif relationship.source not in seen:
+                seen.add(relationship.source)
+                gone += [m.chain.end for m in leaving if m.chain]
+        _all_gone_first(draft, node.name, gone, waiting)
+
+
+def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
+    reason = draft.why("what is hosted is removed before its host")
+    for source in leaving:
+        host = draft.members.get(source.record.host)
+        if host is None or source.chain is None:
+            continue
+        for first in _first_removals(host):
+            draft.edge(source.chain.end, first, reason)
+
+
+def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]) -> None:
+    reason = draft.why(f"what requires {name} is removed before it")
+    if len(gone) > 1 and len(waiting) > 1:
+        join = draft.join(f"{name}.free", reason, tolerant=True)
+        for before in gone:
+            draft.edge(before, join, reason)
+        gone = [join]
+    for before in gone:
+        for after in waiting:
+            draft.edge(before, after, reason)
+
+
+def _first_removals(member: Member) -> list[int]:
+    """The first steps of an instance's removal, or of the undoing of its links."""
+    if member.undone:
+        return [member.undone[0]]
+    return [member.chain.begin] if member.goes and member.chain else []

@@ -1,0 +1,99 @@
+"""The workflows: each is a tuple of transforms that are applied to a draft, one after the other.
+
+A transform reads the draft and changes it, and reports what is wrong with the service as diagnostics; after a transform
+that has found errors no other runs, save the checks that only look. Nothing here has an effect on anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ordito.base.diagnostics import Severity
+from ordito.base.suggest import nearest
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+from ordito.planning.chains import install_chains, uninstall_chains
+from ordito.planning.check_names import check_names
+from ordito.planning.check_references import check_references
+from ordito.planning.check_requirements import check_requirements
+from ordito.planning.check_settings import check_settings
+from ordito.planning.choose_instances import all_instances, choose_instances
+from ordito.planning.counts import counts
+from ordito.planning.decide import decide
+from ordito.planning.draft import Draft
+from ordito.planning.freeze import freeze
+from ordito.planning.links import links, unlinks
+from ordito.planning.options import PlanOptions, PlanRefused
+from ordito.planning.reduce import reduce
+from ordito.planning.skip_done import skip_done
+from ordito.planning.stages import stages
+from ordito.planning.waits import install_waits, uninstall_waits
+from ordito.work.plan import Plan
+
+Transform = Callable[[Draft], None]
+
+WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
+    "deploy": (
+        check_names,
+        check_settings,
+        check_requirements,
+        check_references,
+        counts,
+        choose_instances,
+        decide,
+        install_chains,
+        uninstall_chains,
+        links,
+        unlinks,
+        skip_done,
+        install_waits,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
+    "undeploy": (
+        check_settings,
+        check_requirements,
+        all_instances,
+        uninstall_chains,
+        unlinks,
+        skip_done,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
+}
+"""By name, in the order in which they are applied."""
+
+ALIASES = {"install": "deploy", "uninstall": "undeploy"}
+
+GOES_ON = frozenset(
+    {check_names, check_settings, check_requirements, check_references, counts, choose_instances, decide}
+)
+"""Transforms after which others can look for more errors, even if they have found some themselves."""
+
+
+def plan(
+    workflow: str,
+    service: Service,
+    snapshot: Snapshot,
+    inputs: Mapping[str, object],
+    options: PlanOptions,
+) -> Plan:
+    """The plan of a workflow for a service, from what exists; the same for the same arguments.
+
+    Raises ``PlanRefused`` with everything that stands against it, and ``ValueError`` for a workflow that there is not.
+    """
+    name = ALIASES.get(workflow, workflow)
+    if name not in WORKFLOWS:
+        near = nearest(name, WORKFLOWS)
+        raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
+    draft = Draft(name, service, snapshot, inputs, options)
+    for transform in WORKFLOWS[name]:
+        if draft.diagnostics.has_errors and transform not in GOES_ON:
+            break
+        transform(draft)
+    errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
+    if errors:
+        raise PlanRefused(errors)
+    return freeze(draft)

@@ -1,0 +1,36 @@
+"""A Compute that is this machine."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ordito.providers.registry import local_providers
+
+
+def test_a_compute_is_this_machine() -> None:
+    """§5.9.2: the attributes of a Compute; the same every time, and nothing to remove."""
+    (provider,) = local_providers()
+    kinds = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
+
+    async def use() -> dict[str, object]:
+        first = await provider.create("server_1", kinds, {})
+        assert await provider.create("server_1", kinds, {"x": 1}) == first
+        await provider.delete("server_1", kinds, first.attributes)
+        await provider.delete("server_1", kinds, {})
+        return first.attributes
+
+    attributes = asyncio.run(use())
+    assert attributes["private_address"] == attributes["public_address"] == "127.0.0.1"
+    assert attributes["networks"] == {
+        "loopback": {"network_name": "loopback", "network_id": "loopback", "addresses": ["127.0.0.1"]}
+    }
+    assert attributes["ports"] == {
+        "loopback": {"port_name": "loopback", "network_id": "loopback", "addresses": ["127.0.0.1"]}
+    }
+
+
+def test_computes_and_what_derives_from_them() -> None:
+    (provider,) = local_providers()
+    assert provider.provides(["my.Server", "tosca.nodes.Compute", "tosca.nodes.Root"])
+    assert not provider.provides(["tosca.nodes.SoftwareComponent", "tosca.nodes.Root"])
+    assert not provider.provides(["tosca.nodes.Abstract.Compute"])

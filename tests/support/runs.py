@@ -1,0 +1,173 @@
+"""Runs of plans in tests, without an engine: steps one after the other, in an order that the edges allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+
+from ordito.base.diagnostics import Diagnostic
+from ordito.instances.records import Delta, Snapshot
+from ordito.model.service import COMPUTE, Service
+from ordito.planning.options import PlanOptions
+from ordito.planning.workflows import plan
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.operations import Operations
+from ordito.work.plan import Action, Plan, Step
+
+OPTIONS = PlanOptions(
+    accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation.") for k in kinds),
+    provides=lambda kinds: COMPUTE in kinds,
+)
+
+Reply = Outcome | Ending | dict[str, object] | None
+Answers = Callable[[Step, str], Reply]
+"""How a step ends, given the step and ``Interface.operation``: None and outputs for success."""
+
+
+def always_well(step: Step, operation: str) -> Reply:
+    return None
+
+
+class World:
+    """A snapshot with the service it belongs to, on which workflows are planned and run."""
+
+    def __init__(self, service: Service, inputs: Mapping[str, object] | None = None) -> None:
+        self.service = service
+        self.inputs = dict(inputs or {})
+        self.snapshot = Snapshot()
+        self.jobs = 0
+        self.ran: list[str] = []
+        self.failed: list[str] = []
+        self.skipped: list[str] = []
+        self.states: list[tuple[str, str]] = []
+        self.operations: Operations | None = None
+
+    def plan(self, workflow: str = "deploy", options: PlanOptions = OPTIONS) -> Plan:
+        return plan(workflow, self.service, self.snapshot, self.inputs, options)
+
+    def run(
+        self,
+        workflow: str = "deploy",
+        answers: Answers = always_well,
+        *,
+        options: PlanOptions = OPTIONS,
+        random: Random | None = None,
+        cut: int | None = None,
+    ) -> Plan:
+        """Plan and run; ``random`` chooses among the ready steps, ``cut`` ends the job after so many steps."""
+        made = self.plan(workflow, options)
+        self.jobs += 1
+        self.ran, self.failed, self.skipped, self.states = [], [], [], []
+        self._apply(Delta(instances=made.instances, links=made.links))
+        self.operations = Operations(
+            self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}"
+        )
+        before: list[list[int]] = [[] for _ in made.steps]
+        after: list[list[int]] = [[] for _ in made.steps]
+        for first, second, _ in made.edges:
+            before[second].append(first)
+            after[first].append(second)
+        waits = [len(b) for b in before]
+        ready = [i for i, w in enumerate(waits) if not w]
+        well: dict[int, bool] = {}
+        while ready and (cut is None or len(self.ran) + len(self.failed) < cut):
+            index = ready.pop(random.randrange(len(ready)) if random else 0)
+            step = made.steps[index]
+            if not step.tolerant and not all(well[b] for b in before[index]):
+                well[index] = False
+                if step.action is not Action.JOIN:
+                    self.skipped.append(step.id)
+            elif step.action is Action.JOIN:
+                well[index] = True
+            else:
+                well[index] = self._step(made, step, answers)
+            for other in after[index]:
+                waits[other] -= 1
+                if not waits[other]:
+                    ready.append(other)
+        return made
+
+    def _step(self, made: Plan, step: Step, answers: Answers) -> bool:
+        assert self.operations is not None
+        call = made.calls[step.call]
+        change = f"{self.operations._job}-{step.id}"
+        nothing = step.action is Action.CALL and not call.artifact
+        reply: Reply = None
+        refused = ""
+        if step.action is Action.DELEGATE:
+            self.operations.delegation(step)
+        elif not nothing:
+            prepared = self.operations.prepare(step, 1)
+            refused = prepared.refusal
+        if refused:
+            reply = Outcome(Ending.NOT_STARTED, message=refused)
+        else:
+            self._apply(self.operations.on_start(step, change))
+            reply = None if nothing else answers(step, call.name)
+        outcome = _outcome(reply, made, step)
+        outcome, delta = self.operations.on_end(step, outcome, change)
+        self._apply(delta)
+        (self.ran if outcome.succeeded else self.failed).append(step.id)
+        return outcome.succeeded
+
+    def _apply(self, delta: Delta) -> None:
+        for record in delta.instances:
+            known = self.snapshot.instances.get(record.id)
+            if known is None or known.state != record.state:
+                self.states.append((record.id, record.state))
+        self.snapshot.apply(delta)
+
+    def states_of(self, instance: str) -> list[str]:
+        return [state for name, state in self.states if name == instance]
+
+    @property
+    def existing(self) -> list[str]:
+        return sorted(i.id for i in self.snapshot.instances.values() if i.exists)
+
+    def done(self, *operations: str) -> list[str]:
+        """The steps that ran of some operations, for example ``create``."""
+        return [s for s in self.ran if s.rpartition(".")[2] in operations]
+
+
+def _outcome(reply: Reply, made: Plan, step: Step) -> Outcome:
+    if isinstance(reply, Outcome):
+        return reply
+    if isinstance(reply, Ending):
+        return Outcome(reply)
+    given = dict.fromkeys(made.calls[step.call].outputs, "x")
+    if reply:
+        given.update(reply)  # type: ignore[arg-type]
+    return Outcome(Ending.SUCCEEDED, outputs=given)  # type: ignore[arg-type]
+
+
+def failing(*steps: str) -> Answers:
+    """Some steps fail, by the ends of their ids."""
+    return lambda step, _: Ending.FAILED if any(step.id.endswith(s) for s in steps) else None
+
+
+def codes(diagnostics: Iterable[Diagnostic]) -> list[str]:
+    return [d.code for d in diagnostics]
+
+
+def is_before(made: Plan, first: str, second: str) -> bool:
+    """Whether every order that a plan allows has one step before another."""
+    places = {s.id: i for i, s in enumerate(made.steps)}
+    after: dict[int, list[int]] = {}
+    for b, a, _ in made.edges:
+        after.setdefault(b, []).append(a)
+    waiting, seen = [places[first]], {places[first]}
+    while waiting:
+        for follower in after.get(waiting.pop(), ()):
+            if follower not in seen:
+                seen.add(follower)
+                waiting.append(follower)
+    return places[second] in seen
+
+
+def assert_order(made: Plan, *steps: str) -> None:
+    for first, second in zip(steps, steps[1:], strict=False):
+        assert is_before(made, first, second), f"{first} is not before {second}"
+
+
+def steps_of(made: Plan) -> list[str]:
+    return [s.id for s in made.steps if s.action is not Action.JOIN]
