@@ -75,7 +75,9 @@ class FakeOperations:
         if step.id in self.refused:
             return FakePrepared(None, "a required input has no value", ("input has no value",))
         call = self.plan.calls[step.call]
-        return FakePrepared(Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}, host=step.runs_on))
+        return FakePrepared(
+            Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}, host=step.runs_on)
+        )
 
     def delegation(self, step: Step) -> Delegation:
         return Delegation(step.instance, ("tosca.nodes.Compute",), makes=step.leave != "deleted")
@@ -94,7 +96,9 @@ class FakeOperations:
             return outcome, Delta()
         name = f"Standard.{step.id}"
         if not outcome.succeeded:
-            after = msgspec.structs.replace(before, state="error", local="error", failed={**before.failed, name: change})
+            after = msgspec.structs.replace(
+                before, state="error", local="error", failed={**before.failed, name: change}
+            )
             return outcome, Delta((after,))
         after = msgspec.structs.replace(
             before,
@@ -339,11 +343,12 @@ def run(
     control: JobControl | None = None,
     listener: object = None,
     with_executor: bool = True,
+    journal: MemoryJournal | None = None,
 ) -> Ran:
     """Run a plan, or continue from the records of a cut journal."""
     options = options or JobOptions()
     executor = executor or FakeExecutor(World(plan, options.parallel))
-    journal = MemoryJournal(records or ())
+    journal = journal or MemoryJournal(records or ())
     snapshot, events, provider = Snapshot(), [], FakeProvider()
     ids = ChangeIds(JOB)
     if records is not None:
@@ -403,5 +408,3 @@ def ends(records: Iterable[Record], plan: Plan) -> dict[str, str]:
             assert plan.steps[record.step].id not in found
             found[plan.steps[record.step].id] = "skipped"
     return found
-
-

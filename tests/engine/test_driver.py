@@ -28,7 +28,7 @@ from ordito.work.records import (
     StepProcessRecord,
     StepStartedRecord,
 )
-from tests.engine.fakes import FakeExecutor, World, ends, essence, make_plan, plans, run
+from tests.engine.fakes import FakeExecutor, MemoryJournal, World, ends, essence, make_plan, plans, run
 
 
 def calls(plan: Plan) -> list[str]:
@@ -70,7 +70,7 @@ def test_any_plan_is_carried_out_once_and_in_order(plan: Plan, data: st.DataObje
 @given(plans(largest=10), st.data())
 @settings(max_examples=40, deadline=None)
 def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data: st.DataObject) -> None:
-    """R: a completed step never runs again, one in doubt is settled, and the end state is that of an undisturbed run."""
+    """A completed step never runs again, one in doubt is settled, and the end is that of an undisturbed run."""
     failing = data.draw(st.sets(st.sampled_from([step.id for step in plan.steps]), max_size=2))
     whole = run(plan, FakeExecutor(World(plan), failing))
     records = whole.journal.records
@@ -78,7 +78,9 @@ def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data
         kept = records[:cut]
         known = ends(kept, plan)
         doubtful = {
-            plan.steps[r.step].id for r in kept if isinstance(r, StepStartedRecord) and plan.steps[r.step].id not in known
+            plan.steps[r.step].id
+            for r in kept
+            if isinstance(r, StepStartedRecord) and plan.steps[r.step].id not in known
         }
         executor = FakeExecutor(World(plan), failing)
         again = run(plan, executor, records=kept)
@@ -117,21 +119,24 @@ def test_a_step_that_runs_again_keeps_its_changeid() -> None:
 
 
 def test_a_process_starts_only_after_its_record_is_committed() -> None:
-    """`finished` of a step and `started` of those it frees are one turn."""
+    plan = make_plan(6, [(0, 1), (0, 2), (1, 3), (2, 4)])
+    journal = MemoryJournal()
+    missing: list[str] = []
+
+    class Watching(World):
+        def begin(self, step: str) -> None:
+            known = {plan.steps[r.step].id for r in journal.records if isinstance(r, StepStartedRecord)}
+            missing.extend({step} - known)
+            super().begin(step)
+
+    ran = run(plan, FakeExecutor(Watching(plan)), journal=journal)
+    assert len(ran.world.begun) == 6
+    assert missing == []
+
+
+def test_the_end_of_a_step_and_the_starts_it_allows_are_one_commit() -> None:
     plan = make_plan(3, [(0, 1), (0, 2)])
-    journal_seen: list[int] = []
-
-    class Watching(FakeExecutor):
-        def batch_key(self, invocation: object) -> str:
-            journal_seen.append(len(ran_journal()))
-            return super().batch_key(invocation)  # type: ignore[arg-type]
-
-    frames: list[object] = []
-
-    def ran_journal() -> list[object]:
-        return frames
-
-    ran = run(plan, Watching(World(plan)))
+    ran = run(plan)
     kinds = [type(record).__name__ for record in ran.journal.records]
     assert kinds == [
         "StepStartedRecord",

@@ -48,7 +48,8 @@ def test_the_parts_of_an_id_are_those_of_its_moment() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "A0DEVF0003", "B6BKKQCN0001", "A6BKKQCN000G", "A6BKKQCN00AB", "A60KKQCN0001", "A6BKKQC 0001", "A6BKKQCN+0a1"]
+    "text",
+    ["", "A0DEVF0003", "B6BKKQCN0001", "A6BKKQCN000G", "A6BKKQCN00AB", "A60KKQCN0001", "A6BKKQC 0001", "A6BKKQCN+0a1"],
 )
 def test_other_texts_are_no_ids(text: str) -> None:
     assert not is_change_id(text)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -228,9 +229,9 @@ def test_a_damaged_journal_is_explained(tmp_path: Path) -> None:
     with open_ensemble(tmp_path, command="deploy") as ensemble:
         path = ensemble.layout.journal
     path.write_bytes(b"this is no database, and it is long enough to be noticed as one" * 100)
-    for opening in (lambda: open_ensemble(tmp_path, command="deploy"), lambda: read_ensemble(tmp_path)):
+    for opening in (partial(open_ensemble, command="deploy"), read_ensemble):
         with pytest.raises(EnsembleError) as error:
-            opening()
+            opening(tmp_path)
         assert "journal.db" in error.value.message
         assert "damaged" in error.value.hint
 

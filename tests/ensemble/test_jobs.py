@@ -16,7 +16,8 @@ from ordito.ensemble import close, journal
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.logs import read_log
 from ordito.ensemble.store import open_ensemble, read_ensemble
-from ordito.work.records import JobClosingRecord, Record
+from ordito.instances.records import Delta
+from ordito.work.records import JobClosingRecord, Record, StepFinishedRecord
 from tests.engine.fakes import FakeExecutor, World, essence, make_plan
 from tests.ensemble.jobs import carry_out, deploy, effective, files
 
@@ -127,7 +128,7 @@ def test_death_at_every_commit_is_repaired(tmp_path: Path, monkeypatch: pytest.M
                 break
         with read_ensemble(root) as cut:
             assert cut.unfinished is not None
-            known = {r.step for r in cut.unfinished.records if r.__class__.__name__ == "StepFinishedRecord"}
+            known = {r.step for r in cut.unfinished.records if isinstance(r, StepFinishedRecord)}
         again = World(PLAN)
         finish(root, FakeExecutor(again))
         assert not {PLAN.steps[index].id for index in known} & set(again.begun)
@@ -215,16 +216,8 @@ def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: 
     with open_ensemble(tmp_path, command="deploy") as ensemble:
         assert ensemble.unfinished is not None
         with pytest.raises(EnsembleError, match="is unfinished") as error:
-            ensemble.journal.open(
-                msgspec.structs.replace(ensemble.unfinished.header, id="A6BKKQCN0000"), PLAN, msgspec_delta()
-            )
+            ensemble.journal.open(msgspec.structs.replace(ensemble.unfinished.header, id="A6BKKQCN0000"), PLAN, Delta())
         assert "ordito jobs resume" in error.value.hint
-
-
-def msgspec_delta() -> object:
-    from ordito.instances.records import Delta
-
-    return Delta()
 
 
 def test_ten_thousand_steps(tmp_path: Path) -> None:
@@ -238,11 +231,16 @@ def test_ten_thousand_steps(tmp_path: Path) -> None:
         assert ensemble.unfinished is None
 
 
-def test_every_record_survives_the_journal(tmp_path: Path) -> None:
+def test_every_record_survives_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_ensemble(tmp_path, command="deploy") as ensemble:
         kept: list[Record] = []
         original = ensemble.journal.append
-        ensemble.journal.append = lambda record: (kept.append(record), original(record))[1]  # type: ignore[method-assign]
+
+        def append(record: Record) -> None:
+            kept.append(record)
+            original(record)
+
+        monkeypatch.setattr(ensemble.journal, "append", append)
         carry_out(ensemble, PLAN, FakeExecutor(World(PLAN), ["s4"]))
         found = ensemble.journal.unfinished()
         assert found is not None

@@ -30,7 +30,24 @@ from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 odd_texts = st.sampled_from(
-    ["yes", "No", "null", "~", "1.0", "0x1f", "1_000", "12:30:00", "2020-01-01", "a: b", "a #b", "- x", "{}", "<<", "=", ""]
+    [
+        "yes",
+        "No",
+        "null",
+        "~",
+        "1.0",
+        "0x1f",
+        "1_000",
+        "12:30:00",
+        "2020-01-01",
+        "a: b",
+        "a #b",
+        "- x",
+        "{}",
+        "<<",
+        "=",
+        "",
+    ]
 )
 values = st.recursive(
     texts | odd_texts | st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False),
@@ -76,7 +93,9 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
             tuple(instances),
             tuple(links),
             attributes=draw(some),
-            outputs=draw(st.dictionaries(st.sampled_from(entities), st.dictionaries(words, maps, min_size=1), max_size=3)),
+            outputs=draw(
+                st.dictionaries(st.sampled_from(entities), st.dictionaries(words, maps, min_size=1), max_size=3)
+            ),
         )
     )
     snapshot.highest.update(draw(st.dictionaries(st.sampled_from(["web", "left"]), st.integers(20, 30), max_size=2)))
@@ -120,8 +139,8 @@ def test_what_is_written_is_read_back(
 @given(maps)
 def test_yaml_means_what_was_meant(data: dict[str, object]) -> None:
     """Every text stays a text, to readers of YAML 1.1 too, in both styles."""
-    assert yaml.load("".join(block(data)) or "{}", Loader=yaml.CSafeLoader) == data  # noqa: S506
-    assert yaml.load(flow(data), Loader=yaml.CSafeLoader) == data  # noqa: S506
+    assert yaml.load("".join(block(data)) or "{}", Loader=yaml.CSafeLoader) == data
+    assert yaml.load(flow(data), Loader=yaml.CSafeLoader) == data
 
 
 @given(values)
@@ -163,7 +182,11 @@ def test_ready_state_always_shows_all_three(tmp_path: Path) -> None:
     snapshot.apply(Delta((Instance("web_1", "web", 0, state="started", local="ok"),)))
     write_manifest(layout, snapshot, Status(), {"web_1": "error"})
     data = yaml.safe_load(layout.manifest.read_text())
-    assert data["status"]["instances"]["web_1"]["readyState"] == {"local": "ok", "effective": "error", "state": "started"}
+    assert data["status"]["instances"]["web_1"]["readyState"] == {
+        "local": "ok",
+        "effective": "error",
+        "state": "started",
+    }
 
 
 def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None:
@@ -172,7 +195,9 @@ def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None
     snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
     write_manifest(layout, snapshot, Status(), {}, largest=1)
     assert {path.name for path in layout.status.iterdir()} == {"db.yaml", "web.yaml"}
-    layout.status_part("web").write_text("web_1:\n  template: web\n  index: 0\n  readyState: {local: ok, effective: ok, state: started}\n")
+    layout.status_part("web").write_text(
+        "web_1:\n  template: web\n  index: 0\n  readyState: {local: ok, effective: ok, state: started}\n"
+    )
     assert state_digest(layout) == "changed"
     assert read_state(layout)[0].instances["web_1"].local == "ok"
     write_manifest(layout, snapshot, Status(), {})
@@ -214,7 +239,9 @@ def test_two_marker_lines_are_an_error(tmp_path: Path) -> None:
 def test_rows_are_read_while_the_file_is_theirs_and_the_file_when_it_changed(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     snapshot = Snapshot()
-    snapshot.apply(Delta((Instance("web_1", "web", 0, state="started", local="ok"),), attributes={"web_1": {"n": 10**30}}))
+    snapshot.apply(
+        Delta((Instance("web_1", "web", 0, state="started", local="ok"),), attributes={"web_1": {"n": 10**30}})
+    )
     write_manifest(layout, snapshot, Status(revision=3), {})
     with open_ensemble(tmp_path, command="x") as ensemble:
         assert content(ensemble.snapshot) == content(snapshot)

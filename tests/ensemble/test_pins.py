@@ -118,7 +118,7 @@ def test_a_folder_is_an_artifact_too(service: Path, layout: Layout) -> None:
 
 
 def test_a_missing_file_is_named(service: Path, layout: Layout) -> None:
-    with pytest.raises(EnsembleError, match="no.sh"):
+    with pytest.raises(EnsembleError, match=r"no\.sh"):
         made(layout, service, "scripts/no.sh")
 
 
@@ -128,18 +128,14 @@ def test_a_missing_pin_is_named(layout: Layout) -> None:
     assert "git" in error.value.hint
 
 
-def test_large_files_are_kept_out_of_git(
-    service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_kept_out_of_git(service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "LARGEST_FOR_GIT", 100)
     (service / "scripts/big [1].bin").write_bytes(b"x" * 101)
     found = made(layout, service, "scripts/common.sh")
     assert layout.git_ignore.read_text() == f"/artifacts/{found.digest}/scripts/big\\ \\[1].bin\n"
 
 
-def test_a_copy_that_was_cut_off_is_made_anew(
-    service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_that_was_cut_off_is_made_anew(service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass
 

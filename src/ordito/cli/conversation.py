@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
 from typing import Protocol
 
 from ordito.app.errors import NobodyToAsk
@@ -110,7 +109,7 @@ class CliConversation:
         """Interrupts of the user cancel the job; the third one gives up on it."""
         asked = 0
 
-        def interrupted(number: int, frame: FrameType | None) -> None:
+        def interrupted(*_: object) -> None:
             nonlocal asked
             asked += 1
             if asked > 2:

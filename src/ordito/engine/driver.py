@@ -15,25 +15,15 @@ import msgspec
 
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
+from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
 from ordito.engine.core import CancelAsked, Core, Counts, Skip, StepEnded
+from ordito.engine.merging import merge
 from ordito.engine.ports import Operations, OutputLog
 from ordito.engine.printed import PrintedLines
-from ordito.engine.workers import Crash, Doubt, Workers, no_executor
+from ordito.engine.workers import Crash, Doubt, Workers, no_executor, no_provider
 from ordito.instances.records import Delta, Snapshot
-from ordito.work.events import (
-    Event,
-    InstanceState,
-    JobFinished,
-    JobStarted,
-    Listener,
-    StepFailed,
-    StepLog,
-    StepSkipped,
-    StepStarted,
-    StepSucceeded,
-    StepWarning,
-)
+from ordito.work.events import Listener, StepFailed
 from ordito.work.invocation import (
     Delegation,
     Ending,
@@ -45,7 +35,7 @@ from ordito.work.invocation import (
     Provider,
     Started,
 )
-from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.plan import Action, Plan
 from ordito.work.records import (
     JobClosingRecord,
     JobHeader,
@@ -59,9 +49,6 @@ from ordito.work.records import (
 
 LARGEST_TURN = 1_000
 """Records after which a turn is committed, though the core has more to say."""
-
-NO_CALL = Call("", "", "", "")
-"""Stands for the call of a step that calls nothing."""
 
 
 class JobResult(msgspec.Struct, frozen=True):
@@ -106,11 +93,22 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
 
     ``change_ids`` are the job's; ``control`` is where cancelling is asked for. The snapshot is changed in place. The
     last record written is that the job is closing; the journal is not closed here, and files are not touched.
-    Raises what the journal raises: then the job stays as unfinished as its journal says.
+    Raises what the journal raises: then the job stays as unfinished as its journal says, and what runs is ended.
     """
-    parts = Parts(header, plan, operations, snapshot, Workers(header.id, executors, providers), journal, clock)
-    run = JobRun(parts, change_ids, tuple(listeners), output_log, control or JobControl())
-    return await run.run(resume)
+    parts = Parts(
+        header=header,
+        plan=plan,
+        operations=operations,
+        snapshot=snapshot,
+        workers=Workers(header.id, executors, providers),
+        journal=journal,
+        clock=clock,
+        change_ids=change_ids,
+        announcer=Announcer(header, plan, listeners),
+        output_log=output_log,
+        control=control or JobControl(),
+    )
+    return await JobRun(parts).run(resume)
 
 
 class Parts(msgspec.Struct, frozen=True):
@@ -123,6 +121,10 @@ class Parts(msgspec.Struct, frozen=True):
     workers: Workers
     journal: Journal
     clock: Clock
+    change_ids: ChangeIds
+    announcer: Announcer
+    output_log: OutputLog | None
+    control: JobControl
 
 
 class Running(msgspec.Struct):
@@ -137,66 +139,52 @@ class Running(msgspec.Struct):
 class JobRun:
     """One run of a job, from its begin or resumption to its last step."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        change_ids: ChangeIds,
-        listeners: tuple[Listener, ...],
-        output_log: OutputLog | None,
-        control: JobControl,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._operations = parts.operations
+        self._workers = parts.workers
+        self._announcer = parts.announcer
         self._job = parts.header.id
         self._steps = parts.plan.steps
         self._core = Core(parts.plan, parts.header.options)
-        self._workers = parts.workers
-        self._journal = parts.journal
-        self._change_ids = change_ids
-        self._listeners = listeners
-        self._log = output_log
-        self._control = control
-        self._cancels = 0
         self._running: dict[int, Running] = {}
+        self._again: list[int] = []
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
-        self._again: list[int] = []
-        self._events: list[Event] = []
         self._recorded = 0
         self._failed: list[StepFailed] = []
-        self._ended_by_force = False
+        self._cancels = 0
+        self._was_ended = False
         self._now = parts.clock.now()
 
     async def run(self, resume: Iterable[Record] | None) -> JobResult:
         """Run until every step has ended; see ``run_job``."""
-        self._control.attach(self._workers.ring)
+        self._parts.control.attach(self._workers.ring)
         try:
-            if resume is None:
-                self._open()
-            else:
-                closing = await self._resume(tuple(resume))
-                if closing is not None:
-                    return self._result(closing)
-            await self._loop()
+            closing = await self._begin(resume)
+            if closing is None:
+                await self._loop()
         finally:
-            self._control.attach(None)
+            self._parts.control.attach(None)
             await self._workers.stop()
-        return self._close()
+        return self._result(closing or self._close())
 
-    # ------------------------------------------------------------------------------------------ begin and end
+    # ----------------------------------------------------------------------------------------------- begin and end
 
-    def _open(self) -> None:
-        header, plan = self._parts.header, self._parts.plan
-        delta = Delta(instances=plan.instances)
-        self._journal.open(header, plan, delta)
+    async def _begin(self, resume: Iterable[Record] | None) -> JobClosingRecord | None:
+        """Open the journal, or take over what it holds; gives the last record of a job that is only to be closed."""
+        if resume is not None:
+            return await self._resume(tuple(resume))
+        delta = Delta(instances=self._parts.plan.instances)
+        self._parts.journal.open(self._parts.header, self._parts.plan, delta)
         self._parts.snapshot.apply(delta)
-        self._emit_started(resumed=False)
+        self._announcer.job_started(0, self._now, resumed=False)
+        self._announcer.tell()
+        return None
 
     async def _resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
-        """Take over the journal's records and settle what is in doubt; gives the last record of a job that is only to
-        be closed."""
         in_doubt = self._core.replay(records)
         processes: dict[int, Started] = {}
-        closing = None
         for record in records:
             match record:
                 case StepStartedRecord():
@@ -206,69 +194,51 @@ class JobRun:
                     processes[record.step] = record.started
                 case StepFinishedRecord():
                     self._running.pop(record.step, None)
-                    self._remember_end(record)
-                case JobClosingRecord():
-                    closing = record
-        self._emit_started(resumed=True)
-        if closing is None:
-            await self._settle(in_doubt, processes)
-        return closing
+                    self._remember_failure(record)
+        self._announcer.job_started(self._core.counts.ended, self._now, resumed=True)
+        self._announcer.tell()
+        if records and isinstance(records[-1], JobClosingRecord):
+            return records[-1]
+        await self._settle(in_doubt, processes)
+        return None
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
-        called = [index for index in in_doubt if self._steps[index].action is Action.CALL]
-        ends = await self._workers.settle(
-            [Doubt(index, self._steps[index].id, self._call(index), processes.get(index)) for index in called]
-        )
-        for index, progress in ends:
+        """Find out about steps in doubt; those whose end nobody knows are to run again."""
+        doubts = [
+            Doubt(index, self._steps[index].id, self._announcer.call(index), processes.get(index))
+            for index in in_doubt
+            if self._steps[index].action is Action.CALL
+        ]
+        for index, progress in await self._workers.settle(doubts):
             self._take(index, progress)
         self._again = [index for index in in_doubt if index in self._running]
 
-    def _close(self) -> JobResult:
-        closing = JobClosingRecord(self._parts.clock.now(), self._status(), self._parts.operations.topology_outputs())
+    def _close(self) -> JobClosingRecord:
+        closing = JobClosingRecord(self._parts.clock.now(), self._status(), self._operations.topology_outputs())
         self._record(closing)
         self._commit()
-        return self._result(closing)
+        return closing
 
     def _status(self) -> str:
-        if self._core.was_cancelled or self._ended_by_force:
+        if self._core.was_cancelled or self._was_ended:
             return "cancelled"
         return "failed" if self._core.counts.failed else "ok"
 
     def _result(self, closing: JobClosingRecord) -> JobResult:
         counts = self._core.counts
-        seconds = max(0.0, closing.at - self._parts.header.began)
-        self._emit(
-            JobFinished(
-                self._job,
-                self._parts.plan.workflow,
-                closing.status,
-                counts.succeeded,
-                counts.failed,
-                counts.skipped,
-                counts.no_op,
-                seconds,
-                closing.at,
-            )
-        )
-        self._tell()
+        self._announcer.job_finished(closing, counts)
+        self._announcer.tell()
         return JobResult(
-            self._job,
-            closing.status,
-            counts,
-            closing.outputs,
-            seconds,
-            tuple(self._failed),
-            tuple(self._workers.crashes),
+            job=self._job,
+            status=closing.status,
+            counts=counts,
+            outputs=closing.outputs,
+            seconds=max(0.0, closing.at - self._parts.header.began),
+            failed=tuple(self._failed),
+            crashes=tuple(self._workers.crashes),
         )
 
-    def _emit_started(self, *, resumed: bool) -> None:
-        steps = [step for step in self._steps if step.action is not Action.JOIN]
-        instances = tuple(dict.fromkeys(step.instance for step in steps if step.instance))
-        workflow, done = self._parts.plan.workflow, self._core.counts.ended
-        self._emit(JobStarted(self._job, workflow, len(steps), done, instances, resumed, self._now))
-        self._tell()
-
-    # --------------------------------------------------------------------------------------------- the turns
+    # --------------------------------------------------------------------------------------------------- the turns
 
     async def _loop(self) -> None:
         more = self._turn([])
@@ -284,7 +254,7 @@ class JobRun:
             self._take(index, progress)
         self._heed_cancelling()
         for index in self._again:
-            self._start(index, again=True)
+            self._start_again(index)
         self._again = []
         more = self._follow()
         self._commit()
@@ -296,14 +266,15 @@ class JobRun:
         if isinstance(progress, Outcome):
             self._finish(index, progress)
         elif isinstance(progress, Printed):
-            if self._log is not None:
-                self._log.write(self._steps[index].id, progress.data)
-            self._emit_lines(index, self._running[index].lines.feed(progress.data))
+            if self._parts.output_log is not None:
+                self._parts.output_log.write(self._steps[index].id, progress.data)
+            self._announcer.printed(index, self._running[index].lines.feed(progress.data), self._now)
         else:
             self._record(StepProcessRecord(index, progress))
 
     def _heed_cancelling(self) -> None:
-        requests = self._control.requests
+        """The first request lets nothing new start, the second ends what runs."""
+        requests = self._parts.control.requests
         if requests and not self._cancels:
             self._core.react(CancelAsked())
         if requests > 1 and self._cancels < 2:
@@ -314,7 +285,7 @@ class JobRun:
         self._cancels = requests
 
     def _follow(self) -> bool:
-        """Do what the core says, until it has nothing more to say or the turn is large enough."""
+        """Do what the core says until it has nothing more to say; gives True where the turn got too large for that."""
         while commands := self._core.wake():
             for command in commands:
                 if isinstance(command, Skip):
@@ -328,114 +299,88 @@ class JobRun:
         return False
 
     def _commit(self) -> None:
-        if self._log is not None:
-            self._log.flush()
+        if self._parts.output_log is not None:
+            self._parts.output_log.flush()
         if self._recorded:
-            self._journal.commit()
+            self._parts.journal.commit()
             self._recorded = 0
-        self._tell()
+        self._announcer.tell()
 
     def _launch(self) -> None:
-        if self._invocations:
-            self._workers.run(self._invocations)
-            self._invocations = []
-        for index, delegation in self._delegations:
+        invocations, self._invocations = self._invocations, []
+        delegations, self._delegations = self._delegations, []
+        self._workers.run(invocations)
+        for index, delegation in delegations:
             self._workers.delegate(index, self._steps[index].id, delegation)
-        self._delegations.clear()
 
-    # --------------------------------------------------------------------------------------------- the steps
+    # --------------------------------------------------------------------------------------------------- the steps
 
-    def _start(self, index: int, *, again: bool = False) -> None:
-        """Start a step, or start one that was in doubt once more."""
+    def _start(self, index: int) -> None:
+        """Start a step, unless it turns out that it cannot be."""
+        change = self._parts.change_ids.next()
+        self._running[index] = self._begun(1, change)
+        if refusal := self._prepare(index):
+            self._finish(index, refusal)
+            return
+        delta = self._apply(self._operations.on_start(self._steps[index], change))
+        record = StepStartedRecord(index, self._now, 1, change, delta)
+        self._record(record)
+        self._announcer.started(record)
+
+    def _start_again(self, index: int) -> None:
+        """Start a step that was in doubt once more, under the same ids; what its start changes is known already."""
+        running = self._running[index]
+        if refusal := self._prepare(index):
+            self._finish(index, refusal)
+            return
+        self._running[index] = self._begun(running.attempt, running.change)
+        record = StepStartedRecord(index, self._now, running.attempt, running.change)
+        self._record(record)
+        self._announcer.started(record)
+
+    def _prepare(self, index: int) -> Outcome | None:
+        """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start."""
         step = self._steps[index]
-        attempt = self._running[index].attempt if again else 1
         if step.action is Action.DELEGATE:
-            self._delegations.append((index, self._parts.operations.delegation(step)))
-        else:
-            prepared = self._parts.operations.prepare(step, attempt)
-            for message in prepared.warnings:
-                self._emit(StepWarning(self._job, step.id, message, self._now))
-            if prepared.invocation is None:
-                self._refuse(index, Outcome(Ending.NOT_STARTED, message=prepared.refusal))
-                return
-            if self._workers.executor_for(prepared.invocation.processor) is None:
-                self._refuse(index, no_executor(prepared.invocation.processor))
-                return
-            self._invocations.append((index, prepared.invocation))
-        if again:
-            change, delta = self._running[index].change, None
-        else:
-            change = self._change_ids.next()
-            delta = self._apply(self._parts.operations.on_start(step, change))
-        self._running[index] = self._begun(attempt, change)
-        self._record(StepStartedRecord(index, self._now, attempt, change, delta))
-        artifact = self._call(index).artifact
-        self._emit(
-            StepStarted(
-                self._job,
-                step.id,
-                step.instance,
-                self._operation(index),
-                step.far,
-                attempt,
-                no_op=False,
-                artifact=artifact,
-                host=step.runs_on,
-                at=self._now,
-            )
-        )
-
-    def _refuse(self, index: int, outcome: Outcome) -> None:
-        """A step fails before it was started."""
-        if index not in self._running:
-            self._running[index] = self._begun(1, self._change_ids.next())
-            # A record of its start: what is refused is a task of the job as well, and takes a place on its host.
-        self._finish(index, outcome)
+            delegation = self._operations.delegation(step)
+            if self._workers.provider_for(delegation.kinds) is None:
+                return no_provider(delegation.kinds)
+            self._delegations.append((index, delegation))
+            return None
+        prepared = self._operations.prepare(step, self._running[index].attempt)
+        for message in prepared.warnings:
+            self._announcer.warned(index, message, self._now)
+        if prepared.invocation is None:
+            return Outcome(Ending.NOT_STARTED, message=prepared.refusal)
+        if self._workers.executor_for(prepared.invocation.processor) is None:
+            return no_executor(prepared.invocation.processor)
+        self._invocations.append((index, prepared.invocation))
+        return None
 
     def _finish(self, index: int, outcome: Outcome) -> None:
-        """A started step has ended."""
-        step = self._steps[index]
-        running = self._running.pop(index)
-        self._emit_lines(index, running.lines.end())
-        outcome = self._completed(outcome, running)
-        outcome, delta = self._parts.operations.on_end(step, outcome, running.change)
-        record = StepFinishedRecord(index, self._now, outcome, running.change, self._apply(delta))
-        self._record(record)
-        self._core.react(StepEnded(index, outcome.succeeded))
-        self._remember_end(record)
-        if outcome.succeeded:
-            self._emit(
-                StepSucceeded(
-                    self._job, step.id, step.instance, self._operation(index), outcome, running.change, at=self._now
-                )
-            )
-        else:
-            self._emit(self._failed[-1])
+        """A step has ended, or cannot be started."""
+        step, running = self._steps[index], self._running.pop(index)
+        self._announcer.printed(index, running.lines.end(), self._now)
+        outcome, delta = self._operations.on_end(step, self._completed(outcome, running), running.change)
+        self._end(StepFinishedRecord(index, self._now, outcome, running.change, self._apply(delta)))
 
     def _finish_no_op(self, index: int) -> None:
         """An operation that does nothing ends as it starts; what it changes is attributed to the job itself."""
         step = self._steps[index]
-        operations = self._parts.operations
-        first = self._apply(operations.on_start(step, self._job))
-        outcome, delta = operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
-        merged = merge(first, self._apply(delta))
-        record = StepFinishedRecord(index, self._now, outcome, "", merged, no_op=True)
+        began = self._apply(self._operations.on_start(step, self._job))
+        outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
+        self._end(StepFinishedRecord(index, self._now, outcome, "", merge(began, self._apply(delta)), no_op=True))
+
+    def _end(self, record: StepFinishedRecord) -> None:
         self._record(record)
-        self._core.react(StepEnded(index, outcome.succeeded))
-        self._remember_end(record)
-        if outcome.succeeded:
-            self._emit(
-                StepSucceeded(
-                    self._job, step.id, step.instance, self._operation(index), outcome, no_op=True, at=self._now
-                )
-            )
-        else:
-            self._emit(self._failed[-1])
+        self._core.react(StepEnded(record.step, record.outcome.succeeded))
+        self._announcer.finished(record)
+        self._remember_failure(record)
 
     def _skip(self, skip: Skip) -> None:
-        step = self._steps[skip.step]
-        self._record(StepSkippedRecord(skip.step, self._now, skip.because))
-        self._emit(StepSkipped(self._job, step.id, step.instance, self._operation(skip.step), skip.because, self._now))
+        record = StepSkippedRecord(skip.step, self._now, skip.because)
+        self._record(record)
+        self._announcer.skipped(record)
 
     def _begun(self, attempt: int, change: str) -> Running:
         return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines())
@@ -446,91 +391,21 @@ class JobRun:
         tail = outcome.tail if outcome.tail or outcome.succeeded else running.lines.tail
         return msgspec.structs.replace(outcome, seconds=seconds, tail=tail)
 
-    def _remember_end(self, record: StepFinishedRecord) -> None:
-        if record.outcome.succeeded:
-            return
-        self._ended_by_force |= record.outcome.ending is Ending.CANCELLED
-        step, call = self._steps[record.step], self._call(record.step)
-        self._failed.append(
-            StepFailed(
-                self._job,
-                step.id,
-                step.instance,
-                self._operation(record.step),
-                record.outcome,
-                record.change,
-                call.declared,
-                call.artifact,
-                record.at,
-            )
-        )
+    def _remember_failure(self, record: StepFinishedRecord) -> None:
+        if not record.outcome.succeeded:
+            self._was_ended |= record.outcome.ending is Ending.CANCELLED
+            self._failed.append(self._announcer.failure(record))
 
-    # -------------------------------------------------------------------------------- what is written and shown
+    # ------------------------------------------------------------------------------------------ what is written
 
     def _record(self, record: Record) -> None:
-        self._journal.append(record)
+        self._parts.journal.append(record)
         self._recorded += 1
 
     def _apply(self, delta: Delta) -> Delta | None:
-        """Change the snapshot, and announce instances whose state or status is another; None for no change."""
+        """Change the snapshot; None for no change."""
         if delta.is_empty:
             return None
-        snapshot = self._parts.snapshot
-        for instance in delta.instances:
-            before = snapshot.instances.get(instance.id)
-            if before is None or (before.state, before.local) != (instance.state, instance.local):
-                self._emit(InstanceState(self._job, instance.id, instance.state, instance.local, self._now))
-        snapshot.apply(delta)
+        self._announcer.changing(self._parts.snapshot, delta, self._now)
+        self._parts.snapshot.apply(delta)
         return delta
-
-    def _emit(self, event: Event) -> None:
-        self._events.append(event)
-
-    def _emit_lines(self, index: int, text: str) -> None:
-        if text:
-            self._emit(StepLog(self._job, self._steps[index].id, text, self._now))
-
-    def _tell(self) -> None:
-        events, self._events = self._events, []
-        for event in events:
-            for listener in self._listeners:
-                listener(event)
-
-    def _call(self, index: int) -> Call:
-        call = self._steps[index].call
-        return self._parts.plan.calls[call] if call >= 0 else NO_CALL
-
-    def _operation(self, index: int) -> str:
-        """``Interface.operation``; for steps that call none, what they do."""
-        call = self._call(index)
-        return call.name if call is not NO_CALL else operation_name(self._steps[index])
-
-
-def operation_name(step: Step) -> str:
-    """What stands for the operation of a step that calls none: the last part of its id, or what it does."""
-    return step.id.rpartition(".")[2] or str(step.action)
-
-
-def merge(first: Delta | None, second: Delta | None) -> Delta | None:
-    """One change that does what two do one after the other."""
-    if first is None or second is None:
-        return first or second
-    instances = {i.id: i for i in (*first.instances, *second.instances)}
-    links = {link.id: link for link in (*first.links, *second.links)}
-    attributes = {name: dict(values) for name, values in first.attributes.items()}
-    outputs = {name: dict(operations) for name, operations in first.outputs.items()}
-    for gone in second.unlinked:
-        links.pop(gone, None)
-        attributes.pop(gone, None)
-        outputs.pop(gone, None)
-    for name, values in second.attributes.items():
-        attributes.setdefault(name, {}).update(values)
-    for name, operations in second.outputs.items():
-        outputs.setdefault(name, {}).update(operations)
-    return Delta(
-        instances=tuple(instances.values()),
-        links=tuple(links.values()),
-        unlinked=tuple(dict.fromkeys((*first.unlinked, *second.unlinked))),
-        attributes=attributes,
-        outputs=outputs,
-    )

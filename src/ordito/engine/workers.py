@@ -109,8 +109,7 @@ class Workers:
         """Have a provider make or remove an instance."""
         provider = self.provider_for(delegation.kinds)
         if provider is None:
-            message = f"no provider makes nodes of type {delegation.kinds[0]}"
-            self._post(index, Outcome(Ending.NOT_STARTED, message=message))
+            self._post(index, no_provider(delegation.kinds))
             return
         untold = {step: index}
         self._delegated[index] = self._begin(untold, self._delegate(provider, index, delegation, untold))
@@ -195,3 +194,8 @@ class Workers:
 def no_executor(processor: str) -> Outcome:
     """The end of an operation that nobody here can run."""
     return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}")
+
+
+def no_provider(kinds: Sequence[str]) -> Outcome:
+    """The end of a delegated step when nobody here makes such nodes."""
+    return Outcome(Ending.NOT_STARTED, message=f"no provider makes nodes of type {kinds[0]}")

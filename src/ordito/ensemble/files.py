@@ -28,6 +28,9 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
             write_all(handle, content)
             keep_mode(path, handle)
             os.fsync(handle)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
         finally:
             os.close(handle)
         fresh.replace(path)

@@ -71,7 +71,8 @@ def measure(layout: Layout, root: str, main: str, definitions: Iterable[str], ar
 
     ``root`` is its folder, all files are relative to it, with ``/`` between their parts; they may begin with ``..``:
     then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
-    service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for a file that is not there.
+    service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for a file that is
+    not there.
     """
     return _measure(layout, root, main, definitions, artifacts)[0]
 

@@ -81,10 +81,12 @@ def _value(value: object, margin: str, pieces: list[str]) -> None:
         margin += INDENT
         for item in value:
             pieces.append(f"{margin}-")
-            if isinstance(item, dict) and item:
+            if isinstance(item, Mapping) and item:
                 _mapping_behind_dash(item, margin + INDENT, pieces)
             else:
                 _value(item, margin, pieces)
+    elif isinstance(value, Mapping):
+        _value(dict(value), margin, pieces)
     else:
         pieces.append(f" {scalar(value)}\n")
 
@@ -93,11 +95,13 @@ def _mapping_behind_dash(data: Mapping[str, object], margin: str, pieces: list[s
     """A mapping in a list; its first entry stands on the line of the dash."""
     first = len(pieces)
     _mapping(data, margin, pieces)
-    pieces[first] = f" {pieces[first][len(margin):]}"
+    pieces[first] = f" {pieces[first][len(margin) :]}"
 
 
 def _small(value: object) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
         return "{}"
     if isinstance(value, list | tuple):
         return "[]"

@@ -95,8 +95,9 @@ class LocalExecutor:
         that has ended.
 
         ``started`` may be None: the crash came before the process was written down; it is found all the same. The
-        outcome is known if the operation came to its end. If it did not, or does not say so (a script that replaced
-        itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If something cannot be ended, the outcome is UNREACHABLE, and says so.
+        outcome is known if the operation came to its end. If it did not, or cannot say so (a script that replaced
+        itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If
+        something cannot be ended, the outcome is UNREACHABLE, and says so.
         """
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
         outcome = self._left_behind(job, step, outputs)

@@ -288,7 +288,7 @@ class Requirements:
         self._diagnostics.error(
             "not-supported-yet",
             f'requirement "{item.name}": choosing a node by type or filter is not carried out in this version',
-            (item.node_filter or item.at).span if item.node_filter is not None else item.span,
+            item.node_filter.span if item.node_filter is not None else item.span,
             hint="name the node template that fulfils it, without node_filter",
         )
 
@@ -333,6 +333,15 @@ class Requirements:
                 known = [*target.capabilities]
                 what = f'capability of "{target.name}"'
                 self._diagnostics.unknown("unknown-capability", what, item.capability.text, item.capability.span, known)
+                return None
+            kinds = self._types.capabilities[found.name].kinds if found.name in self._types.capabilities else ()
+            if kinds and wanted not in kinds:
+                self._diagnostics.error(
+                    "wrong-capability",
+                    f'requirement "{item.name}" needs a {wanted}, which {found.name} is not derived from',
+                    item.capability.span,
+                    hint="leave capability: out to take the one that fits",
+                )
                 return None
             wanted = found.name
         exact = [c for c in target.capabilities.values() if c.kinds[0] == wanted]

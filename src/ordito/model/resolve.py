@@ -6,7 +6,9 @@ only follows from another one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
+from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.references import Place, References
@@ -51,7 +53,7 @@ def _resolve_topology(
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
     by_template = {n: tuple(r) for n, r in requirements.by_template.items()}
-    references = References(templates.nodes, templates.written, by_template, inputs, diagnostics)
+    references = References(topology, types, templates.nodes, by_template, inputs, diagnostics)
     _check_calls(templates, requirements, outputs, references)
     incoming: dict[str, list[Relationship]] = {}
     for node in templates.nodes.values():
@@ -125,27 +127,20 @@ def _check_calls(
     """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
     templates."""
     varying: dict[str, list[Call]] = {}
-    mapped: set[int] = set()
     for name, node in templates.nodes.items():
         place = Place(node=node)
-        for call in templates.calls[name]:
-            references.check(call, place)
-        if node.type not in varying:
-            varying[node.type] = [c for c in templates.shared_calls(node.type) if not references.direct(c, node)]
-        for call in varying[node.type]:
-            references.check(call, place)
-        if id(node.interfaces) not in mapped:
-            mapped.add(id(node.interfaces))
-            references.check_mappings(node.interfaces, place)
+        shared: Iterable[Call] | None = varying.get(node.type)
+        if shared is None:
+            shared = templates.shared_calls(node.type)
+            varying[node.type] = [c for c in shared if not references.direct(c, node)]
+        references.check_all(chain(templates.calls[name], shared), place)
+        references.check_mappings(node.interfaces, place)
         for relationship in node.requirements:
             between = Place(relationship=relationship)
-            if relationship.interfaces:
-                references.check_mappings(relationship.interfaces, between)
-            for call in requirements.calls[relationship.key]:
-                references.check(call, between)
+            references.check_all(requirements.calls[relationship.key], between)
+            references.check_mappings(relationship.interfaces, between)
     for output in outputs.values():
-        for call in calls(output.value):
-            references.check(call, Place())
+        references.check_all(calls(output.value), Place())
 
 
 def _refuse_workflows(topology: entities.TopologyTemplate, diagnostics: Diagnostics) -> None:

@@ -107,7 +107,7 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """An interface: its symbolic name, the full names of its type and of that one's ancestors, its operations (§3.6.20)."""
+    """An interface (§3.6.20): its symbolic name, the full names of its type and the type's ancestors, its operations."""
 
     name: str
     kinds: tuple[str, ...]

@@ -31,5 +31,7 @@ def command(session: Session, directory: str, template: str) -> ExitCode:
 
     session.result({"directory": made.directory, "files": list(made.files)}, text)
     begin = "" if directory == "." else f"cd {shlex.quote(directory)} && "
-    session.next(NextCommand(f"{begin}ordito deploy .", "deploy it into an ensemble in the same directory"))
+    session.next(
+        NextCommand(f"{begin}ordito deploy service.yaml", "deploy it; the same directory becomes its ensemble")
+    )
     return ExitCode.DONE

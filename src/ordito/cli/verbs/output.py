@@ -1,0 +1,32 @@
+"""`ordito output`."""
+
+from __future__ import annotations
+
+import click
+
+from ordito.app.output import OutputRequest, output
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import as_text, write_outputs
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+
+HELP = """Show the outputs of the service as the last job left them.
+
+With NAME, its bare value and nothing else, so that a script can use it."""
+
+
+@verb("output", HELP)
+@click.argument("name", required=False)
+def command(session: Session, name: str | None) -> ExitCode:
+    """Show outputs."""
+    found = output(OutputRequest(session.settings.directory, name or "")).outputs
+
+    def text(channel: Channel) -> None:
+        if name:
+            channel.line(as_text(found[name]))
+        else:
+            write_outputs(found, channel)
+
+    session.result(dict(found), text)
+    return ExitCode.DONE

@@ -1,0 +1,154 @@
+"""The announcer: puts what happens into events, and hands them to the listeners once the journal knows it too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordito.engine.core import Counts
+from ordito.instances.records import Delta, Snapshot
+from ordito.work.events import (
+    Event,
+    InstanceState,
+    JobFinished,
+    JobStarted,
+    Listener,
+    StepFailed,
+    StepLog,
+    StepSkipped,
+    StepStarted,
+    StepSucceeded,
+    StepWarning,
+)
+from ordito.work.plan import Action, Call, Plan
+from ordito.work.records import JobClosingRecord, JobHeader, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
+
+NO_CALL = Call("", "", "", "")
+"""Stands for the call of a step that calls nothing."""
+
+
+class Announcer:
+    """Collects the events of one job. ``tell`` hands them to every listener, in order."""
+
+    def __init__(self, header: JobHeader, plan: Plan, listeners: Sequence[Listener]) -> None:
+        self._header = header
+        self._job = header.id
+        self._plan = plan
+        self._steps = plan.steps
+        self._listeners = tuple(listeners)
+        self._events: list[Event] = []
+
+    def tell(self) -> None:
+        """Hand over what was collected."""
+        events, self._events = self._events, []
+        for event in events:
+            for listener in self._listeners:
+                listener(event)
+
+    def call(self, index: int) -> Call:
+        """What a step calls."""
+        call = self._steps[index].call
+        return self._plan.calls[call] if call >= 0 else NO_CALL
+
+    # --------------------------------------------------------------------------------------------------- the job
+
+    def job_started(self, done: int, at: float, *, resumed: bool) -> None:
+        """The job began, or was resumed after so many steps."""
+        steps = [step for step in self._steps if step.action is not Action.JOIN]
+        instances = tuple(dict.fromkeys(step.instance for step in steps if step.instance))
+        self._events.append(
+            JobStarted(self._job, self._plan.workflow, len(steps), done, instances, resumed=resumed, at=at)
+        )
+
+    def job_finished(self, closing: JobClosingRecord, counts: Counts) -> None:
+        """The job ended."""
+        self._events.append(
+            JobFinished(
+                job=self._job,
+                workflow=self._plan.workflow,
+                status=closing.status,
+                succeeded=counts.succeeded,
+                failed=counts.failed,
+                skipped=counts.skipped,
+                no_op=counts.no_op,
+                seconds=max(0.0, closing.at - self._header.began),
+                at=closing.at,
+            )
+        )
+
+    # ------------------------------------------------------------------------------------------------- the steps
+
+    def started(self, record: StepStartedRecord) -> None:
+        """A step starts."""
+        step = self._steps[record.step]
+        self._events.append(
+            StepStarted(
+                job=self._job,
+                step=step.id,
+                instance=step.instance,
+                operation=self._operation(record.step),
+                far=step.far,
+                attempt=record.attempt,
+                artifact=self.call(record.step).artifact,
+                host=step.runs_on,
+                at=record.at,
+            )
+        )
+
+    def finished(self, record: StepFinishedRecord) -> None:
+        """A step ended, well or not."""
+        self._events.append(self._succeeded(record) if record.outcome.succeeded else self.failure(record))
+
+    def failure(self, record: StepFinishedRecord) -> StepFailed:
+        """The event of a step that has failed."""
+        step, call = self._steps[record.step], self.call(record.step)
+        return StepFailed(
+            job=self._job,
+            step=step.id,
+            instance=step.instance,
+            operation=self._operation(record.step),
+            outcome=record.outcome,
+            change=record.change,
+            declared=call.declared,
+            artifact=call.artifact,
+            at=record.at,
+        )
+
+    def skipped(self, record: StepSkippedRecord) -> None:
+        """A step will not run."""
+        step = self._steps[record.step]
+        operation = self._operation(record.step)
+        self._events.append(StepSkipped(self._job, step.id, step.instance, operation, record.because, record.at))
+
+    def printed(self, index: int, text: str, at: float) -> None:
+        """A step printed lines; no event for none."""
+        if text:
+            self._events.append(StepLog(self._job, self._steps[index].id, text, at))
+
+    def warned(self, index: int, message: str, at: float) -> None:
+        """Something about a step deserves attention."""
+        self._events.append(StepWarning(self._job, self._steps[index].id, message, at))
+
+    def changing(self, snapshot: Snapshot, delta: Delta, at: float) -> None:
+        """A snapshot is about to change: instances whose state or status will be another."""
+        for instance in delta.instances:
+            before = snapshot.instances.get(instance.id)
+            if before is None or (before.state, before.local) != (instance.state, instance.local):
+                self._events.append(InstanceState(self._job, instance.id, instance.state, instance.local, at))
+
+    def _succeeded(self, record: StepFinishedRecord) -> StepSucceeded:
+        step = self._steps[record.step]
+        return StepSucceeded(
+            job=self._job,
+            step=step.id,
+            instance=step.instance,
+            operation=self._operation(record.step),
+            outcome=record.outcome,
+            change=record.change,
+            no_op=record.no_op,
+            at=record.at,
+        )
+
+    def _operation(self, index: int) -> str:
+        """``Interface.operation``; for a step that calls none the last part of its id."""
+        call = self.call(index)
+        return call.name if call is not NO_CALL else self._steps[index].id.rpartition(".")[2]

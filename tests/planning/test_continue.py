@@ -1,0 +1,180 @@
+"""A second deploy: what is done is skipped by the record, what is unfinished is continued, what differs is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from ordito.model.service import Service
+from ordito.planning.options import PlanRefused
+from ordito.work.invocation import Ending, Outcome
+from tests.support.runs import OPTIONS, World, codes, failing, steps_of
+from tests.support.services import Requires, compute, definition, get_attribute, node, on, operation, service
+from tests.support.services import call as function
+
+ALL = ["create", "configure", "start"]
+NEAR = ["pre_configure_source", "pre_configure_target", "post_configure_target", "add_target"]
+
+
+def shop() -> World:
+    return World(
+        service(
+            compute("server"),
+            node("db", on("server"), operations=ALL),
+            node("web", Requires("db", *NEAR), operations=ALL, count=2),
+        )
+    )
+
+
+@pytest.mark.parametrize("step", [s for s in steps_of(shop().plan()) if "delegate" not in s])
+def test_continues_after_a_failure_at_every_operation(step: str) -> None:
+    """What was carried out is not carried out again; in the end everything is as after an undisturbed run."""
+    world = shop()
+    world.run(answers=failing(step))
+    done = set(world.ran)
+    made = world.run()
+    assert step in world.ran
+    assert not done & set(world.ran)
+    assert world.failed == []
+    assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+    assert world.plan().is_empty
+    whole = set(steps_of(shop().plan()))
+    assert done | set(steps_of(made)) == whole
+
+
+@pytest.mark.parametrize("cut", range(22))
+def test_continues_after_a_job_that_was_cut_anywhere(cut: int) -> None:
+    world = shop()
+    world.run(cut=cut)
+    done = set(world.ran)
+    world.run()
+    assert not done & set(world.ran)
+    assert world.plan().is_empty
+    assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+
+
+def test_independent_branches_are_deployed_in_spite_of_a_failure() -> None:
+    world = shop()
+    world.run(answers=failing("web_1.Standard.create"))
+    assert world.snapshot.instances["web_2"].local == "ok"
+    assert world.snapshot.instances["web_1"].state == "error"
+    assert world.snapshot.instances["web_1"].local == "unknown"
+
+
+def test_what_the_failure_says_decides_the_status() -> None:
+    """Seed 004: modified is error, not reported is unknown, not modified leaves it unchanged."""
+    for changed, local in ((True, "error"), (None, "unknown"), (False, "pending")):
+        world = World(service(node("a", operations=["create"])))
+        world.run(answers=lambda *_, c=changed: Outcome(Ending.FAILED, changed=c))  # type: ignore[misc]
+        assert world.snapshot.instances["a_1"].local == local
+
+
+def test_a_change_of_what_runs_is_refused() -> None:
+    """Named: the instance, the operation, and what to do."""
+    world = shop()
+    world.run()
+    with pytest.raises(PlanRefused) as caught:
+        world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "other"}))
+    found = caught.value.diagnostics
+    assert codes(found) == ["changed-running"] * 2
+    assert any("web_1, web_2: Standard.configure" in d.message for d in found)
+    assert "undeploy and deploy again" in found[0].hint
+
+
+def inputs_service(value: object) -> Service:
+    return service(
+        node("a", operations=[operation("create", inputs={"port": function("get_input", "port")}), "start"]),
+        inputs=[definition("port", "integer")],
+    )
+
+
+def test_a_changed_static_input_is_a_change() -> None:
+    world = World(inputs_service(1), {"port": 1})
+    world.run()
+    assert world.plan().is_empty
+    world.inputs["port"] = 2
+    with pytest.raises(PlanRefused):
+        world.plan()
+
+
+def test_a_changed_attribute_is_no_change() -> None:
+    world = World(
+        service(
+            node("b", declares=[definition("port")], operations=[operation("create", outputs={"p": ("SELF", "port")})]),
+            node("a", "b", operations=[operation("start", inputs={"port": get_attribute("b", "port")})]),
+        )
+    )
+    world.run()
+    assert world.snapshot.attributes["b_1"] == {"port": "x"}
+    assert world.plan().is_empty
+
+
+def test_an_operation_that_is_new_on_what_runs_is_a_change() -> None:
+    world = World(service(node("a", operations=["create"])))
+    world.run()
+    world.service = service(node("a", operations=["create", "start"]))
+    with pytest.raises(PlanRefused) as caught:
+        world.plan()
+    assert "Standard.start" in caught.value.diagnostics[0].message
+
+
+def test_what_failed_is_continued_with_what_was_put_right() -> None:
+    world = World(service(node("a", operations=ALL)))
+    world.run(answers=failing("a_1.Standard.configure"))
+    made = world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "fixed"}))
+    assert steps_of(made) == ["a_1.Standard.configure", "a_1.Standard.start"]
+
+
+def test_an_earlier_operation_that_changed_runs_again_but_for_create() -> None:
+    world = World(service(node("a", operations=ALL)))
+    world.run(answers=failing("a_1.Standard.start"))
+    made = world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "other"}))
+    assert steps_of(made) == ["a_1.Standard.configure", "a_1.Standard.start"]
+    with pytest.raises(PlanRefused) as caught:
+        world.plan(options=replace(OPTIONS, digests={"scripts/create.sh": "other"}))
+    assert codes(caught.value.diagnostics) == ["changed-running"]
+
+
+def test_a_relationship_added_to_a_running_target() -> None:
+    """It runs add_* only, not pre_configure_target or post_configure_target."""
+    world = World(service(node("b", operations=ALL)))
+    world.run()
+    world.service = service(
+        node("b", operations=ALL), node("a", Requires("b", "pre_configure_target", "add_target", "add_source"))
+    )
+    made = world.plan()
+    assert [s for s in steps_of(made) if "Configure" in s] == [
+        "a_1.b.b_1.Configure.add_target",
+        "a_1.b.b_1.Configure.add_source",
+    ]
+
+
+def test_what_failed_to_be_deleted_is_made_again_from_the_start() -> None:
+    world = World(service(node("a", operations=[*ALL, "stop", "delete"])))
+    world.run()
+    world.run("undeploy", failing("a_1.Standard.delete"))
+    assert steps_of(world.run()) == ["a_1.Standard.create", "a_1.Standard.configure", "a_1.Standard.start"]
+    assert world.snapshot.instances["a_1"].local == "ok"
+    # And when it goes again, it is stopped again.
+    assert steps_of(world.plan("undeploy")) == ["a_1.Standard.stop", "a_1.Standard.delete"]
+
+
+def test_a_kept_node_in_the_middle_hands_the_order_on() -> None:
+    world = World(service(node("a"), node("b", "a"), node("c", "b", operations=["create"])))
+    world.run(answers=failing("c_1.Standard.create"))
+    world.snapshot.apply(_with_local(world, "a_1", "unknown"))
+    made = world.plan()
+    assert steps_of(made) == [
+        "a_1.ordito.settle",
+        "c_1.Standard.create",
+        "c_1.Standard.configure",
+        "c_1.Standard.start",
+    ]
+    assert made.edges[0][:2] == (0, 1)
+
+
+def _with_local(world: World, instance: str, local: str):  # type: ignore[no-untyped-def]
+    import msgspec
+
+    from ordito.instances.records import Delta
+
+    return Delta(instances=(msgspec.structs.replace(world.snapshot.instances[instance], local=local),))

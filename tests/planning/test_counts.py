@@ -1,0 +1,100 @@
+"""How many instances are wanted, which ids they have and where they are hosted."""
+
+import pytest
+
+from ordito.base.diagnostics import Diagnostic
+from ordito.model.service import NodeTemplate
+from ordito.planning.options import PlanRefused
+from tests.support.runs import World, codes
+from tests.support.services import call, capability, compute, definition, node, on, service
+
+SCALABLE = "tosca.capabilities.Scalable"
+
+
+def scalable(**properties: int) -> list:  # type: ignore[type-arg]
+    every = {"min_instances": 1, "max_instances": 1, **properties}
+    return [capability("scalable", SCALABLE, properties=every, assigned=list(properties))]
+
+
+def refused(*nodes: NodeTemplate, inputs: dict[str, object] | None = None) -> list[Diagnostic]:
+    with pytest.raises(PlanRefused) as caught:
+        World(service(*nodes, inputs=[definition("n", "integer")]), inputs).plan()
+    return caught.value.diagnostics
+
+
+def count(given: NodeTemplate, inputs: dict[str, object] | None = None) -> int:
+    return World(service(given, inputs=[definition("n", "integer")]), inputs).plan().counts[given.name]
+
+
+def test_wanted_counts() -> None:
+    """R-2.20-1, R-2.20-3, AMBIG-45: instance_count, then default_instances, then the lower bounds."""
+    assert count(node("a")) == 1
+    assert count(node("a", count=3)) == 3
+    assert count(node("a", count=0)) == 0
+    assert count(node("a", count=call("get_input", "n")), {"n": 4}) == 4
+    assert count(node("a", capabilities=scalable(default_instances=2, max_instances=3))) == 2
+    assert count(node("a", count=3, capabilities=scalable(default_instances=2, max_instances=3))) == 3
+    assert count(node("a", occurrences=(2, 5))) == 2
+    assert count(node("a", occurrences=(0, 5))) == 1
+    assert count(node("a", capabilities=scalable(min_instances=2, max_instances=3))) == 2
+    assert count(node("a", capabilities=scalable())) == 1
+
+
+def test_bounds() -> None:
+    found = refused(node("a", count=6, occurrences=(1, 5)))
+    assert codes(found) == ["count-out-of-bounds"]
+    assert "occurrences" in found[0].hint
+    found = refused(node("b", count=4, capabilities=scalable(max_instances=3)))
+    assert codes(found) == ["count-out-of-bounds"]
+    assert "max_instances" in found[0].hint
+    assert codes(refused(node("c", count=0, occurrences=(1, None)))) == ["count-out-of-bounds"]
+
+
+def test_all_refusals_come_together() -> None:
+    found = refused(node("a", count=6, occurrences=(1, 5)), node("b", count=9, occurrences=(1, 5)))
+    assert codes(found) == ["count-out-of-bounds"] * 2
+
+
+@pytest.mark.parametrize("value", [-1, "many", 1.5, True])
+def test_a_count_that_is_none(value: object) -> None:
+    assert codes(refused(node("a", count=call("get_input", "n")), inputs={"n": value})) == ["bad-count"]
+
+
+def test_hosted_nodes_follow_their_hosts() -> None:
+    """One on each host where nothing else is said; equal counts pair i with i; three on one host are three on it."""
+    world = World(
+        service(
+            compute("h", count=3),
+            node("one", on("h")),
+            node("stack", on("one")),
+            node("equal", on("h"), count=3),
+            node("five", on("h"), count=5),
+        )
+    )
+    hosts: dict[str, list[str]] = {}
+    for record in world.plan().instances:
+        hosts.setdefault(record.node, []).append(record.host)
+    assert hosts["one"] == hosts["equal"] == ["h_1", "h_2", "h_3"]
+    assert hosts["stack"] == ["one_1", "one_2", "one_3"]
+    assert hosts["five"] == ["h_1", "h_2", "h_3", "h_1", "h_2"]
+    alone = World(service(compute("h"), node("three", on("h"), count=3)))
+    assert [r.host for r in alone.plan().instances if r.node == "three"] == ["h_1"] * 3
+
+
+def test_ids_and_slots() -> None:
+    """R-4.2-11: ids are made of the sanitised name and a number from 1; INDEX counts slots from 0."""
+    made = World(service(node("my-app.x", count=2))).plan()
+    assert [(r.id, r.index) for r in made.instances] == [("my_app_x_1", 0), ("my_app_x_2", 1)]
+
+
+def test_names_with_equal_ids_are_refused() -> None:
+    found = refused(node("my-app"), node("my_app"))
+    assert codes(found) == ["same-instance-ids"]
+    assert '"my-app"' in found[0].message
+    assert '"my_app"' in found[0].message
+
+
+def test_a_host_without_instances() -> None:
+    found = refused(compute("h", count=0), node("a", on("h"), count=1))
+    assert codes(found) == ["no-host"]
+    assert World(service(compute("h", count=0), node("a", on("h")))).plan().is_empty
