@@ -85,9 +85,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def free_ports(count: int) -> int:
-    """The first of ``count`` neighbouring ports that nobody listens on."""
-    step = 41 + os.getpid() % 97
-    for base in range(20_000 + os.getpid() % 20_000, 60_000, step):
+    """The first of ``count`` neighbouring ports that nobody listens on, far from those of other test processes."""
+    for turn in range(400):
+        base = 11_000 + (os.getpid() + turn) % 400 * 50
         if not any(is_open(base + n) for n in range(count)):
             return base
     raise AssertionError("no free ports")

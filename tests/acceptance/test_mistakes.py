@@ -82,18 +82,21 @@ def test_all_mistakes_of_a_file_are_shown_at_once(tmp_path: Path) -> None:
         assert not (tmp_path / "ensemble").exists()
 
 
-def test_an_unclosed_bracket_is_shown_at_both_ends(tmp_path: Path) -> None:
-    """Where it is noticed and where it was opened."""
+def test_an_unclosed_bracket_is_shown_with_the_other_mistakes_of_its_file(tmp_path: Path) -> None:
+    """Where it should be closed, on the line on which it was opened; what follows is read all the same."""
     service = tmp_path / "service.yaml"
     service.write_text(
-        f"{VERSION}\nimports: [ a.yaml, b.yaml\ntopology_template:\n  inputs: {{}}\n",
+        f"{VERSION}\nmetadata: {{ template_name: broken\ntopology_template:\n  inptus: {{}}\n",
         encoding="utf-8",
     )
     refused = ordito(tmp_path, "validate", "service.yaml")
     assert refused.code == 3
-    assert "service.yaml:3" in refused.err
-    assert "imports: [ a.yaml" in refused.err
-    assert "]" in refused.err
+    assert "service.yaml:2" in refused.err
+    assert "metadata: { template_name: broken" in refused.err
+    assert "}" in refused.err
+    assert "service.yaml:4:3" in refused.err
+    assert '"inputs"' in refused.err
+    assert refused.err.count("error[") == 2, refused.err
 
 
 def test_a_failing_script_fails_the_job_and_nothing_else(tmp_path: Path) -> None:

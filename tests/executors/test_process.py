@@ -9,10 +9,12 @@ import signal
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from ordito.executors.local import LocalExecutor
 from ordito.executors.process_table import boot_id, look_up, machine
-from ordito.work.invocation import Ending, Outcome, Printed, Started
+from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Printed, Started
 from tests.executors.place import JOB, Place, Ran, auntil, is_gone, until
 
 
@@ -85,7 +87,7 @@ def test_a_daemon_that_holds_the_output_open_lives_on(place: Place) -> None:
     daemon, go, done = place.scrap / "pid", place.scrap / "go", place.scrap / "done"
     os.mkfifo(go)
     script = f"""
-    ( read x <{go}; head -c 1000000 /dev/zero; echo printed >{done}; read x <{go} ) &
+    ( read x <{go}; head -c 1000000 /dev/zero; echo printed >{done}; exec sleep 600 ) &
     echo $! >{daemon}; echo started
     """
     ran = place.run(script)
@@ -164,7 +166,7 @@ def test_everything_that_was_started_is_ended(place: Place) -> None:
 
 
 def test_who_does_not_heed_term_is_killed(place: Place) -> None:
-    place.executor = type(place.executor)(place.slots, grace=0.1)
+    place.executor = LocalExecutor(place.slots, grace=0.1)
     script = "trap '' TERM; setsid sleep 600 & echo ready; while :; do sleep 600; done"
     ran = place.run_and_cancel(script, "ready")
     assert (ran.outcome.ending, ran.outcome.exit_code) == (Ending.CANCELLED, 128 + signal.SIGKILL)
@@ -178,7 +180,7 @@ def test_who_heeds_term_can_clean_up(place: Place) -> None:
 
 def test_the_time_of_a_daemon_is_not_the_operation_s(place: Place) -> None:
     """The operation ended in time; that its output is still held open is no reason to end the daemon."""
-    place.executor = type(place.executor)(place.slots, linger=1.2)
+    place.executor = LocalExecutor(place.slots, linger=1.2)
     ran = place.run("sleep 600 & :", timeout=1.0)
     assert ran.outcome.ending is Ending.SUCCEEDED
     assert [look_up(p.pid) is not None for p in place.processes()] == [True]
@@ -294,6 +296,24 @@ def test_a_slot_is_used_again_and_is_empty_then(place: Place) -> None:
     second = place.run("ls -A; pwd", step="second")
     assert second.text == first.text
     assert Path("/usr").exists()
+
+
+def test_the_slots_of_earlier_jobs_go_when_a_job_begins(place: Place) -> None:
+    """A program that was killed could not tidy up; copies that are to stay stay all the same."""
+    place.run("X=1", outputs=("X",))
+    place.write("f", "x")
+    kept = place.run("echo $F", environment={"F": f"{SCRATCH}f"}, files=(Placement("f"),)).text.strip()
+    later = LocalExecutor(place.slots)
+
+    async def run() -> None:
+        invocation = msgspec.structs.replace(place.invocation("true"), job="A0AP4P9D0000")
+        async for _ in later.run([invocation]):
+            pass
+
+    asyncio.run(run())
+    assert sorted(p.name for p in place.slots.iterdir()) == [JOB, "A0AP4P9D0000"]
+    assert [p.name for p in (place.slots / JOB).iterdir()] == [Path(kept).parents[1].name]
+    assert Path(kept).read_text() == "x"
 
 
 def test_close_leaves_nothing(place: Place) -> None:

@@ -53,7 +53,12 @@ def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
             return _nothing_to_do(proposal, Status())
         with open_ensemble(request.directory, command="deploy", wait_lock=request.wait_lock) as ensemble:
             if place.layout.manifest.exists() or ensemble.snapshot.instances or ensemble.unfinished:
-                raise Refused("changed", f"{place.shown} has become an ensemble meanwhile", "look at it: ordito status")
+                raise Refused(
+                    "changed",
+                    f"{place.shown} has become an ensemble meanwhile",
+                    next_words=("status",),
+                    purpose="look at it",
+                )
             return _carry_out(ensemble, place, proposal, request, conversation)
     with open_ensemble(request.directory, command="deploy", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)

@@ -16,13 +16,21 @@ class JobUnfinished(Exception):
 
 
 class Refused(Exception):
-    """What was asked for does not make sense here; ``code`` names the reason, ``hint`` says what to do instead."""
+    """What was asked for does not make sense here; ``code`` names the reason, ``hint`` says what to do instead.
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    ``next_words`` are those of a command about the same ensemble that helps (without the program's name), and
+    ``purpose`` says what it does.
+    """
+
+    def __init__(
+        self, code: str, message: str, hint: str = "", *, next_words: tuple[str, ...] = (), purpose: str = ""
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
+        self.next_words = next_words
+        self.purpose = purpose
 
 
 class Declined(Exception):

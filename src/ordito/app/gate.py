@@ -19,5 +19,7 @@ def no_ensemble(shown: str) -> Refused:
     return Refused(
         "no-ensemble",
         f"{where} is not an ensemble: nothing was ever deployed there",
-        "name the ensemble's directory with -e DIR, or deploy a service: ordito deploy SERVICE",
+        "name the ensemble's directory with -e DIR, or deploy a service into this one",
+        next_words=("deploy", "SERVICE"),
+        purpose="SERVICE is a definitions file, or a folder that holds one",
     )

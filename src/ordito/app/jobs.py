@@ -129,7 +129,9 @@ def _find(place: Place, wanted: str, found: OpenJob | None) -> str:
     if found is not None:
         known.add(found.job)
     if not known:
-        raise Refused("no-jobs", "no job has run in this ensemble yet", "begin with: ordito deploy")
+        raise Refused(
+            "no-jobs", "no job has run in this ensemble yet", next_words=("deploy",), purpose="begin the first one"
+        )
     if not wanted:
         return max(known)
     matching = [job for job in known if job.startswith(wanted)]
@@ -138,5 +140,7 @@ def _find(place: Place, wanted: str, found: OpenJob | None) -> str:
     if matching:
         raise Refused("ambiguous-job", f'"{wanted}" may be {", ".join(sorted(matching)[:5])}', "give more characters")
     near = nearest(wanted, sorted(known, reverse=True))
-    hint = f'did you mean "{near[0]}"?' if near else "all of them are listed by: ordito jobs list"
-    raise Refused("unknown-job", f'there is no job "{wanted}"', hint)
+    hint = f'did you mean "{near[0]}"?' if near else ""
+    raise Refused(
+        "unknown-job", f'there is no job "{wanted}"', hint, next_words=("jobs", "list"), purpose="see which there are"
+    )

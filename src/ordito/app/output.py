@@ -37,4 +37,11 @@ def output(request: OutputRequest) -> OutputResult:
         return OutputResult(outputs)
     if request.name not in outputs:
         raise Refused("unknown-output", f'there is no output "{request.name}"', suggestion(request.name, outputs))
+    if outputs[request.name] is None:
+        raise Refused(
+            "no-value",
+            f'output "{request.name}" has no value now',
+            next_words=("status",),
+            purpose="see whether what it comes from exists",
+        )
     return OutputResult({request.name: outputs[request.name]})

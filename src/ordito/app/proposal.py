@@ -139,7 +139,9 @@ def _service_path(place: Place, asked: str, user: UserPart) -> str:
             raise Refused(
                 "no-service",
                 f"no service is named, and {place.shown} is not an ensemble yet",
-                "name the service: ordito deploy SERVICE",
+                "name the service",
+                next_words=("deploy", "SERVICE"),
+                purpose="SERVICE is a definitions file, or a folder that holds one",
             )
         return asked
     written = user.service_path(place.layout, place.shown)

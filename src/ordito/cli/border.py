@@ -15,9 +15,7 @@ import click
 from ordito import __version__
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import did_you_mean, root
-from ordito.cli.options import KEY
-
-CANNOT_WRITE = 1
+from ordito.cli.options import ARGUMENTS, settings_of
 
 
 def run_guarded(arguments: list[str]) -> int:
@@ -35,7 +33,9 @@ def _run(arguments: list[str], report: CrashReport) -> int:
     group = root()
     try:
         with group.make_context("ordito", list(arguments)) as context:
-            report.directory = _directory(context)
+            settings = settings_of(context)
+            report.directory, report.resume = Path(settings.directory), settings.command("jobs", "resume")
+            context.meta[ARGUMENTS] = arguments
             result = group.invoke(context)
             return int(result if result is not None else ExitCode.DONE)
     except click.exceptions.Exit as leave:
@@ -46,10 +46,6 @@ def _run(arguments: list[str], report: CrashReport) -> int:
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         return ExitCode.INTERRUPTED
-
-
-def _directory(context: click.Context) -> Path:
-    return Path(context.meta.get(KEY, {}).get("ensemble") or ".")
 
 
 def _explain_usage(error: click.UsageError) -> None:
@@ -73,6 +69,7 @@ class CrashReport:
     def __init__(self) -> None:
         self.exit_code: int = ExitCode.INTERNAL
         self.directory = Path()
+        self.resume = "ordito jobs resume"
 
     def __enter__(self) -> CrashReport:
         return self
@@ -88,6 +85,8 @@ class CrashReport:
         place = self._keep(f"ordito {__version__}, Python {sys.version}\n\n{text}")
         kept = f"the details are in {place}" if place else "its details could not be written anywhere"
         _say(f"this is a fault of Ordito itself: {summary}; {kept}")
+        if (self.directory / ".ordito" / "journal.db").exists():
+            _say(f"if a job was running, nothing of it is lost: {self.resume}")
         return True
 
     def _keep(self, text: str) -> Path | None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
+from ordito.app.jobs import open_job
+from ordito.app.place import place_of
 from ordito.base.diagnostics import InvalidDocument
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
@@ -20,11 +22,13 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
     session.diagnostics(error.diagnostics)
     code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
     session.fail_for_programs(code, f"nothing was done: {total(error.diagnostics)}", "", as_json(error.diagnostics))
+    session.next(NextCommand(session.settings.again(), "once that is mended; nothing was done"))
     return ExitCode.REFUSED
 
 
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
-    session.fail("needs-answer", str(error), "look at the plan with `ordito plan`, and give --yes to go ahead")
+    session.fail("needs-answer", str(error))
+    session.next(NextCommand(session.settings.again("--yes"), "go ahead without being asked"))
     return ExitCode.USAGE
 
 
@@ -45,17 +49,39 @@ def _unfinished(error: JobUnfinished, session: Session) -> ExitCode:
 
 def _ensemble(error: EnsembleError, session: Session) -> ExitCode:
     session.fail("ensemble", error.message, error.hint)
-    return ExitCode.REFUSED
+    # It may have come in the middle of a job, which then waits to be continued.
+    return ExitCode.JOB_FAILED if _offer_resume(session) else ExitCode.REFUSED
 
 
 def _refused(error: Refused, session: Session) -> ExitCode:
     session.fail(error.code, error.message, error.hint)
+    if error.next_words:
+        session.next(NextCommand(session.settings.command(*error.next_words), error.purpose))
     return ExitCode.REFUSED
 
 
 def _declined(_: Declined, session: Session) -> ExitCode:
     session.note("Nothing was changed.")
     return ExitCode.INTERRUPTED
+
+
+def interrupted(session: Session) -> ExitCode:
+    """Say what an interrupt of the user has left behind."""
+    session.fail("interrupted", "interrupted by the user")
+    _offer_resume(session)
+    return ExitCode.INTERRUPTED
+
+
+def _offer_resume(session: Session) -> bool:
+    """Name the command that continues a job which was cut off, if there is one."""
+    try:
+        job = open_job(place_of(session.settings.directory))
+    except EnsembleError:
+        return False
+    if job is None or job.holder:
+        return False
+    session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue job {job.job} where it stopped"))
+    return True
 
 
 _PRESENTED: Mapping[type[Exception], Callable[[Any, Session], ExitCode]] = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
 
 
-def main(arguments: list[str] | None = None) -> NoReturn:
+def main(arguments: list[str] | None = None) -> None:
     """Run one command line (default: this process's) and leave the program with its exit code."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 

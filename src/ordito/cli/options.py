@@ -15,6 +15,7 @@ from ordito.work.records import JobOptions
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEY = "ordito.settings"
+ARGUMENTS = "ordito.arguments"
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -54,7 +55,7 @@ def settings_of(context: click.Context) -> Settings:
     for name, kind in (("output", Format), ("color", Color)):
         if name in known:
             known[name] = kind(known[name])
-    return Settings(**known)
+    return Settings(**known, arguments=tuple(context.meta.get(ARGUMENTS, ())))
 
 
 def input_options(function: F) -> F:

@@ -77,6 +77,7 @@ class Session:
 
     def fail(self, code: str, message: str, hint: str = "") -> None:
         """Say why nothing was done, and what to do about it."""
+        hint = self.settings.completed(hint)
         if self.stream is None:
             self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {printable(message)}")
             if hint:

@@ -19,7 +19,8 @@ class Format(StrEnum):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The global options; ``ensemble`` is the directory as it was given, "" where it was not."""
+    """The global options; ``ensemble`` is the directory as it was given, "" where it was not. ``arguments`` is the whole
+    command line."""
 
     ensemble: str = ""
     output: Format = Format.TEXT
@@ -29,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True):
     quiet: bool = False
     verbose: int = 0
     color: Color = Color.AUTO
+    arguments: tuple[str, ...] = ()
 
     @property
     def directory(self) -> str:
@@ -39,3 +41,13 @@ class Settings(msgspec.Struct, frozen=True):
         """A command line that does something else with the same ensemble, as one types it."""
         chosen = ["-e", self.ensemble] if self.ensemble else []
         return shlex.join(["ordito", *chosen, *words])
+
+    def again(self, *more: str) -> str:
+        """This very command line once more, with something added."""
+        return shlex.join(["ordito", *self.arguments, *more])
+
+    def completed(self, text: str) -> str:
+        """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble."""
+        if not self.ensemble:
+            return text
+        return text.replace("`ordito ", f"`ordito -e {shlex.quote(self.ensemble)} ")

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.failures import EXPECTED, present
 from ordito.cli.options import global_options, settings_of
 from ordito.cli.session import Session
 
@@ -24,11 +23,16 @@ def verb(name: str, summary: str) -> Callable[[Run], click.Command]:
     def decorate(function: Run) -> click.Command:
         @click.pass_context
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
+            # What explains failures knows the rooms below, which help and a wrong command line do not need.
+            from ordito.cli.failures import EXPECTED, interrupted, present
+
             session = Session(settings_of(context))
             try:
                 code = function(session, **arguments)
             except EXPECTED as error:
                 code = present(error, session)
+            except KeyboardInterrupt:
+                code = interrupted(session)
             return session.closed(code)
 
         own = list(reversed(getattr(function, "__click_params__", [])))

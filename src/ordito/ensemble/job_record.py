@@ -43,6 +43,8 @@ class JobRecord:
         self._closing = closing
         self._before = before
         self._previous = dict(previous)
+        self._changes = Changes()
+        self.added = self._changes.of([Delta(instances=job.plan.instances)])
         self.tasks = list(self._tasks())
         self.skipped = [record for record in job.records if isinstance(record, StepSkippedRecord)]
 
@@ -113,7 +115,7 @@ class JobRecord:
         entry |= _how(ended)
         entry |= {
             "digest": plan.calls[step.call].digest if step.call >= 0 else "",
-            "changes": changes_of([began.delta if began else None, ended.delta]),
+            "changes": self._changes.of([began.delta if began else None, ended.delta]),
             "reason": plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
         }
         if not ended.no_op:
@@ -140,39 +142,54 @@ def operation_of(plan: Plan, step: Step) -> str:
     return step.id.rpartition(".")[2] if step.action is not Action.JOIN else "join"
 
 
-def changes_of(deltas: Iterable[Delta | None]) -> Entry:
-    """What deltas change one after the other, by instance and link: their last state, and attribute values."""
-    changes: dict[str, Entry] = {}
-    for delta in deltas:
-        if delta is None:
-            continue
-        for instance in delta.instances:
-            changes.setdefault(instance.id, {}).update(_instance(instance))
-        for link in delta.links:
-            changes.setdefault(link.id, {}).update(_link(link))
-        for name in delta.unlinked:
-            changes[name] = {"unlinked": True}
-        for name, values in delta.attributes.items():
-            attributes = changes.setdefault(name, {}).setdefault("attributes", {})
-            assert isinstance(attributes, dict)
-            attributes.update(values)
-        for name, operations in delta.outputs.items():
-            outputs = changes.setdefault(name, {}).setdefault("outputs", {})
-            assert isinstance(outputs, dict)
-            outputs.update(operations)
-    return dict(changes)
+class Changes:
+    """Says what deltas change, each value only where it is another than it was said to be before."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, Entry] = {}
+
+    def of(self, deltas: Iterable[Delta | None]) -> dict[str, Entry]:
+        """What deltas change one after the other, by instance, link or end of a relationship."""
+        changes: dict[str, Entry] = {}
+        records: dict[str, Entry] = {}
+        for delta in deltas:
+            if delta is not None:
+                records.update((instance.id, _instance(instance)) for instance in delta.instances)
+                records.update((link.id, _link(link)) for link in delta.links)
+                _add_values(changes, delta)
+        for name, record in records.items():
+            if "unlinked" not in changes.get(name, ()):
+                news = self._news(name, record)
+                changes[name] = {**news, **changes.get(name, {})}
+        return {name: entry for name, entry in changes.items() if entry}
+
+    def _news(self, name: str, record: Entry) -> Entry:
+        said = self._said.get(name, {})
+        self._said[name] = record
+        return {key: value for key, value in record.items() if said.get(key, "") != value}
+
+
+def _add_values(changes: dict[str, Entry], delta: Delta) -> None:
+    """Attribute values and outputs of a delta, and what it takes away."""
+    for name in delta.unlinked:
+        changes[name] = {"unlinked": True}
+    for key, values in (("attributes", delta.attributes), ("outputs", delta.outputs)):
+        for name, found in values.items():
+            entry = changes.setdefault(name, {})
+            before = entry.get(key)
+            entry[key] = {**before, **found} if isinstance(before, dict) else dict(found)
 
 
 def _instance(instance: Instance) -> Entry:
-    entry: Entry = {"state": instance.state, "local": instance.local}
-    optional = {
+    return {
+        "state": instance.state,
+        "local": instance.local,
         "created": instance.created,
         "host": instance.host,
         "note": instance.note,
         "lastConfigChange": instance.last_config_change,
         "lastStateChange": instance.last_state_change,
     }
-    return entry | {key: value for key, value in optional.items() if value}
 
 
 def _link(link: Link) -> Entry:
@@ -193,8 +210,8 @@ def write_job_record(layout: Layout, record: JobRecord, *, largest: int = LARGES
     job = str(header["changeId"])
     head: Entry = {"format": FORMAT, "job": header}
     plan = record.plan
-    if plan.instances:
-        head["added"] = changes_of([Delta(instances=plan.instances)])
+    if record.added:
+        head["added"] = record.added
     if record.skipped:
         head["skipped"] = {plan.steps[skipped.step].id: skipped.because for skipped in record.skipped}
     if len(record.tasks) <= largest:

@@ -47,8 +47,8 @@ class Slot:
 class Slots:
     """The slots of one executor, below one folder.
 
-    Folders that an earlier process left are never used again, even for the same job: what that process started may
-    still live in them, and they may hold the result of a step that is in doubt.
+    Folders that an earlier process left for the same job are never used again: what that process started may still
+    live in them, and they may hold the result of a step that is in doubt. Those of other jobs go when a job begins.
     """
 
     def __init__(self, base: str) -> None:
@@ -85,15 +85,19 @@ class Slots:
         """Remove all slots of all jobs, those of earlier processes included, but for what is to be kept in them."""
         self._free.clear()
         self._made.clear()
+        self._remove_others()
+        with contextlib.suppress(OSError):
+            os.rmdir(self.base)
+
+    def _remove_others(self) -> None:
+        """Remove the slots of all jobs but those that this process has given slots to."""
         with contextlib.suppress(FileNotFoundError):
-            for job in os.listdir(self.base):
+            for job in set(os.listdir(self.base)).difference(self._made):
                 for slot in self.of(job):
                     if not os.path.lexists(slot.kept):
                         remove(slot.path)
                 with contextlib.suppress(OSError):
                     os.rmdir(f"{self.base}/{job}")
-            with contextlib.suppress(OSError):
-                os.rmdir(self.base)
 
     def _make(self, job: str) -> Slot:
         folder = f"{self.base}/{job}"
@@ -104,6 +108,8 @@ class Slots:
                 os.mkdir(folder, 0o700)
             names = os.listdir(folder)
             self._made[job] = max((int(name) for name in names if name.isdigit()), default=0)
+            # One job at a time: what others have left is of no use to anybody any more.
+            self._remove_others()
         self._made[job] += 1
         slot = Slot(f"{folder}/{self._made[job]}")
         os.makedirs(slot.work, 0o700)

@@ -210,6 +210,8 @@ def _equal(a: Any, b: Any, base: str) -> bool:
             return Version.parse(a).order(Version.parse(b)) == 0
         except Incomparable:
             return False
+    if base == "float":
+        return bool(a == b)
     if base in UNITS or base == "timestamp":
         return bool(_key(a, base) == _key(b, base))
     return type(a) is type(b) and bool(a == b)

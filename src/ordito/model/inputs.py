@@ -7,9 +7,9 @@ from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related, suggestion
-from ordito.base.span import SourceText
-from ordito.model.service import PropertyDefinition, Schema, Service
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import SourceText, Span
+from ordito.model.service import PropertyDefinition, Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.package import load_text
@@ -32,32 +32,19 @@ def bind_inputs(
     bound: dict[str, Value] = {}
     for name, value in given.items():
         definition = service.inputs.get(name)
-        node = _as_node(name, value, definition, origin, diagnostics)
+        before = diagnostics.errors
+        node = _as_node(name, value, definition, service, origin, diagnostics)
         if definition is None:
             diagnostics.error(
                 "unknown-input",
                 f'service "{service.name}" has no input "{name}"',
                 node.span if node is not None else None,
-                hint=suggestion(name, service.inputs),
+                hint=diagnostics.suggestion(name, service.inputs),
             )
-        elif definition.fixed:
-            related = (Related("fixed here", definition.span),) if definition.span else ()
-            diagnostics.error(
-                "fixed-value",
-                f'input "{name}" has a fixed value and cannot be given',
-                node.span if node is not None else None,
-                related=related,
-            )
-        elif node is not None and not (is_null(node) and definition.schema.type != "null"):
-            before = len(diagnostics)
-            read = values.read(node, definition.schema, f'input "{name}"', definition.span)
-            if len(diagnostics) == before:
-                if is_static(read):
-                    bound[name] = read
-                else:
-                    diagnostics.error("bad-value", f'input "{name}" is given by a value, not by a function', node.span)
-            else:
-                bound[name] = None
+        elif diagnostics.errors > before:
+            bound[name] = None
+        elif node is not None and (definition.fixed or not is_null(node) or definition.schema.type == "null"):
+            bound[name] = _read(node, definition, values)
     for name, definition in service.inputs.items():
         if name in bound:
             continue
@@ -75,8 +62,37 @@ def bind_inputs(
     return bound
 
 
+def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
+    """The value that a node gives an input; None with a diagnostic where it does not fit."""
+    what = f'input "{definition.name}"'
+    if definition.fixed:
+        values.diagnostics.error(
+            "fixed-value",
+            f"{what} has a fixed value and cannot be given",
+            node.span,
+            hint="leave it out",
+            related=(Related("fixed here", definition.span),) if definition.span else (),
+        )
+        return None
+    before = values.diagnostics.errors
+    read = values.read(node, definition.schema, what, definition.span)
+    if values.diagnostics.errors > before:
+        return None
+    if not is_static(read):
+        values.diagnostics.error(
+            "bad-value", f"{what} is given by a value, not by a function", node.span, hint="write the value itself"
+        )
+        return None
+    return read
+
+
 def _as_node(
-    name: str, value: object, definition: PropertyDefinition | None, origin: str, diagnostics: Diagnostics
+    name: str,
+    value: object,
+    definition: PropertyDefinition | None,
+    service: Service,
+    origin: str,
+    diagnostics: Diagnostics,
 ) -> Node | None:
     """A given value as a located node."""
     if isinstance(value, Scalar | Sequence | Mapping):
@@ -85,16 +101,29 @@ def _as_node(
     if not isinstance(value, str):
         document = load_text(shown, msgspec.json.encode(value).decode(), diagnostics)
         return document.root if document is not None else None
-    textual = definition is None or _is_textual(definition.schema)
+    textual = definition is None or service.data_types[definition.schema.type].base in TEXTUAL
     if textual or not value.strip():
         source = SourceText(shown, value)
+        if not _is_text(value):
+            diagnostics.error(
+                "encoding",
+                f'the value of input "{name}" is not valid text',
+                Span(source, 1, 1, 1, 2),
+                hint="give UTF-8",
+            )
+            return None
         return Scalar(source, 1, 1, 1, len(value) + 1, value, not textual)
     document = load_text(shown, value, diagnostics)
     return document.root if document is not None else None
 
 
-def _is_textual(schema: Schema) -> bool:
-    return schema.type in TEXTUAL
+def _is_text(value: str) -> bool:
+    """Whether a text can be encoded: arguments of the command line may hold bytes that are no text."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_uses(service: Service, bound: MappingType[str, Value], values: Values) -> None:

@@ -107,7 +107,7 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """An interface (§3.6.20): its symbolic name, the full names of its type and the type's ancestors, its operations."""
+    """An interface (§3.6.20): its symbolic name, its type's full name and those of its ancestors, its operations."""
 
     name: str
     kinds: tuple[str, ...]

@@ -48,6 +48,7 @@ def decide(draft: Draft) -> None:
     changed = Changed(draft)
     for node in draft.ordered:
         entries = draft.recipes.making(node).install
+        draft.recipes.removing(node)  # What could not be removed again is refused now.
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.KEEP:
                 _decide(draft, member, entries, changed)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ordito.app.deploy import DeployRequest, DeployResult, deploy
-from ordito.app.inputs import GivenInputs
-from ordito.cli.conversation import CliConversation
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 from ordito.cli.options import input_options, job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.deploy import DeployResult
 
 HELP = """Bring the running system to its description.
 
@@ -34,6 +35,11 @@ def command(
     wait_lock: float,
 ) -> ExitCode:
     """Deploy."""
+    from ordito.app.deploy import DeployRequest, deploy
+    from ordito.app.inputs import GivenInputs
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+
     conversation = CliConversation(session)
     request = DeployRequest(
         session.settings.directory, service or "", GivenInputs(input_files, input_texts), options, wait_lock
@@ -49,6 +55,8 @@ def command(
 
 
 def _nothing_to_do(result: DeployResult, session: Session) -> ExitCode:
+    from ordito.cli.job_view import write_outputs
+
     session.note(f"Nothing to do: {result.service} is as it should be. No operation was run, no file was changed.")
     if result.ignored:
         names = ", ".join(result.ignored)

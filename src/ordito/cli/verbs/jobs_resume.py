@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.app.resume import ResumeRequest, resume
-from ordito.cli.conversation import CliConversation
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 from ordito.cli.options import wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,6 +17,10 @@ then run again."""
 @wait_lock_option
 def command(session: Session, wait_lock: float) -> ExitCode:
     """Resume."""
+    from ordito.app.resume import ResumeRequest, resume
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+
     conversation = CliConversation(session)
     report = resume(ResumeRequest(session.settings.directory, wait_lock), conversation).report
     if report is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from ordito.app.inputs import GivenInputs
-from ordito.app.plan import WORKFLOWS, PlanRequest, plan
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import input_options
-from ordito.cli.plan_view import plan_data, write_plan
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -26,7 +25,11 @@ def command(
     session: Session, words: tuple[str, ...], full: bool, input_texts: dict[str, str], input_files: tuple[str, ...]
 ) -> ExitCode:
     """Plan."""
-    workflow, service = _meant(words)
+    from ordito.app.inputs import GivenInputs
+    from ordito.app.plan import WORKFLOWS, PlanRequest, plan
+    from ordito.cli.plan_view import plan_data, write_plan
+
+    workflow, service = _meant(words, WORKFLOWS)
     if workflow == "undeploy" and (input_texts or input_files):
         raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
     result = plan(PlanRequest(session.settings.directory, workflow, service, GivenInputs(input_files, input_texts)))
@@ -48,9 +51,9 @@ def command(
     return ExitCode.DONE
 
 
-def _meant(words: tuple[str, ...]) -> tuple[str, str]:
-    """The workflow and the service that are meant."""
-    workflow, rest = (words[0], words[1:]) if words and words[0] in WORKFLOWS else (WORKFLOWS[0], words)
+def _meant(words: tuple[str, ...], workflows: Sequence[str]) -> tuple[str, str]:
+    """The workflow, by default the first, and the service that are meant."""
+    workflow, rest = (words[0], words[1:]) if words and words[0] in workflows else (workflows[0], words)
     if len(rest) > (1 if workflow == "deploy" else 0):
         raise click.UsageError(f'"{rest[-1]}" is one word too many for a plan of {workflow}')
     return workflow, rest[0] if rest else ""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.app.undeploy import UndeployRequest, undeploy
-from ordito.cli.conversation import CliConversation
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_view import exit_code, report_data, suggest, write_report
 from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,6 +17,10 @@ It goes on past failures: what can be removed is removed, and every failure is l
 @job_options
 def command(session: Session, options: JobOptions, wait_lock: float) -> ExitCode:
     """Undeploy."""
+    from ordito.app.undeploy import UndeployRequest, undeploy
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+
     conversation = CliConversation(session)
     report = undeploy(UndeployRequest(session.settings.directory, options, wait_lock), conversation).report
     if report is None:
