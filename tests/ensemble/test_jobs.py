@@ -14,6 +14,7 @@ import yaml
 
 from ordito.ensemble import close, journal
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_record import JobRecord, write_job_record
 from ordito.ensemble.logs import read_log
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.instances.records import Delta
@@ -218,6 +219,40 @@ def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: 
         with pytest.raises(EnsembleError, match="is unfinished") as error:
             ensemble.journal.open(msgspec.structs.replace(ensemble.unfinished.header, id="A6BKKQCN0000"), PLAN, Delta())
         assert "ordito jobs resume" in error.value.hint
+
+
+def test_a_large_job_has_its_tasks_in_files_of_their_own(tmp_path: Path) -> None:
+    """`jobs/<changeId>/<nnnn>.yaml`, one ConfigChange a line."""
+    with open_ensemble(tmp_path, command="deploy") as ensemble:
+        carry_out(ensemble, PLAN)
+        job = ensemble.journal.unfinished()
+        assert job is not None
+        closing = job.records[-1]
+        assert isinstance(closing, JobClosingRecord)
+        for largest in (100, 3):
+            record = JobRecord(job, closing, ensemble.status, {})
+            write_job_record(ensemble.layout, record, largest=largest)
+            read = yaml.safe_load(ensemble.layout.job_record(job.header.id).read_text())
+            if largest == 100:
+                whole = read["changes"]
+        parts = [yaml.safe_load((ensemble.layout.jobs / part).read_text()) for part in read["parts"]]
+        assert [len(part) for part in parts] == [3, 3, 1]
+        assert [task for part in parts for task in part] == whole
+        lines = (ensemble.layout.jobs / read["parts"][0]).read_text().splitlines()
+        assert len(lines) == 3
+
+
+def test_a_record_says_only_what_is_new(tmp_path: Path) -> None:
+    deploy(tmp_path, make_plan(1))
+    with read_ensemble(tmp_path) as ensemble:
+        assert ensemble.status.last_job is not None
+        job = ensemble.status.last_job.id
+        record = yaml.safe_load(ensemble.layout.job_record(job).read_text())
+    assert record["added"] == {"node_1": {"state": "initial", "local": "unknown"}}
+    (task,) = record["changes"]
+    assert task["changes"] == {
+        "node_1": {"state": "created", "local": "ok", "created": f"{job[:-1]}1", "attributes": {"port": "s0"}}
+    }
 
 
 def test_ten_thousand_steps(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.ensemble.yaml_writer import block, flow
 from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
+from ordito.work.records import GivenValue
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 odd_texts = st.sampled_from(
@@ -112,6 +113,7 @@ statuses = st.builds(
     inputs=maps,
     outputs=maps,
     counts=st.dictionaries(texts, st.integers(0, 9), max_size=2),
+    given=st.dictionaries(texts, st.builds(GivenValue, values, values), max_size=2),
 )
 
 

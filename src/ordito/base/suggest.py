@@ -10,6 +10,8 @@ LEAST_RATIO = 0.7
 MOST_CANDIDATES = 5_000
 SWAPPED_RATIO = 0.9
 """How near names are that differ in the order of their letters only."""
+SHORTENED_RATIO = 0.75
+"""How near a name is to one that it is the beginning of, as ``int`` to ``integer``."""
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -53,6 +55,8 @@ def _closeness(wanted: str, candidate: str) -> float:
 def _ratio(a: str, b: str) -> float:
     if a == b:
         return 1.0
+    if len(a) > 2 and b.startswith(a):
+        return SHORTENED_RATIO
     if abs(len(a) - len(b)) > max(len(a), len(b)) * (1 - LEAST_RATIO) * 1.5:
         return 0.0
     if sorted(a) == sorted(b):

@@ -19,8 +19,8 @@ class Format(StrEnum):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The global options; ``ensemble`` is the directory as it was given, "" where it was not. ``arguments`` is the whole
-    command line."""
+    """The global options; ``ensemble`` is the directory as it was given, "" where it was not. ``arguments`` are those
+    of the whole command line."""
 
     ensemble: str = ""
     output: Format = Format.TEXT

@@ -36,12 +36,16 @@ class LocalExecutor:
     or until ``close``: should this process die before the outcome was written down, ``settle`` finds it.
     """
 
-    def __init__(self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0) -> None:
+    def __init__(
+        self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0, patience: float = 3.0
+    ) -> None:
         """``base`` is the folder of the scratch slots; it must belong to one executor at a time.
 
         ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is
-        read after the end of its operation.
+        read after the end of its operation. ``patience``: seconds for which an operation that is found running after
+        a crash may come to its end by itself.
         """
+        self._settle_patience = patience
         self._slots = Slots(str(Path(base).resolve()))
         self._patience = Patience(grace, linger)
         self._surroundings = Surroundings(
@@ -103,14 +107,13 @@ class LocalExecutor:
         outcome = self._left_behind(job, step, outputs)
         if outcome is None:
             marker = self._marker(job, step, leader)
-            if await asyncio.to_thread(processes_of, marker):
+            # What is about to end is let end: its work is then not done a second time.
+            outcome = await self._await_result(marker, outputs)
+            if outcome is None:
                 unended = await end_processes(marker, self._patience.grace)
                 if unended:
                     return Outcome(Ending.UNREACHABLE, message=_unended(unended))
-            else:
-                # It may have come to its end between the two looks.
-                outcome = self._left_behind(job, step, outputs)
-        elif leader is not None:
+        if outcome is not None and leader is not None:
             await self._let_end(leader)
         for slot in self._slots.of(job):
             remove_pending_copies(job, step, slot)
@@ -167,6 +170,19 @@ class LocalExecutor:
     def _left_behind(self, job: str, step: str, outputs: Sequence[str]) -> Outcome | None:
         found = (outcome_left_behind(job, step, slot, outputs) for slot in self._slots.of(job))
         return next((outcome for outcome in found if outcome is not None), None)
+
+    async def _await_result(self, marker: Marker, outputs: Sequence[str]) -> Outcome | None:
+        """The result of a step, as soon as it is there; None when nothing of the step runs any more without having
+        left one, or patience ends."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settle_patience
+        while True:
+            # In this order: a process may write its result and end between two looks.
+            runs = bool(await asyncio.to_thread(processes_of, marker))
+            outcome = self._left_behind(marker.job, marker.step, outputs)
+            if outcome is not None or not runs or loop.time() > deadline:
+                return outcome
+            await asyncio.sleep(SETTLE_PAUSE)
 
     async def _let_end(self, leader: Started) -> None:
         """Wait for a main process that has written its result to end; daemons are not touched."""

@@ -59,9 +59,7 @@ class DataTypes:
         self._check(written, definition, parent)
         self._parents[definition.name] = name
         self._fields[definition.name] = {}
-        kinds = hierarchy.kinds[definition.name]
-        if parent is not None and parent.name in PRIMITIVES:
-            kinds = (*kinds, parent.name)
+        kinds = (definition.name, *(parent.kinds if parent is not None else ()))
         self._known[definition.name] = DataType(
             definition.name, kinds, parent.base if parent else "", self._fields[definition.name]
         )

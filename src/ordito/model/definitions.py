@@ -63,7 +63,10 @@ class Definitions:
             if part is not None and base not in fitting:
                 message = f"{which} has no meaning for the type {written.type.text}"
                 self._diagnostics.error(
-                    "bad-schema", message, part.span, hint=f"only {' and '.join(sorted(fitting))} have one"
+                    "bad-schema",
+                    message,
+                    part.span,
+                    hint=f"only types derived from {' or '.join(sorted(fitting))} have one",
                 )
         schema = Schema(name, entry, key)
         constraints = getattr(written, "constraints", None)

@@ -236,7 +236,7 @@ class Values:
             self.wrong(node, schema.type, what, declared, "write [ ... ] or lines that begin with a dash")
             return None
         entry = schema.entry or data_type.entry or STRING
-        return [self.read(i, entry, f"entry {n} of {what}", declared) for n, i in enumerate(node.items)]
+        return [self.read(i, entry, f"entry {n} of {what}", declared) for n, i in enumerate(node.items, start=1)]
 
     def _map(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if not isinstance(node, Mapping):

@@ -33,8 +33,8 @@ class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
     type: Annotated[Scalar, Key(Text(), required=True)]
     description: Annotated[Scalar | None, Key(Text())] = None
     constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
-    key_schema: Annotated[SchemaDefinition | None, Key(One(lambda: SchemaDefinition))] = None
-    entry_schema: Annotated[SchemaDefinition | None, Key(One(lambda: SchemaDefinition))] = None
+    key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
+    entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
 
 
 class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):

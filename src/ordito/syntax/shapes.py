@@ -123,7 +123,7 @@ class One(msgspec.Struct, frozen=True, eq=False):
 
     def read(self, node: Node, what: str, reading: Reading) -> Entity | None:
         """Read it."""
-        return read_entity(_entity(self.entity), node, reading)
+        return read_entity(self.entity, node, reading)
 
 
 class Named(msgspec.Struct, frozen=True, eq=False):
@@ -139,10 +139,9 @@ class Named(msgspec.Struct, frozen=True, eq=False):
             hint = "write name: ... lines, without dashes" if isinstance(node, Sequence) else ""
             reading.wrong_kind(node, what, "a map of names", hint)
             return Entries(all_lost=True)
-        entity = _entity(self.entity)
         found = Entries()
         for key, value in zip(node.keys, node.values.values(), strict=True):
-            item = read_entity(entity, value, reading, key)
+            item = read_entity(self.entity, value, reading, key)
             if item is not None:
                 found[key.text] = item
             else:
@@ -163,7 +162,6 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
         if not isinstance(node, Sequence):
             reading.wrong_kind(node, what, "a list of one-key maps", 'write a dash before each name: "- name: ..."')
             return EntryList(all_lost=True)
-        entity = _entity(self.entity)
         found = EntryList()
         first: dict[str, Scalar] = {}
         for item in node.items:
@@ -180,7 +178,7 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
                 )
                 continue
             first.setdefault(key.text, key)
-            read = read_entity(entity, item.values[key.text], reading, key)
+            read = read_entity(self.entity, item.values[key.text], reading, key)
             if read is not None:
                 found.append(read)
             else:
@@ -233,8 +231,3 @@ class Either(msgspec.Struct, frozen=True, eq=False):
         return (
             Text().read(node, what, reading) if isinstance(node, Scalar) else self.otherwise.read(node, what, reading)
         )
-
-
-def _entity(entity: Any) -> type[Any]:
-    """An entity class may be given as a function that returns it, for entities that contain each other."""
-    return entity if isinstance(entity, type) else entity()

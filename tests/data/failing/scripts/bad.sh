@@ -1,0 +1,4 @@
+#!/bin/bash
+echo preparing
+echo it broke >&2
+exit 3

@@ -1,0 +1,4 @@
+#!/bin/bash
+echo "$INSTANCE" >>"$log"
+answer="$said from $INSTANCE"
+echo "said $answer"

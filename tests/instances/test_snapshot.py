@@ -1,0 +1,78 @@
+"""The snapshot: what it tells about instances after changes, and that a copy made of its records is the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordito.instances.records import Delta, Instance, Link, Snapshot, end_id, link_id, number_of
+
+
+def instance(number: int, local: str = "ok", host: str = "") -> Instance:
+    return Instance(f"web_{number}", "web", number - 1, host, local=local)
+
+
+def test_instances_by_slot() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(Delta(instances=(Instance("web_3", "web", 0, local="ok"), Instance("web_2", "web", 1, local="ok"))))
+    assert snapshot.ids_of("web") == ("web_3", "web_2")
+    assert [i.id for i in snapshot.of_node("web")] == ["web_3", "web_2"]
+    assert snapshot.highest == {"web": 3}
+    assert snapshot.ids_of("other") == ()
+
+
+def test_the_deleted_keep_a_record_only() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(Delta(instances=(instance(1), instance(2)), attributes={"web_1": {"x": 1}}))
+    snapshot.apply(Delta(outputs={"web_1": {"Standard.create": {"o": 1}}}))
+    snapshot.apply(Delta(instances=(instance(1, "absent"),)))
+    assert snapshot.ids_of("web") == ("web_2",)
+    assert [i.id for i in snapshot.records_of("web")] == ["web_1", "web_2"]
+    assert snapshot.attributes == {}
+    assert snapshot.outputs == {}
+    snapshot.apply(Delta(instances=(instance(1, "pending"),)))
+    assert snapshot.ids_of("web") == ("web_1", "web_2")
+
+
+def test_links_are_found_from_both_ends() -> None:
+    snapshot = Snapshot()
+    link = Link(link_id("web.db", "web", "web_1", "db_1"), "web.db", "web_1", "db_1")
+    assert link.id == "web_1.db.db_1"
+    snapshot.apply(Delta(links=(link,), attributes={link.id: {"x": 1}}))
+    assert snapshot.links_of("web_1") == snapshot.links_of("db_1") == [link.id]
+    snapshot.apply(Delta(unlinked=(link.id, end_id("web.db", "web_1", "source"))))
+    assert snapshot.links_of("db_1") == []
+    assert snapshot.attributes == {}
+
+
+def test_hosted() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(Delta(instances=(instance(1, host="h_1"), instance(2, host="h_1"))))
+    assert snapshot.hosted_on("h_1") == ["web_1", "web_2"]
+    snapshot.apply(Delta(instances=(instance(1, "absent", "h_1"),)))
+    assert snapshot.hosted_on("h_1") == ["web_2"]
+
+
+def test_changes_name_what_changed() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(Delta(instances=(instance(1),), attributes={"web_1": {"x": 1}}))
+    assert snapshot.changes == ["web_1", "#web", "web_1"]
+    snapshot.apply(Delta(instances=(instance(1, "degraded"),)))
+    assert snapshot.changes[3:] == ["web_1"]
+
+
+def test_numbers() -> None:
+    assert number_of("my_app_12") == 12
+
+
+LOCALS = st.sampled_from(["ok", "absent", "error"])
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), LOCALS, st.sampled_from(["", "h_1", "h_2"]))))
+def test_what_is_kept_at_hand_is_what_the_records_say(changes: list[tuple[int, str, str]]) -> None:
+    snapshot = Snapshot()
+    for number, local, host in changes:
+        snapshot.apply(Delta(instances=(instance(number, local, host),)))
+        snapshot.ids_of("web")
+    existing = sorted((i for i in snapshot.instances.values() if i.exists), key=lambda i: i.index)
+    assert list(snapshot.ids_of("web")) == [i.id for i in existing]
+    for host in ("h_1", "h_2"):
+        assert sorted(snapshot.hosted_on(host)) == [i.id for i in existing if i.host == host]
