@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,13 +32,13 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         env=None if environment is None else dict(environment),
         text=True,
     )
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     output, errors = process.communicate()
-    after = os.times()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     wall = time.perf_counter() - began
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{errors[-2000:]}")
-    cpu = after.children_user - before.children_user + after.children_system - before.children_system
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     return Run(cpu, wall, output)
 
 

@@ -135,7 +135,10 @@ def test_status_shows_instances_with_state_and_status(run: Run) -> None:
     deployed(run)
     shown = run("status")
     assert shown.out.splitlines()[0] == "tiny  ok  (2 instances, revision 1)"
-    assert [line.split() for line in shown.out.splitlines()[1:3]] == [["base_1", "started", "ok"], ["top_1", "started", "ok"]]
+    assert [line.split() for line in shown.out.splitlines()[1:3]] == [
+        ["base_1", "started", "ok"],
+        ["top_1", "started", "ok"],
+    ]
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])

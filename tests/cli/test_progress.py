@@ -107,7 +107,7 @@ def test_each_transition_is_a_line_with_the_time_since_the_beginning() -> None:
         "00:00:00 server_1 create ok 0.3s changed",
         "00:00:00 server_1 start no-op",
         "00:00:04 web_1 create -> server_1 start",
-        "00:00:05 web_1 create FAILED exit 3 after 1.2s",
+        "00:00:05 web_1 create -> server_1 FAILED exit 3 after 1.2s",
         "00:00:05 web_1 start skipped: web_1.Standard.create",
         "00:00:05 web_2.Standard.create warning: input port has no value",
     ]

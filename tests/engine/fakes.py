@@ -209,6 +209,9 @@ class FakeExecutor:
         self.settlings.append((step, started))
         return self.settled.get(step)
 
+    def close(self) -> None:
+        self.settled.clear()
+
 
 class FakeProvider:
     def __init__(self) -> None:

@@ -34,7 +34,12 @@ def shop() -> Service:
         node(
             "mysql",
             on("server"),
-            properties={"name": "db", "size": "10 GB", "ports": [{"http": 80}, {"http": 81}], "own_ip": call("concat", "ip ", get_attribute("SELF", "ip"))},
+            properties={
+                "name": "db",
+                "size": "10 GB",
+                "ports": [{"http": 80}, {"http": 81}],
+                "own_ip": call("concat", "ip ", get_attribute("SELF", "ip")),
+            },
             declares=[definition("ip"), definition("unset")],
             attributes={"greeting": call("concat", "hello ", get_property("SELF", "name"))},
             capabilities=[
@@ -53,8 +58,8 @@ def shop() -> Service:
             capabilities=[capability("both", "x", properties={"q": "own"})],
             artifacts=[script("files/wp.zip", ("tosca.artifacts.File",))],
         ),
-        inputs=[definition("cpus", "integer"), definition("ips", "list"), definition("unset"), definition("deep", "map")],
-    )  # fmt: skip
+        inputs=[definition(name) for name in ("cpus", "ips", "unset", "deep")],
+    )
 
 
 class Running:
@@ -95,7 +100,9 @@ class Running:
         return next(r for n in self.service.nodes.values() for r in n.requirements if r.key == key)
 
     def link(self, key: str, value: Value, source: str, target: str) -> object:
-        return self.evaluator.evaluate(value, Context(relationship=self.relationship(key), source=source, target=target))
+        return self.evaluator.evaluate(
+            value, Context(relationship=self.relationship(key), source=source, target=target)
+        )
 
     def fails(self, name: str, value: Value) -> str:
         with pytest.raises(EvaluationError) as caught:

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from ordito.instances.records import Delta
 from ordito.model.service import Service
 from ordito.planning.options import PlanRefused
 from ordito.work.invocation import Ending, Outcome
@@ -64,7 +66,7 @@ def test_what_the_failure_says_decides_the_status() -> None:
     """Seed 004: modified is error, not reported is unknown, not modified leaves it unchanged."""
     for changed, local in ((True, "error"), (None, "unknown"), (False, "pending")):
         world = World(service(node("a", operations=["create"])))
-        world.run(answers=lambda *_, c=changed: Outcome(Ending.FAILED, changed=c))  # type: ignore[misc]
+        world.run(answers=lambda *_, c=changed: Outcome(Ending.FAILED, changed=c))
         assert world.snapshot.instances["a_1"].local == local
 
 
@@ -172,9 +174,5 @@ def test_a_kept_node_in_the_middle_hands_the_order_on() -> None:
     assert made.edges[0][:2] == (0, 1)
 
 
-def _with_local(world: World, instance: str, local: str):  # type: ignore[no-untyped-def]
-    import msgspec
-
-    from ordito.instances.records import Delta
-
+def _with_local(world: World, instance: str, local: str) -> Delta:
     return Delta(instances=(msgspec.structs.replace(world.snapshot.instances[instance], local=local),))

@@ -243,7 +243,9 @@ def test_longest_chain_after_a_step() -> None:
 
 
 def test_the_plan_of_what_is_deployed_is_empty() -> None:
-    world = World(service(compute("server"), node("db", on("server")), node("web", Requires("db", "add_target"), count=3)))
+    world = World(
+        service(compute("server"), node("db", on("server")), node("web", Requires("db", "add_target"), count=3))
+    )
     world.run()
     again = world.plan()
     assert again.is_empty

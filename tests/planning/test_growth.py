@@ -1,7 +1,12 @@
 """More and fewer instances: who is linked and unlinked, who keeps running, and which ids there are."""
 
+from dataclasses import replace
+
+import pytest
+
 from ordito.model.service import Service
-from tests.support.runs import World, assert_order, codes, failing, is_before, steps_of
+from ordito.planning.options import PlanRefused
+from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 
 LINKS = ["pre_configure_source", "add_target", "add_source", "remove_target", "remove_source"]
@@ -179,13 +184,6 @@ def test_a_failing_removal_of_a_survivors_link_does_not_keep_the_target() -> Non
 
 
 def test_many_link_operations_have_to_be_asked_for() -> None:
-    from dataclasses import replace
-
-    import pytest
-
-    from ordito.planning.options import PlanRefused
-    from tests.support.runs import OPTIONS
-
     world = World(service(node("t", count=400), node("s", Requires("t", "add_target"), count=300)))
     with pytest.raises(PlanRefused) as caught:
         world.plan()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ordito.instances.records import Delta
 from ordito.instances.states import TRANSITIONS
 from ordito.model.service import Service
+from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan
 from tests.support.runs import World, is_before, steps_of
 from tests.support.services import STANDARD_OPERATIONS, Requires, compute, node, service
@@ -34,7 +37,9 @@ def topologies(draw: st.DrawFn, counts: dict[str, int] | None = None) -> Service
             own = [o for o in CONFIGURE if draw(st.booleans()) and (host != "c" or not o.endswith("configure_target"))]
             requires.append(Requires(host, *own, hosting=True))
         for target in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)):
-            own = [o for o in CONFIGURE if draw(st.booleans()) and (target != "c" or not o.endswith("configure_target"))]
+            own = [
+                o for o in CONFIGURE if draw(st.booleans()) and (target != "c" or not o.endswith("configure_target"))
+            ]
             requires.append(Requires(target, *own, name=f"r_{target}"))
         count = draw(st.one_of(st.none(), st.integers(1, 3)))
         operations = [o for o in STANDARD_OPERATIONS if draw(st.booleans())]
@@ -76,7 +81,7 @@ def _only_links_after(target: str, first: int, ran: list[str]) -> bool:
 def _states_are_legal(world: World) -> None:
     for instance in {i for i, _ in world.states}:
         states = world.states_of(instance)
-        for before, after in zip(states, states[1:], strict=False):
+        for before, after in pairwise(states):
             assert after in TRANSITIONS[before], f"{instance}: {before} -> {after}"
 
 
@@ -128,7 +133,7 @@ def test_whatever_fails_a_second_deploy_completes_and_undeploy_removes_everythin
     world = World(given_service)
     called = [s.id for s in world.plan().steps if s.action is Action.CALL]
     unlucky = called[broken % len(called)] if called else ""
-    world.run(random=random, answers=lambda step, _: None if step.id != unlucky else _failed())
+    world.run(random=random, answers=lambda step, _: None if step.id != unlucky else Ending.FAILED)
     done = set(world.ran)
     other = _copy(world)
     world.run(random=random)
@@ -140,15 +145,7 @@ def test_whatever_fails_a_second_deploy_completes_and_undeploy_removes_everythin
     assert other.snapshot.links == {}
 
 
-def _failed():  # type: ignore[no-untyped-def]
-    from ordito.work.invocation import Ending
-
-    return Ending.FAILED
-
-
 def _copy(world: World) -> World:
-    from ordito.instances.records import Delta
-
     other = World(world.service, world.inputs)
     other.jobs = world.jobs
     s = world.snapshot

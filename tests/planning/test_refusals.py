@@ -46,7 +46,7 @@ def test_a_node_hosted_on_and_connected_to_one_target_is_no_cycle() -> None:
 
 def test_no_executor_for_an_artifact() -> None:
     """R-3.6.16-7: found when the plan is made, not when the operation would run; removal is looked at too."""
-    options = replace(OPTIONS, accepts=lambda kinds: False)
+    options = replace(OPTIONS, accepts=lambda _: False)
     found = refused(World(service(node("a", operations=["create", "delete"]))), options=options)
     assert codes(found) == ["no-executor"] * 2
     assert 'no executor processes "scripts/create.sh"' in found[0].message
@@ -71,7 +71,9 @@ def test_configure_operations_at_a_delegated_node(name: str) -> None:
 
 def test_values_that_cannot_be_evaluated_are_found_when_planning() -> None:
     """R-4.4.2-8, R-4.4.2-9."""
-    broken = operation("create", inputs={"x": function("get_property", "a", "nothing"), "y": function("get_input", "n")})
+    broken = operation(
+        "create", inputs={"x": function("get_property", "a", "nothing"), "y": function("get_input", "n")}
+    )
     found = refused(World(service(node("a", operations=[broken]))))
     assert codes(found) == ["bad-value"] * 2
     assert {d.message for d in found} == {'node "a" has no property "nothing"', 'there is no input named "n"'}
@@ -92,7 +94,7 @@ def test_reasons_of_different_kinds_come_together() -> None:
             node("d", operations=["create"]),
         )
     )
-    found = refused(world, options=replace(OPTIONS, accepts=lambda kinds: False))
+    found = refused(world, options=replace(OPTIONS, accepts=lambda _: False))
     assert set(codes(found)) == {"requirement-cycle", "count-out-of-bounds", "bad-setting", "no-executor"}
 
 
@@ -113,7 +115,7 @@ def test_undeploy_is_not_held_up_by_what_only_concerns_deploying() -> None:
     world = World(service(compute("server"), node("a", operations=["create"])))
     world.run()
     world.service = service(compute("server"), node("a", on("server", "pre_configure_target"), operations=["create"]))
-    world.run("undeploy", options=replace(OPTIONS, accepts=lambda kinds: False))
+    world.run("undeploy", options=replace(OPTIONS, accepts=lambda _: False))
     assert world.existing == []
 
 

@@ -162,10 +162,10 @@ def test_what_was_never_started_is_only_forgotten() -> None:
 
 def test_unreachable_and_cancelled_operations_count_as_started_or_not() -> None:
     world = World(service(node("a", operations=["create", "delete"])))
-    world.run(answers=lambda step, _: Ending.UNREACHABLE)
+    world.run(answers=lambda *_: Ending.UNREACHABLE)
     assert world.snapshot.instances["a_1"].local == "pending"
     assert world.snapshot.instances["a_1"].failed == {}
-    world.run(answers=lambda step, _: Ending.CANCELLED)
+    world.run(answers=lambda *_: Ending.CANCELLED)
     assert world.snapshot.instances["a_1"].local == "unknown"
     assert list(world.snapshot.instances["a_1"].failed) == ["Standard.create"]
 

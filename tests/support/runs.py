@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from random import Random
 
 from ordito.base.diagnostics import Diagnostic
@@ -90,8 +91,9 @@ class World:
     def _step(self, made: Plan, step: Step, answers: Answers) -> bool:
         assert self.operations is not None
         call = made.calls[step.call]
-        change = f"{self.operations._job}-{step.id}"
         nothing = step.action is Action.CALL and not call.artifact
+        job = f"job{self.jobs}"
+        change = job if nothing else f"{job}-{step.id}"
         reply: Reply = None
         refused = ""
         if step.action is Action.DELEGATE:
@@ -103,7 +105,7 @@ class World:
             reply = Outcome(Ending.NOT_STARTED, message=refused)
         else:
             self._apply(self.operations.on_start(step, change))
-            reply = None if nothing else answers(step, call.name)
+            reply = Outcome(Ending.SUCCEEDED, changed=False) if nothing else answers(step, call.name)
         outcome = _outcome(reply, made, step)
         outcome, delta = self.operations.on_end(step, outcome, change)
         self._apply(delta)
@@ -165,7 +167,7 @@ def is_before(made: Plan, first: str, second: str) -> bool:
 
 
 def assert_order(made: Plan, *steps: str) -> None:
-    for first, second in zip(steps, steps[1:], strict=False):
+    for first, second in pairwise(steps):
         assert is_before(made, first, second), f"{first} is not before {second}"
 
 

@@ -73,9 +73,7 @@ def operation(
     given = {n: Input(n, has_value=True, value=v, required=n in required, span=SPAN) for n, v in (inputs or {}).items()}
     given |= {n: Input(n, required=True, span=SPAN) for n in required if n not in given}
     implementation = None if file is None else script(file or f"scripts/{name}.sh")
-    return Operation(
-        interface, name, implementation, (), timeout, host, given, dict(outputs or {}), span=SPAN
-    )
+    return Operation(interface, name, implementation, (), timeout, host, given, dict(outputs or {}), span=SPAN)
 
 
 def standard(*operations: Operation | str) -> dict[str, Interface]:

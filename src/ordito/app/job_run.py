@@ -7,7 +7,7 @@ import contextlib
 import getpass
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -96,11 +96,14 @@ class _Job:
         self._plan = plan
         self._service = service
         self._root = root
+        self._plugins = plugins_of(ensemble.layout)
 
     def run(self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None) -> JobReport:
         """Run the steps, then write the files."""
         result = asyncio.run(self._run(change_ids, conversation, records))
         self._ensemble.close_job(self._effective)
+        for executor in self._plugins.executors:
+            executor.close()
         return JobReport(
             job=result.job,
             workflow=self._header.workflow,
@@ -119,11 +122,16 @@ class _Job:
         self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None
     ) -> JobResult:
         loop, control = asyncio.get_running_loop(), JobControl()
-        header, snapshot, plugins = self._header, self._ensemble.snapshot, plugins_of(self._layout)
+
+        def cancel() -> None:
+            control.request_cancel()
+            conversation.cancel_asked(control.requests)
+
+        header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
         operations = Operations(self._service, snapshot, self._plan, header.inputs, root=self._root, job=header.id)
         with (
             JobLog(self._layout.log(header.id)) as log,
-            conversation.cancelling(lambda: _ask(loop, control)),
+            conversation.cancelling(lambda: _soon(loop, cancel)),
         ):
             return await run_job(
                 header,
@@ -153,10 +161,10 @@ class _Job:
         return str(path)
 
 
-def _ask(loop: asyncio.AbstractEventLoop, control: JobControl) -> None:
+def _soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
     # A signal may come right when the loop has ended: then there is nothing left to cancel.
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(control.request_cancel)
+        loop.call_soon_threadsafe(callback)
 
 
 def _user() -> str:

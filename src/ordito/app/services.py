@@ -26,7 +26,7 @@ def read_service(path: str, diagnostics: Diagnostics) -> ReadService:
     package = open_package(path, diagnostics)
     service = resolve_service(package, diagnostics) if package is not None else None
     if package is None or service is None:
-        raise InvalidDocument(diagnostics)
+        raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service)
 
 

@@ -10,6 +10,9 @@ import msgspec
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 
+MOST_SUGGESTIONS = 500
+MOST_NAMES_LISTED = 12
+
 
 class Severity(StrEnum):
     """How much a diagnostic weighs: an error stops the work before it begins, the others do not."""
@@ -110,9 +113,6 @@ class Diagnostics:
         return len(self._found)
 
 
-MOST_SUGGESTIONS = 500
-
-
 class InvalidDocument(Exception):
     """Raised when the user's documents hold errors; carries all findings, nothing was touched."""
 
@@ -136,6 +136,3 @@ def suggestion(name: str, known: Iterable[str], *, note: str = "") -> str:
     if note:
         parts.append(note)
     return "; ".join(parts)
-
-
-MOST_NAMES_LISTED = 12

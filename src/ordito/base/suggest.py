@@ -55,11 +55,10 @@ def _closeness(wanted: str, candidate: str) -> float:
 def _ratio(a: str, b: str) -> float:
     if a == b:
         return 1.0
-    if len(a) > 2 and b.startswith(a):
-        return SHORTENED_RATIO
+    shortened = SHORTENED_RATIO if len(a) > 2 and b.startswith(a) else 0.0
     if abs(len(a) - len(b)) > max(len(a), len(b)) * (1 - LEAST_RATIO) * 1.5:
-        return 0.0
+        return shortened
     if sorted(a) == sorted(b):
         return SWAPPED_RATIO
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= LEAST_RATIO else 0.0
+    return max(shortened, matcher.ratio()) if matcher.quick_ratio() >= LEAST_RATIO else shortened

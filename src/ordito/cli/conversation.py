@@ -114,8 +114,8 @@ class CliConversation:
             asked += 1
             if asked > 2:
                 raise KeyboardInterrupt
+            # Nothing is written here: a signal may come in the middle of writing.
             cancel()
-            self._session.note(_SAID[asked])
 
         before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -124,6 +124,11 @@ class CliConversation:
             for number, handler in before.items():
                 signal.signal(number, handler)
             self._progress.close()
+
+    def cancel_asked(self, times: int) -> None:
+        """Say what an interrupt does."""
+        if times in _SAID:
+            self._session.note(_SAID[times])
 
 
 _SAID = {

@@ -23,16 +23,20 @@ Effective = Callable[[Snapshot], Mapping[str, str]]
 """Gives the effective status of each instance of a snapshot, by its id."""
 
 
-def close_job(layout: Layout, journal: Journal, effective: Effective) -> Status:
+def close_job(layout: Layout, journal: Journal, snapshot: Snapshot, effective: Effective) -> Status:
     """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble;
-    gives that status. Raises ``EnsembleError``; then nothing is lost, and closing may be tried again."""
+    gives that status.
+
+    ``snapshot`` is what the journal's rows say. Raises ``EnsembleError``; then nothing is lost, and closing may be
+    tried again.
+    """
     job = journal.unfinished()
     closing = job.records[-1] if job is not None and job.records else None
     if job is None or not isinstance(closing, JobClosingRecord):
         raise EnsembleError(
             "there is no job to close: its steps have not all ended", "continue with `ordito jobs resume`"
         )
-    before, snapshot = journal.status(), journal.snapshot()
+    before = journal.status()
     record = JobRecord(job, closing, before, journal.previous_changes())
     after = status_after(before, job.header, job.plan, closing)
     ensure_git_files(layout)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
+
+import msgspec
 
 from ordito.ensemble.files import write_whole
 from ordito.ensemble.journal import UnfinishedJob
@@ -31,6 +34,24 @@ LARGEST_INLINE = 10_000
 Entry = dict[str, object]
 
 
+class Ended(msgspec.Struct, frozen=True):
+    """A step that has ended: its start, where it had one, and its end."""
+
+    step: Step
+    began: StepStartedRecord | None
+    ended: StepFinishedRecord
+
+    @property
+    def target(self) -> str:
+        """What it was about: the link of a pair, else the instance."""
+        return self.step.link or self.step.instance
+
+    @property
+    def start(self) -> float:
+        """When it started, in seconds since the epoch."""
+        return self.began.at if self.began else self.ended.at
+
+
 class JobRecord:
     """What is written about a closed job, made from its journal alone, so that it is the same whenever it is made."""
 
@@ -38,22 +59,20 @@ class JobRecord:
         self, job: UnfinishedJob, closing: JobClosingRecord, before: Status, previous: Mapping[str, str]
     ) -> None:
         """``before`` is the status when the job began, ``previous`` the last change of each instance and link then."""
-        self._job = job
-        self.plan = job.plan
-        self._closing = closing
+        self.job = job
+        self.closing = closing
         self._before = before
-        self._previous = dict(previous)
-        self._changes = Changes()
-        self.added = self._changes.of([Delta(instances=job.plan.instances)])
-        self.tasks = list(self._tasks())
+        self._previous = previous
         self.skipped = [record for record in job.records if isinstance(record, StepSkippedRecord)]
+        finished = [record for record in job.records if isinstance(record, StepFinishedRecord)]
+        self.count = len(finished)
+        self._tasks = sum(bool(record.change) for record in finished)
+        self._failed = sum(bool(record.change) and not record.outcome.succeeded for record in finished)
 
     @property
     def header(self) -> Entry:
         """What the record says about the job as a whole."""
-        header, closing = self._job.header, self._closing
-        done = [task for task in self.tasks if "changeId" in task]
-        failed = sum(task["outcome"] != "succeeded" for task in done)
+        header, closing = self.job.header, self.closing
         entry: Entry = {
             "changeId": header.id,
             "previousId": self._before.last_job.id if self._before.last_job else "",
@@ -61,15 +80,15 @@ class JobRecord:
             "status": closing.status,
             "began": moment(header.began),
             "ended": moment(closing.at),
-            "seconds": round(max(0.0, closing.at - header.began), 3),
+            "seconds": self.seconds,
             "service": header.service,
             "main": header.main,
             "user": header.user,
             "machine": header.machine,
             "onFailure": header.options.on_failure,
-            "succeeded": len(done) - failed,
-            "failed": failed,
-            "noOp": len(self.tasks) - len(done),
+            "succeeded": self._tasks - self._failed,
+            "failed": self._failed,
+            "noOp": self.count - self._tasks,
             "skipped": len(self.skipped),
             "summary": self.summary,
             "inputs": header.inputs,
@@ -78,48 +97,59 @@ class JobRecord:
         return {key: value for key, value in entry.items() if value not in ("", {})}
 
     @property
+    def seconds(self) -> float:
+        """How long the job took, interruptions included."""
+        return round(max(0.0, self.closing.at - self.job.header.began), 3)
+
+    @property
     def summary(self) -> str:
         """One line about what the job did."""
-        done = [task for task in self.tasks if "changeId" in task]
-        failed = sum(task["outcome"] != "succeeded" for task in done)
-        parts = [f"{len(done)} operation{'' if len(done) == 1 else 's'}"]
-        parts += [f"{count} {what}" for count, what in ((failed, "failed"), (len(self.skipped), "not run")) if count]
-        return ", ".join(parts)
+        parts = [f"{self._tasks} operation{'' if self._tasks == 1 else 's'}"]
+        counts = ((self._failed, "failed"), (len(self.skipped), "not run"))
+        return ", ".join([*parts, *(f"{count} {what}" for count, what in counts if count)])
 
-    # --------------------------------------------------------------------------------------------------- the tasks
+    @property
+    def added(self) -> Mapping[str, Entry]:
+        """The instances that the job has made, as they were recorded first."""
+        return Changes().of([Delta(instances=self.job.plan.instances)])
 
-    def _tasks(self) -> Iterator[Entry]:
-        """One entry for each step that ended, in the order in which they did."""
-        plan = self._job.plan
+    def ended(self) -> Iterator[Ended]:
+        """The steps that have ended, in the order in which they did."""
+        steps = self.job.plan.steps
         began: dict[int, StepStartedRecord] = {}
-        for record in self._job.records:
+        for record in self.job.records:
             if isinstance(record, StepStartedRecord):
-                first = began.get(record.step)
-                # Started again after a crash: what starting changes is in the first record.
-                if first is None or record.delta is not None:
-                    began[record.step] = record
+                # Started again after a crash: when it did first, and what that changed, is in the first record.
+                began.setdefault(record.step, record)
             elif isinstance(record, StepFinishedRecord):
-                yield self._task(plan, plan.steps[record.step], began.get(record.step), record)
+                yield Ended(steps[record.step], began.pop(record.step, None), record)
 
-    def _task(self, plan: Plan, step: Step, began: StepStartedRecord | None, ended: StepFinishedRecord) -> Entry:
-        target = step.link or step.instance
+    def changes(self) -> Iterator[Entry]:
+        """The ConfigChanges: one for each step that has ended, in that order; those without operation have no id."""
+        previous, changes = dict(self._previous), Changes()
+        changes.of([Delta(instances=self.job.plan.instances)])
+        for ended in self.ended():
+            yield self._change(ended, previous, changes)
+
+    def _change(self, task: Ended, previous: dict[str, str], changes: Changes) -> Entry:
+        plan, step, ended = self.job.plan, task.step, task.ended
         entry: Entry = {}
         if ended.change:
-            entry = {"changeId": ended.change, "previousId": self._previous.get(target, "")}
-            self._previous[target] = ended.change
+            entry = {"changeId": ended.change, "previousId": previous.get(task.target, "")}
+            previous[task.target] = ended.change
         entry |= {
-            "target": target,
+            "target": task.target,
             "instance": step.instance if step.link else "",
             "operation": operation_of(plan, step),
         }
         entry |= _how(ended)
         entry |= {
             "digest": plan.calls[step.call].digest if step.call >= 0 else "",
-            "changes": self._changes.of([began.delta if began else None, ended.delta]),
+            "changes": changes.of([task.began.delta if task.began else None, ended.delta]),
             "reason": plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
         }
         if not ended.no_op:
-            entry["start"] = moment(began.at if began else ended.at)
+            entry["start"] = moment(task.start)
             entry["seconds"] = round(ended.outcome.seconds, 3)
         entry |= {"summary": ended.outcome.message, "output": list(ended.outcome.tail)}
         return {key: value for key, value in entry.items() if value not in ("", None, {}, [])}
@@ -205,26 +235,20 @@ def moment(seconds: float) -> str:
 
 
 def write_job_record(layout: Layout, record: JobRecord, *, largest: int = LARGEST_INLINE) -> None:
-    """Write the record; that of a large job has its tasks in files of their own. Raises ``EnsembleError``."""
-    header = record.header
-    job = str(header["changeId"])
-    head: Entry = {"format": FORMAT, "job": header}
-    plan = record.plan
-    if record.added:
-        head["added"] = record.added
-    if record.skipped:
-        head["skipped"] = {plan.steps[skipped.step].id: skipped.because for skipped in record.skipped}
-    if len(record.tasks) <= largest:
-        head["changes"] = record.tasks
+    """Write the record; that of a large job has its changes in files of their own. Raises ``EnsembleError``."""
+    job, plan = record.job.header.id, record.job.plan
+    head: Entry = {"format": FORMAT, "job": record.header, "added": record.added}
+    head["skipped"] = {plan.steps[skipped.step].id: skipped.because for skipped in record.skipped}
+    if record.count <= largest:
+        head["changes"] = list(record.changes())
     else:
-        head["parts"] = [
-            _write_part(layout, job, number, record.tasks[first : first + largest])
-            for number, first in enumerate(range(0, len(record.tasks), largest), 1)
-        ]
-    write_whole(layout.job_record(job), ["".join(block(head)).encode()])
+        changes = record.changes()
+        numbers = range(1, -(-record.count // largest) + 1)
+        head["parts"] = [_write_part(layout, job, number, islice(changes, largest)) for number in numbers]
+    write_whole(layout.job_record(job), ["".join(block({key: value for key, value in head.items() if value})).encode()])
 
 
-def _write_part(layout: Layout, job: str, number: int, tasks: list[Entry]) -> str:
+def _write_part(layout: Layout, job: str, number: int, changes: Iterable[Entry]) -> str:
     path = layout.job_part(job, number)
-    write_whole(path, (f"- {flow(task)}\n".encode() for task in tasks))
+    write_whole(path, (f"- {flow(change)}\n".encode() for change in changes))
     return f"{job}/{path.name}"

@@ -15,7 +15,8 @@ from pathlib import Path
 from ordito.base.change_ids import LENGTH
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import sync_directory, write_all
-from ordito.ensemble.job_record import JobRecord
+from ordito.ensemble.job_record import Ended, JobRecord, moment, operation_of
+from ordito.work.plan import Plan
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -23,29 +24,21 @@ _ESCAPED = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def lines_of(record: JobRecord) -> list[bytes]:
     """The lines of a job: its own, then one for each task that has a changeId."""
-    header = record.header
-    job = str(header["changeId"])
-    lines = [
-        _line(
-            job,
-            "job",
-            "",
-            header["workflow"],
-            "",
-            header["status"],
-            "",
-            header["began"],
-            header["seconds"],
-            record.summary,
-        )
-    ]
-    for task in record.tasks:
-        if "changeId" in task:
-            values = (task[key] for key in ("operation", "target", "outcome"))
-            changed = {True: "yes", False: "no"}.get(bool(task["changed"])) if "changed" in task else ""
-            rest = (changed, task.get("start", ""), task.get("seconds", ""), task.get("summary", ""))
-            lines.append(_line(task["changeId"], "task", job, *values, *rest))
-    return lines
+    header, closing, plan = record.job.header, record.closing, record.job.plan
+    job = _line(
+        *(header.id, "job", "", header.workflow, "", closing.status, ""),
+        *(moment(header.began), record.seconds, record.summary),
+    )
+    return [job, *(_task(header.id, plan, task) for task in record.ended() if task.ended.change)]
+
+
+def _task(job: str, plan: Plan, task: Ended) -> bytes:
+    outcome = task.ended.outcome
+    changed = "" if outcome.changed is None else "yes" if outcome.changed else "no"
+    return _line(
+        *(task.ended.change, "task", job, operation_of(plan, task.step), task.target, outcome.ending, changed),
+        *(moment(task.start), round(outcome.seconds, 3), outcome.message),
+    )
 
 
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:

@@ -50,7 +50,7 @@ class Ensemble:
 
     def close_job(self, effective: Effective) -> Status:
         """Write the files of the job that has ended, see ``close.close_job``."""
-        self.status = close_job(self.layout, self.journal, effective)
+        self.status = close_job(self.layout, self.journal, self.snapshot, effective)
         self.unfinished = None
         return self.status
 

@@ -20,6 +20,8 @@ RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """Characters that JSON leaves as they are and YAML does not."""
 
+EXPONENT = re.compile(r"\de[+-]\d")
+
 POINTLESS = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\d.])(\d+)(?=e[+-])')
 """Texts in JSON, which are passed over, and numbers like 1e+16, which YAML 1.1 would take for a text."""
 
@@ -39,7 +41,7 @@ def flow(data: object) -> str:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except ValueError:
         return _flow(data)
-    return _printable(POINTLESS.sub(_with_point, text))
+    return _printable(POINTLESS.sub(_with_point, text) if EXPONENT.search(text) else text)
 
 
 def scalar(value: object) -> str:

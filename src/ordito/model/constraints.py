@@ -218,4 +218,6 @@ def _equal(a: Any, b: Any, base: str) -> bool:
 
 
 def _shown(value: Value) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value).lower() if isinstance(value, bool) else str(value)

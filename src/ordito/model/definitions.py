@@ -118,7 +118,7 @@ class Definitions:
 
     def parameter(self, name: str, item: entities.PropertyDefinition, unit: Unit) -> PropertyDefinition:
         """The definition of an input (§3.6.14), whose type may be left out: then it is a string."""
-        if item.type is not None or self._is_misspelt(item):
+        if item.type is not None or self.is_misspelt(item):
             return self._definition(name, item, None, unit, "input")
         self._diagnostics.warning(
             "untyped-input", f'input "{name}" has no type and is read as a string', item.span, hint="add type: string"
@@ -160,7 +160,7 @@ class Definitions:
         found = self._units.require("data", written, unit, PRIMITIVES)
         return found.name if found is not None and found.name in self._values.data_types else None
 
-    def _is_misspelt(self, item: entities.PropertyDefinition | entities.AttributeDefinition) -> bool:
+    def is_misspelt(self, item: entities.PropertyDefinition | entities.AttributeDefinition) -> bool:
         """Whether what looks like a value is a definition of which every keyname is misspelt; that is reported."""
         value = getattr(item, "value", None)
         if value is not item.at or not isinstance(value, Mapping) or not value.keys:
@@ -183,7 +183,7 @@ class Definitions:
     ) -> PropertyDefinition:
         known = inherited if inherited is not None and inherited.schema is not UNREADABLE else None
         if item.type is None and known is None:
-            if inherited is None and not self._is_misspelt(item):
+            if inherited is None and not self.is_misspelt(item):
                 self._diagnostics.error(
                     "missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint="name the type of its values"
                 )
@@ -191,7 +191,9 @@ class Definitions:
         schema = self.schema(item, unit) if item.type is not None else None
         if schema is UNREADABLE:
             return _unreadable(name, item.span)
-        required = getattr(item, "required", None)
+        required: bool | None = getattr(item, "required", None)
+        if required is None and isinstance(item.at, Mapping) and "required" in item.at.values:
+            required = inherited.required if inherited is not None else False  # what is written there was refused
         metadata = {k: v.text for k, v in (item.metadata or {}).items()}
         description = item.description.text if item.description else ""
         status = self._status(item.status)
@@ -223,7 +225,11 @@ class Definitions:
         name = inherited.name
         if inherited.fixed and fixed:
             self._diagnostics.error(
-                "fixed-value", f'{what} "{name}" has a fixed value already', item.span, related=related
+                "fixed-value",
+                f'{what} "{name}" has a fixed value already',
+                item.span,
+                hint="remove it",
+                related=related,
             )
         merged = inherited.schema
         if schema is not None:
@@ -231,7 +237,7 @@ class Definitions:
             if inherited.schema.type not in kinds:
                 self._diagnostics.error(
                     "bad-refinement",
-                    f'{what} "{name}" is a {inherited.schema.type} and cannot become a {schema.type}',
+                    f'{what} "{name}" is of type {inherited.schema.type} and cannot become {schema.type}',
                     item.type.span if item.type else item.span,
                     hint=f"use {inherited.schema.type} or a type derived from it",
                     related=related,
@@ -250,6 +256,7 @@ class Definitions:
                 "bad-refinement",
                 f'{what} "{name}" is required and cannot become optional',
                 item.span,
+                hint="leave required: out, or give a default",
                 related=related,
             )
         return msgspec.structs.replace(
@@ -266,6 +273,7 @@ class Definitions:
     def _status(self, written: Scalar | None) -> str:
         if written is not None and written.text not in STATUSES:
             self._diagnostics.unknown("bad-value", "status", written.text, written.span, STATUSES)
+            return ""
         return written.text if written else ""
 
 

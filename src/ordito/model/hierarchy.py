@@ -6,24 +6,28 @@ from collections.abc import Iterable
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.units import Definition, Units
+from ordito.syntax.entities import DefinedType
+from ordito.syntax.entries import Entries, EntryList
 
 
 class Hierarchy:
     """The derivation of all types of one kind. ``order`` has parents before children; types whose derivation is
-    broken are left out of it, with a diagnostic each."""
+    broken, or of which a whole section could not be read, are left out with all that derive from them. That was
+    reported; whatever uses such a type is taken without a word."""
 
     def __init__(self, kind: str, units: Units, diagnostics: Diagnostics, roots: frozenset[str] = frozenset()) -> None:
         self.parents: dict[str, Definition | None] = {}
         self.order: list[Definition] = []
         self.kinds: dict[str, tuple[str, ...]] = {}
         for definition in units.definitions[kind].values():
-            parent = definition.content.derived_from
-            if parent is None or parent.text in roots:
-                self.parents[definition.name] = None
-                continue
-            found = units.require(kind, parent, definition.unit, roots)
-            if found is not None:
-                self.parents[definition.name] = found
+            derived = definition.content.derived_from
+            parent = None
+            if derived is not None and derived.text not in roots:
+                parent = units.require(kind, derived, definition.unit, roots)
+                if parent is None:
+                    continue
+            if not _is_torn(definition.content):
+                self.parents[definition.name] = parent
         self._sort(units.definitions[kind].values(), kind, diagnostics)
 
     def _sort(self, definitions: Iterable[Definition], kind: str, diagnostics: Diagnostics) -> None:
@@ -71,3 +75,9 @@ class Hierarchy:
         """The full name of the type that a type derives from."""
         found = self.parents[definition.name]
         return found.name if found else None
+
+
+def _is_torn(content: DefinedType) -> bool:
+    """Whether some section of a type could not be read at all."""
+    sections = (getattr(content, field) for field in content.__struct_fields__)
+    return any(isinstance(section, Entries | EntryList) and section.all_lost for section in sections)

@@ -377,7 +377,7 @@ class Requirements:
     ) -> Relationship | None:
         part = item.relationship if item is not None else None
         template, kind = self._kind(part, shape)
-        if kind is None:
+        if kind is None or kind not in self._types.relationships:
             return None
         relationship = self._types.relationships[kind]
         assert node.span is not None

@@ -101,6 +101,8 @@ def _outputs(
     found = {}
     for name, item in (topology.outputs or {}).items():
         schema = types.definitions.schema(item, entry) if item.type is not None else None
+        if item.type is None and types.definitions.is_misspelt(item):
+            continue
         node = item.value if item.value is not None else item.default
         if node is None:
             diagnostics.error("missing-keyname", f'output "{name}" lacks "value"', item.span, hint="say what it shows")

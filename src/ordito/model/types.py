@@ -261,7 +261,9 @@ class Types:
         if found is None:
             return ""
         kinds = self._kinds[kind].get(found.name, ())
-        if inherited and kinds and inherited not in kinds:
+        if not kinds:
+            return ""
+        if inherited and inherited not in kinds:
             self._diagnostics.error(
                 "bad-refinement",
                 f'requirement "{name}" asks for a {inherited} and cannot ask for a {found.name} instead',

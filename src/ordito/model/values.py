@@ -146,6 +146,7 @@ class Values:
             "bad-value",
             f"{what} needs {wanted or 'a map of fields'}, but {call.function} gives {given or 'a complex value'}",
             call.span,
+            hint=f"use a value of type {schema.type}",
             related=related,
         )
 
@@ -309,6 +310,7 @@ class Values:
                 "fixed-value",
                 f'{part} "{key.text}" has a fixed value and cannot be assigned',
                 key.span,
+                hint="remove it",
                 related=related,
             )
             return definition.default

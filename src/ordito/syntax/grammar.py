@@ -195,7 +195,7 @@ def _unknown(
         "unknown-keyname",
         f'{entity.WHAT} has no keyname "{written.text}"',
         written.span,
-        hint=reading.diagnostics.suggestion(written.text, near or keys),
+        hint=reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}",
     )
     return keys[near[0]] if near else None
 

@@ -134,6 +134,9 @@ class Executor(Protocol):
         ``started`` is None where the crash came before the process was written down.
         """
 
+    def close(self) -> None:
+        """Remove what is kept for ``settle``; called when the outcomes of the job are in its files."""
+
 
 class Provided(msgspec.Struct, frozen=True):
     """What a provider made: attribute values of the instance."""

@@ -1,0 +1,196 @@
+"""The grammar of the command, its exit codes, and what it says about mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ordito import __version__
+from ordito.cli.grammar import ALIASES, JOBS_VERBS, VERBS
+from tests.cli.program import DATA, Run
+
+TINY = DATA / "tiny"
+FAILING = DATA / "failing"
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version").out == f"ordito {__version__}\n"
+    assert run("-e", "x", "--version").out == f"ordito {__version__}\n"
+
+
+def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
+    shown = run("--help")
+    assert shown.code == 0
+    assert all(f"  {name} " in shown.out for name in VERBS)
+    assert not any(f"  {name} " in shown.out for name in ALIASES)
+
+
+@pytest.mark.parametrize("words", [[name] for name in VERBS] + [["jobs", name] for name in JOBS_VERBS])
+def test_every_verb_has_help_and_the_global_options(run: Run, words: list[str]) -> None:
+    shown = run(*words, "--help")
+    assert shown.code == 0
+    for option in ("--ensemble", "--output", "--json", "--yes", "--no-input", "--quiet", "--verbose", "--color"):
+        assert option in shown.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["deplyo"], 'did you mean "deploy"'),
+        (["jobs", "resme"], 'did you mean "resume"'),
+        (["deploy", "--yess"], 'did you mean "--yes"'),
+        ([], "say what to do"),
+        (["jobs"], "say what to do"),
+        (["deploy", "a", "b"], "unexpected extra argument"),
+        (["status", "-o", "xml"], "xml"),
+        (["deploy", "x", "-i", "novalue"], "NAME=VALUE"),
+        (["deploy", "x", "--parallel", "0"], "parallel"),
+        (["plan", "deploy", "a", "b"], "one word too many"),
+    ],
+)
+def test_a_wrong_command_line_is_explained_with_exit_code_64(run: Run, words: list[str], said: str) -> None:
+    refused = run(*words)
+    assert refused.code == 64
+    assert said in refused.err
+    assert "--help" in refused.err
+    assert refused.out == ""
+
+
+@pytest.mark.parametrize(("alias", "verb"), ALIASES.items())
+def test_aliases_are_the_verbs_they_stand_for(run: Run, alias: str, verb: str) -> None:
+    assert run(alias, "--help").out.replace(alias, verb) == run(verb, "--help").out
+
+
+def test_global_options_stand_before_or_after_the_verb(run: Run) -> None:
+    first = run("-e", "here", "deploy", FAILING, "--yes")
+    assert first.code == 1
+    assert Path("here/ensemble.yaml").exists()
+    before, after = run("-o", "json", "-e", "here", "status"), run("status", "-o", "json", "-e", "here")
+    assert before.json == after.json
+    assert run("-e", "elsewhere", "status", "-e", "here").code == 0
+    assert run("-e", "here", "jobs", "-o", "json", "list").json["jobs"]
+
+
+def test_without_a_terminal_and_without_yes_nothing_is_done(run: Run) -> None:
+    refused = run("deploy", FAILING)
+    assert refused.code == 64
+    assert "no terminal" in refused.err
+    assert f"ordito deploy {FAILING} --yes" in refused.err
+    assert list(Path.cwd().iterdir()) == []
+    assert run("deploy", FAILING, "--no-input").code == 64
+
+
+def test_all_mistakes_at_once_and_nothing_touched(run: Run) -> None:
+    Path("service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  node_templates:\n"
+        "    a: { type: tosca.nodes.Comptue }\n"
+        "    b: { type: tosca.nodes.Root, requirments: [] }\n"
+    )
+    for words in (["validate", "service.yaml"], ["plan", "service.yaml"], ["deploy", "service.yaml", "--yes"]):
+        refused = run(*words)
+        assert refused.code == 3
+        assert "service.yaml:4:16" in refused.err
+        assert "tosca.nodes.Compute" in refused.err
+        assert "requirements" in refused.err
+        assert "2 errors" in refused.err
+        assert refused.out == ""
+    assert [path.name for path in Path.cwd().iterdir()] == ["service.yaml"]
+    found = run("validate", "service.yaml", "-o", "json").json
+    assert [d["line"] for d in found["diagnostics"]] == [4, 5]
+
+
+def test_an_unknown_input_is_refused_where_it_was_given(run: Run) -> None:
+    argument = run("validate", TINY, "-i", "wrod=x")
+    assert argument.code == 3
+    assert "-i wrod" in argument.err
+    assert 'did you mean "word"' in argument.err
+
+    Path("inputs.yaml").write_text("word: hi\ncuont: 2\n")
+    file = run("validate", TINY, "-I", "inputs.yaml")
+    assert file.code == 3
+    assert "inputs.yaml:2:" in file.err
+    assert 'did you mean "count"' in file.err
+
+    Path("ensemble.yaml").write_text(f"spec:\n  service: {TINY}\n  inputs:\n    wrod: x\n")
+    ensemble = run("deploy", "--yes")
+    assert ensemble.code == 3
+    assert "ensemble.yaml:4:" in ensemble.err
+
+
+def test_the_users_part_is_checked(run: Run) -> None:
+    Path("ensemble.yaml").write_text(f"spec:\n  servce: {TINY}\n")
+    refused = run("deploy", "--yes")
+    assert refused.code == 3
+    assert "ensemble.yaml:2:3" in refused.err
+    assert 'did you mean "service"' in refused.err
+
+
+def test_texts_win_over_files_and_later_files_over_earlier_ones(run: Run) -> None:
+    Path("a.yaml").write_text("count: 1\nword: a\nlog: /dev/null\n")
+    Path("b.yaml").write_text("word: b\n")
+    done = run("deploy", TINY, "-y", "-I", "a.yaml", "-I", "b.yaml", "-i", "count=2")
+    assert done.code == 0, done.err
+    assert run("output", "word").out == "b\n"
+    assert "top_2" in run("status").out
+
+
+def test_a_file_of_inputs_that_is_none(run: Run) -> None:
+    Path("list.yaml").write_text("- a\n")
+    assert "list.yaml:1:1" in run("validate", TINY, "-I", "list.yaml").err
+    assert run("validate", TINY, "-I", "nowhere.yaml").code == 3
+
+
+def test_an_input_without_a_value_is_no_mistake_of_the_service(run: Run) -> None:
+    checked = run("validate", TINY)
+    assert checked.code == 0
+    assert "note[missing-input]" in checked.err
+    assert run("plan", TINY).code == 3
+
+
+def test_missing_files_are_warnings_until_they_are_needed(run: Run) -> None:
+    Path("service.yaml").write_text((FAILING / "service.yaml").read_text())
+    checked = run("validate", "service.yaml")
+    assert checked.code == 0
+    assert "warning[missing-artifact]" in checked.err
+    refused = run("deploy", "service.yaml", "--yes")
+    assert refused.code == 3
+    assert "error[missing-artifact]" in refused.err
+    assert "scripts/bad.sh" in refused.err
+    assert not Path("ensemble.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["output"], ["undeploy", "--yes"], ["jobs", "list"], ["jobs", "show"], ["jobs", "resume"]]
+)
+def test_a_directory_that_is_no_ensemble(run: Run, words: list[str]) -> None:
+    refused = run(*words, "-e", "nowhere dir")
+    assert refused.code == 3
+    assert "nowhere dir is not an ensemble" in refused.err
+    assert "ordito -e 'nowhere dir' deploy SERVICE" in refused.err
+    assert not Path("nowhere dir").exists()
+
+
+def test_deploy_without_a_service_or_an_ensemble(run: Run) -> None:
+    refused = run("deploy", "--yes")
+    assert refused.code == 3
+    assert "ordito deploy SERVICE" in refused.err
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_nothing_to_resume(run: Run) -> None:
+    run("deploy", FAILING, "-y")
+    resumed = run("jobs", "resume")
+    assert resumed.code == 0
+    assert "Nothing to resume" in resumed.err
+
+
+def test_mistakes_for_programs(run: Run) -> None:
+    stream = run("deploy", TINY, "--yes", "-i", "wrod=1", "--json")
+    assert stream.code == 3
+    assert [event["type"] for event in stream.events][:2] == ["version", "diagnostic"]
+    assert stream.events[1]["code"] == "unknown-input"
+    refused = run("status", "-o", "json")
+    assert refused.json["error"]["code"] == "no-ensemble"
