@@ -210,7 +210,7 @@ class FakeExecutor:
         return self.settled.get(step)
 
     def close(self) -> None:
-        self.settled.clear()
+        self.settled = {}
 
 
 class FakeProvider:

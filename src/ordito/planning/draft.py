@@ -99,8 +99,8 @@ class Draft:
     """A plan in the making.
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
-    instances per node and ``origins`` says where each comes from. ``undoing`` are, by node, the instances that stay
-    and of which links are undone. ``order`` is the order of the steps that are left in the end.
+    instances per node and ``origins`` says where each comes from. ``order`` is the order of the steps that are left in
+    the end.
     """
 
     def __init__(
@@ -127,7 +127,6 @@ class Draft:
         self.edge_reasons: list[int] = []
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
-        self.undoing: dict[str, list[Member]] = {}
         self._computes: dict[str, str] = {}
 
     def add(self, step: DraftStep) -> int:

@@ -26,11 +26,12 @@ def links(draft: Draft) -> None:
     for node in draft.ordered:
         for pairs in draft.recipes.making(node).link:
             before = len(draft.steps)
+            turns = _Turns(draft, pairs.relationship)
             for source in draft.of_node.get(node.name, ()):
                 if source.fate is Fate.KEEP:
-                    _link_kept(draft, source, pairs, changed)
+                    _link_kept(draft, source, pairs, changed, turns)
                 elif not source.goes:
-                    _link(draft, source, pairs)
+                    _link(draft, source, pairs, turns)
             _check_number(draft, pairs.relationship, len(draft.steps) - before)
     changed.report()
 
@@ -39,27 +40,57 @@ def unlinks(draft: Draft) -> None:
     """Undo every pair that was begun and of which an end leaves."""
     for node in draft.ordered:
         unlink = draft.recipes.removing(node).unlink
+        turns = {pairs.relationship.key: _Turns(draft, pairs.relationship) for pairs in unlink}
         if not unlink:
             continue
-        for source in draft.of_node.get(node.name, ()):
+        for source in reversed(draft.of_node.get(node.name, ())):
             if source.fate is Fate.LEAVE:
-                _unlink(draft, source, unlink)
+                _unlink(draft, source, unlink, turns)
             elif not source.goes:
-                _unlink_kept(draft, source, unlink)
+                _unlink_kept(draft, source, unlink, turns)
 
 
-def _link(draft: Draft, source: Member, pairs: Pairs) -> None:
+class _Turns:
+    """Whose turn it is at the target's side: operations of one relationship that run on the same target follow each
+    other in the order of the sources, whatever becomes of those before."""
+
+    def __init__(self, draft: Draft, relationship: Relationship) -> None:
+        self._draft = draft
+        self._last: dict[str, int] = {}
+        self._reason = draft.why(f"links of {relationship.key} at one target, in order")
+
+    def take(self, number: int) -> None:
+        """A step takes its turn on the instance it runs on."""
+        step = self._draft.steps[number]
+        before = self._last.get(step.instance)
+        if before is not None:
+            _after(self._draft, before, number, self._reason)
+        self._last[step.instance] = number
+
+
+def _after(draft: Draft, before: int, after: int, reason: int) -> None:
+    """Hand on the order only: a tolerant join stands between steps one of which does not need the other."""
+    if not draft.steps[after].tolerant:
+        turn = draft.join(f"{draft.steps[after].instance}.turn", reason, tolerant=True)
+        draft.edge(before, turn, reason)
+        before = turn
+    draft.edge(before, after, reason)
+
+
+def _link(draft: Draft, source: Member, pairs: Pairs, turns: _Turns) -> None:
     chain = _chain(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     for target in _far_ends(draft, source, pairs.relationship):
         for entry in pairs.entries:
             number = _step(draft, source, target, pairs.relationship, entry)
+            if entry.side is Side.TARGET:
+                turns.take(number)
             draft.edge(chain.end, number, order)
             chain.steps.append(number)
             chain.end = number
 
 
-def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed) -> None:
+def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed, turns: _Turns) -> None:
     """Link a source that stays with targets that are new to it."""
     chain = _chain(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
@@ -74,11 +105,11 @@ def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed) -> 
             draft.edge(_chain(target).ready, steps[0], up)
         for before, after in pairwise(steps):
             draft.edge(before, after, order)
+        for number, entry in zip(steps, entries, strict=True):
+            if entry.side is Side.TARGET:
+                turns.take(number)
         if chain.steps:
-            # A tolerant join hands on the order only: what happened to the pair before does not matter.
-            turn = draft.join(f"{source.id}.turn", order, tolerant=True)
-            draft.edge(chain.steps[-1], turn, order)
-            draft.edge(turn, steps[0], order)
+            _after(draft, chain.steps[-1], steps[0], order)
         draft.edge(steps[-1], chain.end, whole)
         chain.steps.extend(steps)
 
@@ -99,7 +130,7 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
     return missing
 
 
-def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
+def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
     """The pairs of a source that leaves are undone at the beginning of its chain."""
     chain = _chain(source)
     order = draft.why("links are undone before the instance stops")
@@ -107,7 +138,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
     for pairs in unlink:
         for target in reversed(_there(draft, source, pairs.relationship)):
             if _was_begun(draft, source, target, pairs):
-                steps += [_step(draft, source, target, pairs.relationship, e, tolerant=True) for e in pairs.entries]
+                steps += _undo(draft, source, target, pairs, turns)
     for before, after in zip(steps, [*steps[1:], chain.begin], strict=False):
         draft.edge(before, after, order)
     if steps:
@@ -115,7 +146,15 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
         chain.begin = steps[0]
 
 
-def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> None:
+def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: dict[str, _Turns]) -> list[int]:
+    steps = [_step(draft, source, target, pairs.relationship, entry, tolerant=True) for entry in pairs.entries]
+    for number, entry in zip(steps, pairs.entries, strict=True):
+        if entry.side is Side.TARGET:
+            turns[pairs.relationship.key].take(number)
+    return steps
+
+
+def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
     """The pairs of a source that stays with targets that leave are undone before the targets' chains begin."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
@@ -123,16 +162,16 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...]) -> Non
         for target in reversed(_there(draft, source, pairs.relationship)):
             if target.fate is not Fate.LEAVE or not _was_begun(draft, source, target, pairs):
                 continue
-            for entry in pairs.entries:
-                number = _step(draft, source, target, pairs.relationship, entry, tolerant=True)
+            for number in _undo(draft, source, target, pairs, turns):
                 # It changes no state of the source, which stays as it is.
                 draft.steps[number].stage = None
                 if source.undone:
                     draft.edge(source.undone[-1], number, order)
                 source.undone.append(number)
             draft.edge(source.undone[-1], _chain(target).begin, before)
-    if source.undone:
-        draft.undoing.setdefault(source.template.name, []).append(source)
+    chain = _chain(source)
+    if source.undone and (chain.steps or source.fate is not Fate.KEEP):
+        _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
 
 
 def _was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
