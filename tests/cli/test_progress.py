@@ -253,6 +253,17 @@ def test_a_long_recap_is_folded_into_nodes() -> None:
     assert "web_7 " not in text
 
 
+def test_of_very_many_nodes_those_with_failures_are_shown() -> None:
+    story: list[Event] = [ended(f"n{number}_1", "create", 0) for number in range(MOST_ROWS + 5)]
+    text = report_of([*story, failed("bad_1", "create", 0, EXIT_3)])
+    recap = text.partition("RECAP\n")[2].splitlines()
+    assert [line.split() for line in recap[:2]] == [
+        ["bad", "(1)", "FAILED=1"],
+        [str(MOST_ROWS + 5), "other", "nodes", f"ok={MOST_ROWS + 5}"],
+    ]
+    assert recap[2].startswith("Job ")
+
+
 def test_very_many_failures_are_counted() -> None:
     story: list[Event] = [failed(f"web_{n}", "create", 0, EXIT_3) for n in range(MOST_FAILURES + 5)]
     assert "... and 5 more failures" in report_of(story)

@@ -194,3 +194,11 @@ def test_mistakes_for_programs(run: Run) -> None:
     assert stream.events[1]["code"] == "unknown-input"
     refused = run("status", "-o", "json")
     assert refused.json["error"]["code"] == "no-ensemble"
+
+
+@pytest.mark.parametrize("words", [["status", "-e", "x" * 300], ["validate", "x" * 300], ["status", "-e", "/dev/null"]])
+def test_impossible_paths_are_no_fault_of_ours(run: Run, words: list[str]) -> None:
+    refused = run(*words)
+    assert refused.code == 3
+    assert "error[" in refused.err
+    assert "fault of Ordito" not in refused.err

@@ -347,12 +347,13 @@ def run(
     listener: object = None,
     with_executor: bool = True,
     journal: MemoryJournal | None = None,
+    provider: FakeProvider | None = None,
 ) -> Ran:
     """Run a plan, or continue from the records of a cut journal."""
     options = options or JobOptions()
     executor = executor or FakeExecutor(World(plan, options.parallel))
     journal = journal or MemoryJournal(records or ())
-    snapshot, events, provider = Snapshot(), [], FakeProvider()
+    snapshot, events, provider = Snapshot(), [], provider or FakeProvider()
     ids = ChangeIds(JOB)
     if records is not None:
         snapshot.apply(Delta(instances=plan.instances))

@@ -73,11 +73,12 @@ def test_places_are_respected(plan: Plan, data: st.DataObject, parallel: int) ->
     core = Core(plan, JobOptions(parallel=parallel))
     running: list[int] = []
     while not core.is_finished:
-        for command in core.wake():
-            if isinstance(command, Start) and not command.no_op:
-                running.append(command.step)
-            elif isinstance(command, Start):
-                core.react(StepEnded(command.step, True))
+        while commands := core.wake():
+            for command in commands:
+                if isinstance(command, Start) and not command.no_op:
+                    running.append(command.step)
+                elif isinstance(command, Start):
+                    core.react(StepEnded(command.step, True))
         assert len(running) <= parallel
         hosts = [plan.steps[index].runs_on for index in running]
         for host in set(hosts) - {""}:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.invocation import Ending, Outcome
+from ordito.work.invocation import Ending, Invocation, Outcome, Progress
 from ordito.work.plan import Action, Plan
 from ordito.work.records import (
     JobClosingRecord,
@@ -28,7 +30,7 @@ from ordito.work.records import (
     StepProcessRecord,
     StepStartedRecord,
 )
-from tests.engine.fakes import FakeExecutor, MemoryJournal, World, ends, essence, make_plan, plans, run
+from tests.engine.fakes import FakeExecutor, FakeProvider, MemoryJournal, World, ends, essence, make_plan, plans, run
 
 
 def calls(plan: Plan) -> list[str]:
@@ -215,6 +217,47 @@ def test_a_refused_step_fails_without_being_started() -> None:
 def test_an_artifact_that_nobody_processes_fails_its_step() -> None:
     ran = run(make_plan(1), with_executor=False)
     assert "no executor runs artifacts of type bash" in ran.result.failed[0].outcome.message
+
+
+def test_a_node_that_nobody_provides_fails_its_step() -> None:
+    class Nobody(FakeProvider):
+        def provides(self, kinds: Sequence[str]) -> bool:
+            return False
+
+    ran = run(make_plan(1, delegated=[0]), provider=Nobody())
+    assert "no provider makes nodes of type tosca.nodes.Compute" in ran.result.failed[0].outcome.message
+    assert ran.snapshot.instances["node_1"].created == ""
+
+
+def test_an_executor_that_does_not_tell_the_end_fails_the_step() -> None:
+    class Silent(FakeExecutor):
+        async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+            async for step, progress in super().run(batch):
+                if not isinstance(progress, Outcome):
+                    yield step, progress
+
+    plan = make_plan(1)
+    ran = run(plan, Silent(World(plan)))
+    assert "does not say how" in ran.result.failed[0].outcome.message
+
+
+def test_what_the_journal_raises_ends_the_job_and_what_runs() -> None:
+    """A full disk: nothing is taken for done that is not written down, and no task is left behind."""
+
+    class Full(MemoryJournal):
+        def commit(self) -> None:
+            if len(self.turns) == 1:
+                raise OSError("no space left")
+            super().commit()
+
+    plan = make_plan(3, [(0, 1)])
+    journal = Full()
+    executor = FakeExecutor(World(plan), blocked=["s2"])
+    with pytest.raises(OSError, match="no space"):
+        run(plan, executor, journal=journal)
+    assert "s1" not in executor.world.begun
+    again = run(plan, records=journal.records)
+    assert again.result.status == "ok"
 
 
 def test_a_delegated_step_gives_attributes() -> None:

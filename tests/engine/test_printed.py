@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +22,7 @@ def lines_of(pieces: list[bytes]) -> tuple[list[str], tuple[str, ...]]:
 def test_the_text_is_the_same_however_it_is_cut(text: str, cuts: list[int]) -> None:
     data = text.encode("utf-8", "replace")
     places = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})
-    pieces = [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [data[a:b] for a, b in pairwise(places)]
     lines, tail = lines_of(pieces)
     expected = data.decode().removesuffix("\n").split("\n") if data and data != b"\n" else []
     assert [line for line in lines if line] == [line for line in expected if line]

@@ -209,6 +209,23 @@ def test_a_killed_process_loses_nothing(tmp_path: Path, at: int) -> None:
         assert essence(found.snapshot) == essence(expected.snapshot)
 
 
+def test_a_running_job_can_be_looked_at(tmp_path: Path) -> None:
+    """Reading takes no lock, and sees what was committed last."""
+    seen: list[tuple[int, str]] = []
+
+    class Watching(World):
+        def begin(self, step: str) -> None:
+            super().begin(step)
+            with read_ensemble(tmp_path) as ensemble:
+                assert ensemble.unfinished is not None
+                index = PLAN.steps[self.index[step]].instance
+                seen.append((len(ensemble.unfinished.records), ensemble.snapshot.instances[index].state))
+
+    deploy(tmp_path, PLAN, FakeExecutor(Watching(PLAN)))
+    assert [state for _, state in seen] == ["creating"] * 5
+    assert [count for count, _ in seen] == sorted(count for count, _ in seen)
+
+
 def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         killing(journal.Journal, "commit", patch, after=True)

@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -110,8 +111,8 @@ def test_document(case: Path) -> None:
         assert part(service, match["path"]) == json.loads(match["value"]), match["path"]
 
 
-def part(value: object, path: str) -> object:
-    """The part of a model at a path, as plain data."""
+def part(value: Any, path: str) -> object:
+    """The part of a model at a path, as plain data: of what has a name or a key, that."""
     for name in path.split("/"):
         if isinstance(value, Mapping):
             value = value[name]
@@ -120,12 +121,7 @@ def part(value: object, path: str) -> object:
         else:
             value = getattr(value, name)
     if isinstance(value, tuple):
-        return [part_name(v) for v in value]
+        return [getattr(v, "key", getattr(v, "name", v)) for v in value]
     if isinstance(value, frozenset):
         return sorted(value)
-    return [*value] if isinstance(value, Mapping) and path.endswith(("nodes", "operations")) else as_written(value)
-
-
-def part_name(value: object) -> object:
-    """An element of a tuple: itself, or the name of what it is."""
-    return getattr(value, "key", getattr(value, "name", value))
+    return [*value] if isinstance(value, Mapping) and path.endswith("operations") else as_written(value)

@@ -1,6 +1,6 @@
 """What deploy plans: the operations and the order that every execution keeps."""
 
-from tests.support.runs import World, assert_order, is_before, steps_of
+from tests.support.runs import World, assert_order, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, operation, service
 
 
@@ -114,6 +114,21 @@ def test_links_of_one_instance_run_requirement_by_requirement_in_declared_order(
             f"{source}.a.a_2.Configure.add_target",
             f"{source}.a.a_2.Configure.add_source",
         )
+
+
+def test_links_of_different_sources_at_one_target_follow_each_other() -> None:
+    """They run on one instance, so in the order of the sources; one that fails does not hold the others up."""
+    world = World(service(node("t", count=2), node("s", Requires("t", "add_source", "remove_source"), count=3)))
+    made = world.plan()
+    for target in ("t_1", "t_2"):
+        assert_order(made, *(f"s_{n}.t.{target}.Configure.add_source" for n in (1, 2, 3)))
+    world.run(answers=failing("s_1.t.t_1.Configure.add_source"))
+    assert world.skipped == ["s_1.t.t_2.Configure.add_source"]
+    assert len(world.done("add_source")) == 4
+    world.run()
+    made = world.plan("undeploy")
+    for target in ("t_1", "t_2"):
+        assert_order(made, *(f"s_{n}.t.{target}.Configure.remove_source" for n in (3, 2, 1)))
 
 
 def test_all_to_all_waits_cost_n_plus_m_edges() -> None:

@@ -104,6 +104,22 @@ def test_dependents_that_leave_go_before_the_links_of_their_target_are_undone() 
     assert_order(world.plan(), "x_2.Standard.delete", "s_1.t.t_2.Configure.remove_target", "t_2.Standard.stop")
 
 
+def test_old_links_are_undone_before_new_ones_are_made_on_one_instance() -> None:
+    def make(a: int, b: int) -> Service:
+        link = ["add_target", "remove_target"]
+        return service(
+            node("a", count=a), node("b", count=b), node("s", Requires("a", *link), Requires("b", *link), operations=[])
+        )
+
+    world = World(make(1, 2))
+    world.run()
+    world.service = make(2, 1)
+    made = world.plan()
+    assert_order(made, "s_1.b.b_2.Configure.remove_target", "s_1.a.a_2.Configure.add_target")
+    world.run(answers=failing("s_1.b.b_2.Configure.remove_target"))
+    assert "s_1.a.a_2.Configure.add_target" in world.ran
+
+
 def test_growth_never_uses_an_id_again() -> None:
     """Ids from 1; one that was scaled in does not come back, slots are filled from the lowest."""
     world = deployed(3)

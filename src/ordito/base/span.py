@@ -26,6 +26,11 @@ class SourceText:
         """The text of line ``number`` (from 1), or nothing where the file has no such line."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    def span_at(self, offset: int) -> Span:
+        """The span of the one character at an offset of the text, which may be its end."""
+        before = (self.text[:offset] + ".").splitlines()
+        return Span(self, len(before), len(before[-1]), len(before), len(before[-1]) + 1)
+
     def __repr__(self) -> str:
         return f"SourceText({self.name!r})"
 

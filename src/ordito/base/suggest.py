@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 MOST_SUGGESTIONS = 2
-LEAST_RATIO = 0.7
+LEAST_RATIO = 0.66
 MOST_CANDIDATES = 5_000
 SWAPPED_RATIO = 0.9
 """How near names are that differ in the order of their letters only."""
@@ -14,8 +14,9 @@ SHORTENED_RATIO = 0.75
 """How near a name is to one that it is the beginning of, as ``int`` to ``integer``."""
 
 
-def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """At most two of the known names that are close to ``name``, the closest first.
+def nearest(name: str, known: Iterable[str], least: float = LEAST_RATIO) -> list[str]:
+    """At most two of the known names that are close to ``name``, the closest first; ``least`` says how close, from 0.66
+    to 1.
 
     Names are compared without case, and dotted names without the parts they begin with in common, so that
     ``tosca.nodes.Foo`` is not taken for ``tosca.nodes.Root``; a name without dots is compared with the last part of
@@ -28,7 +29,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
         if index >= MOST_CANDIDATES:
             break
         ratio = _closeness(wanted, candidate.casefold())
-        if ratio >= LEAST_RATIO:
+        if ratio >= least:
             scored.append((ratio, candidate))
     scored.sort(key=lambda pair: (-pair[0], len(pair[1]), pair[1]))
     if not scored:

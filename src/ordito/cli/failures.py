@@ -53,6 +53,16 @@ def _ensemble(error: EnsembleError, session: Session) -> ExitCode:
     return ExitCode.JOB_FAILED if _offer_resume(session) else ExitCode.REFUSED
 
 
+def _system(error: OSError, session: Session) -> ExitCode:
+    """The operating system refuses something that no room expects it to: a name too long, no more handles."""
+    where = f": {error.filename}" if error.filename else ""
+    session.fail("system", f"the operating system says: {error.strerror or error}{where}")
+    if _offer_resume(session):
+        return ExitCode.JOB_FAILED
+    session.next(NextCommand(session.settings.again(), "once that is mended"))
+    return ExitCode.REFUSED
+
+
 def _refused(error: Refused, session: Session) -> ExitCode:
     session.fail(error.code, error.message, error.hint)
     if error.next_words:
@@ -76,7 +86,7 @@ def _offer_resume(session: Session) -> bool:
     """Name the command that continues a job which was cut off, if there is one."""
     try:
         job = open_job(place_of(session.settings.directory))
-    except EnsembleError:
+    except (EnsembleError, OSError):
         return False
     if job is None or job.holder:
         return False
@@ -93,6 +103,7 @@ _PRESENTED: Mapping[type[Exception], Callable[[Any, Session], ExitCode]] = {
     Declined: _declined,
     Locked: _locked,
     EnsembleError: _ensemble,
+    OSError: _system,
 }
 
 EXPECTED = tuple(_PRESENTED)

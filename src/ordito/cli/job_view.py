@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -89,7 +89,8 @@ def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:
     """Outputs by name, one a line."""
     longest = max(map(width, outputs), default=0)
     for name, value in outputs.items():
-        channel.line(f"{pad(name, longest)} = {printable(as_text(value))}")
+        shown = channel.paint("faint", "(no value)") if value is None else printable(as_text(value))
+        channel.line(f"{pad(name, longest)} = {shown}")
 
 
 def as_text(value: object) -> str:
@@ -99,9 +100,3 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return msgspec.json.encode(value).decode()
-
-
-def first_words(found: Sequence[str], most: int = 3) -> str:
-    """Some names, and how many more there are."""
-    rest = f" and {len(found) - most} more" if len(found) > most else ""
-    return ", ".join(found[:most]) + rest

@@ -56,8 +56,7 @@ class Copy(msgspec.Struct, frozen=True):
 class Trace:
     """What evaluations have looked at, and what they ask for.
 
-    ``reads`` are entities (ids, or ``#node`` for the set of a node's instances) as in ``Snapshot.changes``;
-    ``copies`` the artifacts to copy. ``states`` are node states that take effect with the step for which values are
+    ``reads`` names what was read as ``Snapshot.changes`` names what has changed; ``copies`` the artifacts to copy. ``states`` are node states that take effect with the step for which values are
     evaluated, by instance.
     """
 

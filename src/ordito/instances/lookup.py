@@ -214,7 +214,7 @@ class Lookup:
             record = self.entities.snapshot.instances.get(entity.instance)
             if record is None:
                 return Nothing(f"{entity} has no instance here")
-            self.trace.reads.add(record.id)
+            self.trace.reads.add(f"{record.id}@")
             return self.trace.states.get(record.id, record.state)
         return MISSING
 

@@ -73,8 +73,9 @@ class Snapshot:
     a capability); ``outputs`` maps it to the outputs of the last successful run of each operation, by
     ``Interface.operation``. What an operation that runs once per (relationship, near instance) gives belongs to that
     near end of the relationship, see ``end_id``. ``highest`` is the highest instance number ever used for a node.
-    ``changes`` grows with every change by what changed: an entity's id, or ``#node`` where a node has gained or lost
-    an instance; who keeps something that was computed remembers how far it has read.
+    ``changes`` grows with every change by what changed: the id of an entity whose attributes or outputs did,
+    ``id@`` for an instance's node state, ``#node`` where a node has gained or lost an instance; who keeps something
+    that was computed remembers how far it has read.
     """
 
     def __init__(self) -> None:
@@ -86,6 +87,7 @@ class Snapshot:
         self.changes: list[str] = []
         self._by_node: dict[str, list[str]] = {}
         self._existing: dict[str, tuple[str, ...]] = {}
+        self._gone: dict[str, list[str]] = {}
         self._hosted: dict[str, dict[str, None]] = {}
         self._links_of: dict[str, dict[str, None]] = {}
 
@@ -100,6 +102,13 @@ class Snapshot:
             existing = [i for n in self._by_node.get(node, ()) if (i := self.instances[n]).exists]
             existing.sort(key=lambda i: i.index)
             known = self._existing[node] = tuple(i.id for i in existing)
+        gone = self._gone.pop(node, ())
+        if len(gone) == 1:
+            place = known.index(gone[0])
+            known = self._existing[node] = known[:place] + known[place + 1 :]
+        elif gone:
+            left = set(gone)
+            known = self._existing[node] = tuple(i for i in known if i not in left)
         return known
 
     def records_of(self, node: str) -> list[Instance]:
@@ -123,7 +132,6 @@ class Snapshot:
                 for end in (link.source, link.target):
                     self._links_of.setdefault(end, {})[link.id] = None
             self.links[link.id] = link
-            self.changes.append(link.id)
         for name in delta.unlinked:
             self._unlink(name)
         for entity, values in delta.attributes.items():
@@ -136,7 +144,8 @@ class Snapshot:
     def _put(self, instance: Instance) -> None:
         before = self.instances.get(instance.id)
         self.instances[instance.id] = instance
-        self.changes.append(instance.id)
+        if before is None or before.state != instance.state:
+            self.changes.append(f"{instance.id}@")
         if before is None:
             self._by_node.setdefault(instance.node, []).append(instance.id)
             number = number_of(instance.id)
@@ -147,11 +156,20 @@ class Snapshot:
         if instance.host and instance.exists:
             self._hosted.setdefault(instance.host, {})[instance.id] = None
         if existed != instance.exists:
-            self._existing.pop(instance.node, None)
+            self._note_existence(instance)
             self.changes.append(f"#{instance.node}")
         if not instance.exists:
             self.attributes.pop(instance.id, None)
             self.outputs.pop(instance.id, None)
+
+    def _note_existence(self, instance: Instance) -> None:
+        """What is known of a node's instances is put right when somebody asks: one that is gone is taken out, and
+        with one that is new it is made again."""
+        if instance.exists:
+            self._existing.pop(instance.node, None)
+            self._gone.pop(instance.node, None)
+        elif instance.node in self._existing:
+            self._gone.setdefault(instance.node, []).append(instance.id)
 
     def _unlink(self, name: str) -> None:
         link = self.links.pop(name, None)

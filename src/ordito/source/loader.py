@@ -87,13 +87,12 @@ def _decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", errors="replace")
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         readable = SourceText(name, data.decode("utf-8", errors="replace"))
+        before = data[: error.start].decode("utf-8")
         diagnostics.error(
             "encoding",
             f"byte 0x{data[error.start]:02x} is not valid UTF-8",
-            Span(readable, line, column, line, column + 1),
+            readable.span_at(len(before)),
             hint="save the file as UTF-8",
         )
         return None

@@ -130,7 +130,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 def _neighbours(path: Path) -> str:
     try:
-        names = [p.name for p in path.parent.iterdir()]
+        names = [p.name for p in path.parent.iterdir() if p.name != path.name]
     except (OSError, ValueError):
         return f"the folder {path.parent} does not exist or cannot be read"
     near = nearest(path.name, names)

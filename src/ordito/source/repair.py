@@ -12,8 +12,8 @@ import msgspec
 import yaml
 
 CLOSERS = {"[": "]", "{": "}"}
-COMMENT = re.compile(r"(?:^|[ \t])[ \t]*#.*$")
-QUOTE_BEGINS = re.compile(r"(?:^|[\[{,:?\s-])\s*$")
+TOKEN = re.compile(r"""(?<=[\[{,:?\s-])"(?:\\.|[^"\\])*"|(?<=[\[{,:?\s-])'(?:''|[^'])*'|(?<=\s)\#.*|[\[\]{}]""")
+"""What matters inside of brackets: quoted texts, comments, and brackets again."""
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -59,26 +59,27 @@ def _last_line(lines: list[str], first: int) -> int:
 def _bracket(lines: list[str], first: int, column: int, last: int) -> Repair | None:
     """Where the bracket at a place should be closed: before a closing one of the other kind, else at the end of what
     belongs to its line. None where it is closed: then something else is missing."""
-    open_brackets: list[str] = []
-    quote = ""
-    for number in range(first, last + 1):
-        text = lines[number] if quote else COMMENT.sub("", lines[number])
-        for position in range(column if number == first else 0, len(text)):
-            character = text[position]
-            if quote:
-                quote = "" if character == quote else quote
-            elif character in {'"', "'"} and QUOTE_BEGINS.search(text[:position]):
-                quote = character
-            elif character in CLOSERS:
-                open_brackets.append(CLOSERS[character])
-            elif character in {"]", "}"}:
-                if open_brackets[-1] != character:
-                    return Repair(number, position, open_brackets[-1])
-                open_brackets.pop()
-                if not open_brackets:
-                    return None
-    end = COMMENT.sub("", lines[last].rstrip("\r\n")).rstrip()
-    return Repair(last, len(end), open_brackets[0]) if len(open_brackets) == 1 else None
+    text = "".join(lines[first : last + 1])
+    expected: list[str] = []
+    end = len(text)
+    for token in TOKEN.finditer(text, column):
+        found = token[0]
+        if found in CLOSERS:
+            expected.append(CLOSERS[found])
+        elif found in {"]", "}"}:
+            if expected[-1] != found:
+                return _repair(text, token.start(), first, expected[-1])
+            expected.pop()
+            if not expected:
+                return None
+        elif found.startswith("#") and not text[token.end() :].strip():
+            end = token.start()
+    return _repair(text, len(text[:end].rstrip()), first, expected[0]) if len(expected) == 1 else None
+
+
+def _repair(text: str, position: int, first: int, closer: str) -> Repair:
+    before = (text[:position] + ".").splitlines()
+    return Repair(first + len(before) - 1, len(before[-1]) - 1, closer)
 
 
 def _indentation(line: str) -> int:

@@ -60,7 +60,8 @@ def report_syntax(
     if repair is not None and opened is not None:
         begin = _at(source, opened.line, opened.column)
         opener = next(o for o, c in CLOSERS.items() if c == repair.text)
-        line, column = repair.line + 1, repair.column + 1
+        line = repair.line + 1
+        column = min(repair.column, len(source.line(line))) + 1  # what was closed before may stand in this line, too
         diagnostics.error(
             CODE,
             f"the {KINDS[opener]} that begins in line {begin.line} is not closed",
@@ -84,13 +85,11 @@ def report_character(error: yaml.reader.ReaderError, source: SourceText, diagnos
     """Report a character that YAML forbids."""
     match = UNPRINTABLE.search(source.text)
     position = match.start() if match else 0
-    before = (source.text[:position] + ".").splitlines()
-    line, column = len(before), len(before[-1])
     shown = f"U+{ord(source.text[position]):04X}" if match else str(error.reason)
     diagnostics.error(
         CODE,
         f"the character {shown} is not allowed in YAML",
-        Span(source, line, column, line, column + 1),
+        source.span_at(position),
         hint="save the file as UTF-8" if shown == "U+0000" else "remove it, or write it as an escape in double quotes",
     )
 

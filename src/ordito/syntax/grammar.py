@@ -190,19 +190,25 @@ def _unknown(
 ) -> tuple[str, Key] | None:
     """Report an unknown keyname; where one that is missing is near it, go on as if that had been written, so that
     nothing that follows from the slip is reported as well."""
-    near = nearest(written.text, [w for w in keys if w not in node.values])
+    free = [w for w in keys if w not in node.values]
+    near = nearest(written.text, free)
     reading.diagnostics.error(
         "unknown-keyname",
         f'{entity.WHAT} has no keyname "{written.text}"',
         written.span,
         hint=reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}",
     )
-    return keys[near[0]] if near else None
+    surely = nearest(written.text, free, SURELY_MEANT)
+    return keys[surely[0]] if surely else None
+
+
+SURELY_MEANT = 0.8
+"""How close a misspelt keyname must be to a known one for its value to be read as if that had been written."""
 
 
 def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str, Key]], reading: Reading) -> Mapping:
     """The map with entries that stand beside the keynames moved below the keyname they belong to."""
-    bare = [(k, v) for k, v in node.entries() if k.text not in keys and not nearest(k.text, keys)]
+    bare = [(k, v) for k, v in node.entries() if k.text not in keys and not nearest(k.text, keys, SURELY_MEANT)]
     if not bare:
         return node
     first, last = bare[0][0], bare[-1][1]

@@ -209,16 +209,17 @@ class Environments:
 
 class Block:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
-    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
-    ``version`` grows with every change."""
+    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read,
+    ``followed`` how far the changes of the snapshot were followed. ``version`` grows with every change."""
 
-    __slots__ = ("contexts", "declared", "dirty", "members", "node", "reads", "size", "texts", "version")
+    __slots__ = ("contexts", "declared", "dirty", "followed", "members", "node", "reads", "size", "texts", "version")
 
     def __init__(self, declared: Input, node: str, contexts: Contexts) -> None:
         self.declared = declared
         self.node = node
         self.contexts = contexts
-        self.members: tuple[str, ...] = ()
+        self.members: dict[str, None] = {}
+        self.followed = -1
         self.dirty: dict[str, None] = {}
         self.reads: set[str] = set()
         self.texts: dict[str, str] = {}
@@ -305,18 +306,31 @@ class Blocks:
         self._read = len(changes)
 
     def _renew(self, block: Block) -> None:
-        members = self._snapshot.ids_of(block.node)
-        if members is not block.members:
-            before, now = set(block.members), set(members)
-            for gone in before - now:
-                block.dirty.pop(gone, None)
-                block.put(gone, None)
-            block.dirty.update((m, None) for m in members if m not in before)
-            block.members = members
+        changes = self._snapshot.changes
+        if block.followed < 0:
+            block.members = dict.fromkeys(self._snapshot.ids_of(block.node))
+            block.dirty = dict(block.members)
+        else:
+            for index in range(block.followed, len(changes)):
+                if changes[index][-1] == "@":
+                    self._count(block, changes[index][:-1])
+        block.followed = len(changes)
         for member in block.dirty:
-            if member in self._snapshot.instances:
+            if member in block.members:
                 block.put(member, self._text(block, member))
         block.dirty.clear()
+
+    def _count(self, block: Block, instance: str) -> None:
+        """An instance may have come to belong to a block, or not belong to it any more."""
+        record = self._snapshot.instances[instance]
+        if record.node != block.node or record.exists == (instance in block.members):
+            return
+        if record.exists:
+            block.members[instance] = None
+            block.dirty[instance] = None
+        else:
+            del block.members[instance]
+            block.put(instance, None)
 
     def _text(self, block: Block, member: str) -> str | None:
         trace = Trace()

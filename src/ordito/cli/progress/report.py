@@ -13,6 +13,7 @@ Next:  ordito jobs logs A6BKKQCN0000    read what every operation printed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -75,28 +76,41 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
 
 
 def write_recap(ledger: Ledger, channel: Channel) -> None:
-    """The counts of each instance; of each node where that would be too many rows, and then of the first of them."""
-    rows = [(name, _counts([account], channel)) for name, account in ledger.accounts.items()]
+    """The counts of each instance; of each node where that would be too many rows.
+
+    Where even the nodes are too many, those with failures are shown, and all others as one row.
+    """
+    rows: list[_Row] = [(name, [account]) for name, account in ledger.accounts.items()]
     if len(rows) > MOST_ROWS:
-        rows = _by_node(ledger, channel)
-    rows = [(name, counts) for name, counts in rows if counts]
-    if not rows:
+        rows = _by_node(ledger)
+    if len(rows) > MOST_ROWS:
+        rows = _with_failures(rows)
+    shown = [(name, counts) for name, accounts in rows if (counts := _counts(accounts, channel))]
+    if not shown:
         return
     channel.line(channel.paint("strong", "RECAP") + (" (since it was resumed)" if ledger.resumed else ""))
-    longest = max(width(name) for name, _ in rows[:MOST_ROWS])
-    for name, counts in rows[:MOST_ROWS]:
+    longest = max(width(name) for name, _ in shown)
+    for name, counts in shown:
         channel.line(f"  {pad(name, longest)}  {counts}")
-    if len(rows) > MOST_ROWS:
-        channel.line(f"  ... and {plural(len(rows) - MOST_ROWS, 'more node')}")
 
 
-def _by_node(ledger: Ledger, channel: Channel) -> list[tuple[str, str]]:
-    """Nodes with failures first: they are why one reads a recap."""
+_Row = tuple[str, list[Account]]
+
+
+def _by_node(ledger: Ledger) -> list[_Row]:
     nodes: dict[str, list[Account]] = {}
     for name, account in ledger.accounts.items():
         nodes.setdefault(node_of(name), []).append(account)
-    rows = sorted(nodes.items(), key=lambda row: not any(account.failed for account in row[1]))
-    return [(f"{name} ({len(accounts)})", _counts(accounts, channel)) for name, accounts in rows]
+    return [(f"{name} ({len(accounts)})", accounts) for name, accounts in nodes.items()]
+
+
+def _with_failures(rows: list[_Row]) -> list[_Row]:
+    """Rows that tell of failures or of what was left out, as many as fit; the accounts of the others in a last row."""
+    chosen = {name for name, accounts in rows if any(a.failed or a.skipped for a in accounts)}
+    shown = [row for row in rows if row[0] in chosen][: MOST_ROWS - 1]
+    kept = {name for name, _ in shown}
+    others = [accounts for name, accounts in rows if name not in kept]
+    return [*shown, (plural(len(others), "other node" if shown else "node"), list(chain.from_iterable(others)))]
 
 
 def _counts(accounts: Iterable[Account], channel: Channel) -> str:

@@ -21,7 +21,7 @@ from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import Account, Activity, Ledger, Node, Phase
 from ordito.cli.progress.lines import LineProgress, plural
 from ordito.cli.text_width import pad, printable, shorten
-from ordito.work.events import Event, JobFinished, JobStarted, StepFailed, StepLog, StepWarning
+from ordito.work.events import Event, JobFinished, JobStarted, StepFailed, StepWarning
 
 FRAMES_PER_SECOND = 5
 """A frame costs several milliseconds, which the job pays."""
@@ -48,7 +48,8 @@ STYLES = {
 class TreeProgress:
     """Redraws the tree a few times a second, from a thread of its own, for as long as the job runs.
 
-    What passes by for good (failures, warnings, with ``shows_output`` what operations print) is written above it.
+    What passes by for good (failures, warnings, with ``shows_output`` every transition and what operations print) is
+    written above it, together with the next frame: each write above costs a frame of its own.
     """
 
     def __init__(self, channel: Channel, *, shows_output: bool = False) -> None:
@@ -56,7 +57,9 @@ class TreeProgress:
         self._shows_output = shows_output
         self._ledger = Ledger()
         self._lock = threading.Lock()
-        console = Console(
+        self._above = Above(channel)
+        self._passing = LineProgress(self._above, shows_output=shows_output)
+        self._console = Console(
             file=channel.stream,
             force_terminal=True,
             no_color=not channel.has_color,
@@ -64,34 +67,54 @@ class TreeProgress:
             markup=False,
             emoji=False,
         )
-        self._console = console
-        self._passing = LineProgress(Above(channel, console), shows_output=shows_output)
         self._live = Live(
             get_renderable=lambda: self,
-            console=console,
-            refresh_per_second=FRAMES_PER_SECOND,
+            console=self._console,
+            auto_refresh=False,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
         )
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._redraw, name="ordito-progress", daemon=True)
 
     def __call__(self, event: Event) -> None:
         """Take notice of an event; the next frame shows it."""
         with self._lock:
             self._ledger(event)
+            if self._shows_output or isinstance(event, JobStarted | StepFailed | StepWarning):
+                self._passing(event)
+            else:
+                self._passing.note(event)
         if isinstance(event, JobStarted):
-            self._passing(event)
             self._live.start()
+            self._thread.start()
         elif isinstance(event, JobFinished):
             self.close()
-        elif self._shows_output or isinstance(event, StepFailed | StepWarning):
-            self._passing(event)
-        elif not isinstance(event, StepLog):
-            self._passing.note(event)
 
     def close(self) -> None:
         """Take the tree off the screen; what follows is written where it stood."""
-        self._live.stop()
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            self._live.stop()
+
+    def _redraw(self) -> None:
+        while not self._ended.wait(1 / FRAMES_PER_SECOND):
+            self._draw()
+        self._draw()
+
+    def _draw(self) -> None:
+        with self._lock:
+            text = self._above.taken()
+        try:
+            if text:
+                self._console.out(text, end="", highlight=False)
+            else:
+                self._live.refresh()
+        except OSError:
+            # The terminal is gone; the job goes on.
+            self._ended.set()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One frame."""
@@ -105,17 +128,21 @@ class TreeProgress:
 
 
 class Above(Channel):
-    """The place above the tree."""
+    """The place above the tree: keeps what is written until the next frame takes it along."""
 
-    def __init__(self, channel: Channel, console: Console) -> None:
+    def __init__(self, channel: Channel) -> None:
         super().__init__(channel.stream)
         self.has_color = channel.has_color
-        self.symbols = channel.symbols
-        self._console = console
+        self._kept: list[str] = []
 
     def write(self, text: str) -> None:
-        """Write a text above the tree."""
-        self._console.out(text, end="", highlight=False)
+        """Keep a text."""
+        self._kept.append(text)
+
+    def taken(self) -> str:
+        """What was kept, which is forgotten now."""
+        kept, self._kept = self._kept, []
+        return "".join(kept)
 
 
 def frame(ledger: Ledger, height: int, channel: Channel, now: float) -> Iterator[Row]:
