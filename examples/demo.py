@@ -95,7 +95,7 @@ def removed(place: Path) -> Iterator[None]:
 
 def visit(url: str) -> None:
     """Write a record through the balancer, and read it back through each web server."""
-    print(f"$ curl -s -d '{{\"text\": \"hello\"}}' {url}/records")
+    print(f'$ curl -s -d \'{{"text": "hello"}}\' {url}/records')
     written = urllib.request.Request(
         f"{url}/records", json.dumps({"text": "hello"}).encode(), {"Content-Type": "application/json"}
     )

@@ -180,6 +180,7 @@ if [ -e "$_running" ] && [ "$(cat "$_running")" != $$ ] && kill -0 "$(cat "$_run
 fi
 echo $$ >"$_running"
 echo "begin $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"
+trap 'exit 143' TERM
 trap 'if [ $? = 0 ]; then echo "end $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; fi; rm -f "$_running"' EXIT
 """
 PYTHON_LOGGING = """

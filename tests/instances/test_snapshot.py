@@ -54,10 +54,10 @@ def test_hosted() -> None:
 def test_changes_name_what_changed() -> None:
     snapshot = Snapshot()
     snapshot.apply(Delta(instances=(instance(1),), attributes={"web_1": {"x": 1}}))
-    assert snapshot.changes == ["web_1@", "#web", "web_1"]
+    assert snapshot.changes == ["web_1@", "#web", "!web_1", "web_1"]
     snapshot.apply(Delta(instances=(instance(1, "degraded"),)))
     snapshot.apply(Delta(instances=(instance(1, "absent"),)))
-    assert snapshot.changes[3:] == ["#web"]
+    assert snapshot.changes[4:] == ["#web", "!web_1"]
 
 
 def test_numbers() -> None:

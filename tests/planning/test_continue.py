@@ -98,6 +98,22 @@ def test_a_changed_static_input_is_a_change() -> None:
         world.plan()
 
 
+def test_inputs_by_slot() -> None:
+    """R-2.20-2: a list by INDEX, directly and through a property; what changes in it is a change."""
+    by_slot = function("get_input", "places", "INDEX")
+    create = operation("create", inputs={"direct": by_slot, "through": function("get_property", "SELF", "place")})
+    world = World(
+        service(node("a", operations=[create], properties={"place": by_slot}, count=2), inputs=[definition("places")]),
+        {"places": ["x", "y"]},
+    )
+    world.run()
+    assert world.failed == []
+    assert world.plan().is_empty
+    world.inputs["places"] = ["x", "z"]
+    with pytest.raises(PlanRefused):
+        world.plan()
+
+
 def test_a_changed_attribute_is_no_change() -> None:
     world = World(
         service(

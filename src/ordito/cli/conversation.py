@@ -15,6 +15,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.plan_view import change_data, write_brief, write_plan
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
+from ordito.cli.progress.ndjson import StreamProgress
 from ordito.cli.session import Session
 from ordito.work.events import Event, Listener
 
@@ -25,6 +26,9 @@ class Progress(Protocol):
     def __call__(self, event: Event) -> None:
         """Take notice of an event."""
 
+    def say(self, text: str) -> None:
+        """Say something in passing."""
+
     def close(self) -> None:
         """Nothing more will come; may be called more than once."""
 
@@ -33,6 +37,9 @@ class _Silent:
     """No rendering at all."""
 
     def __call__(self, event: Event) -> None:
+        """Say nothing."""
+
+    def say(self, text: str) -> None:
         """Say nothing."""
 
     def close(self) -> None:
@@ -93,7 +100,7 @@ class CliConversation:
     def _rendering(self) -> Progress:
         session = self._session
         if session.stream is not None:
-            return session.stream
+            return StreamProgress(session.stream)
         shows_output = session.settings.verbose > 0
         if session.settings.quiet:
             return _Silent()
@@ -128,7 +135,7 @@ class CliConversation:
     def cancel_asked(self, times: int) -> None:
         """Say what an interrupt does."""
         if times in _SAID:
-            self._session.note(_SAID[times])
+            self._progress.say(_SAID[times])
 
 
 _SAID = {

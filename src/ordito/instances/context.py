@@ -44,6 +44,10 @@ class EvaluationError(Exception):
         super().__init__(f"{where}{message}{then}")
 
 
+class NeedsInstance(EvaluationError):
+    """A value differs from instance to instance, and it was asked for without one."""
+
+
 class Copy(msgspec.Struct, frozen=True):
     """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
     when the operation has ended."""
@@ -56,8 +60,8 @@ class Copy(msgspec.Struct, frozen=True):
 class Trace:
     """What evaluations have looked at, and what they ask for.
 
-    ``reads`` names what was read as ``Snapshot.changes`` names what has changed; ``copies`` the artifacts to copy. ``states`` are node states that take effect with the step for which values are
-    evaluated, by instance.
+    ``reads`` names what was read as ``Snapshot.changes`` names what has changed; ``copies`` are the artifacts to copy.
+    ``states`` are node states that take effect with the step for which values are evaluated, by instance.
     """
 
     __slots__ = ("copies", "reads", "states")

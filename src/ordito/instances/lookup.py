@@ -16,7 +16,7 @@ import msgspec
 
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
-from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.records import end_id
 from ordito.model.service import Artifact, Capability, PropertyDefinition
@@ -352,7 +352,7 @@ class Lookup:
             instance = entity.instance if isinstance(entity, NodeEntity) else entity.source if entity else ""
             record = self.entities.snapshot.instances.get(instance)
             if record is None:
-                raise EvaluationError("INDEX stands for the slot of a node's instance, and here is none", span)
+                raise NeedsInstance("INDEX stands for the slot of a node's instance, and here is none", span)
             return record.index
         return int(place) if place.isdecimal() else None
 

@@ -74,8 +74,8 @@ class Snapshot:
     ``Interface.operation``. What an operation that runs once per (relationship, near instance) gives belongs to that
     near end of the relationship, see ``end_id``. ``highest`` is the highest instance number ever used for a node.
     ``changes`` grows with every change by what changed: the id of an entity whose attributes or outputs did,
-    ``id@`` for an instance's node state, ``#node`` where a node has gained or lost an instance; who keeps something
-    that was computed remembers how far it has read.
+    ``id@`` for an instance's node state; where a node has gained or lost an instance, ``#node`` and ``!id``. Who keeps
+    something that was computed remembers how far it has read.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class Snapshot:
             self._hosted.setdefault(instance.host, {})[instance.id] = None
         if existed != instance.exists:
             self._note_existence(instance)
-            self.changes.append(f"#{instance.node}")
+            self.changes += (f"#{instance.node}", f"!{instance.id}")
         if not instance.exists:
             self.attributes.pop(instance.id, None)
             self.outputs.pop(instance.id, None)

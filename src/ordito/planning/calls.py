@@ -8,7 +8,7 @@ import hashlib
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
@@ -50,7 +50,7 @@ class Calls:
         if key not in self._known:
             capabilities = {c.name: dict(c.properties) for c in node.capabilities.values()}
             written: dict[str, Value] = {**node.properties, "": capabilities}  # type: ignore[dict-item]
-            digest = self._digest({"kinds": node.kinds, "values": self._stable(written, Context(node=node.name))})
+            digest = digest_of({"kinds": node.kinds, "values": self._stable(written, Context(node=node.name))})
             declared = str(node.span) if node.span else ""
             self._add(key, Call(node.name, "", DELEGATE, name, digest=digest, declared=declared))
         return self._known[key]
@@ -90,7 +90,7 @@ class Calls:
             dependencies=tuple(d.file for d in operation.dependencies),
             outputs=tuple(wanted),
             timeout=operation.timeout,
-            digest=self._digest(self._carried_out(operation, context)),
+            digest=digest_of(self._carried_out(operation, context)),
             declared=str(operation.span) if operation.span else "",
         )
         return self._add(key, call)
@@ -166,6 +166,8 @@ class Calls:
     def _evaluated(self, value: Value, context: Context) -> object:
         try:
             found = self._static.evaluate(value, context)
+        except NeedsInstance:
+            return self._by_instance(value)
         except EvaluationError as error:
             if str(error) not in self._refused:
                 self._refused.add(str(error))
@@ -173,8 +175,10 @@ class Calls:
             return None
         return ["nothing"] if isinstance(found, Nothing) else found
 
-    def _digest(self, carried_out: object) -> str:
-        return digest_of(carried_out)
+    def _by_instance(self, value: Value) -> object:
+        """What stands for a value that differs from instance to instance through a property it refers to: how it is
+        written, and all inputs, since any of them may be what the property reads by the instance's slot."""
+        return [as_written(value), dict(self._static.inputs)]
 
 
 def digest_of(data: object) -> str:

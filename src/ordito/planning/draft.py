@@ -100,7 +100,7 @@ class Draft:
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
     instances per node and ``origins`` says where each comes from. ``order`` is the order of the steps that are left in
-    the end.
+    the end, ``linking`` the number of operations of pairs.
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class Draft:
         self.members: dict[str, Member] = {}
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []
+        self.linking = 0
         self.steps: list[DraftStep] = []
         self.befores: list[int] = []
         self.afters: list[int] = []

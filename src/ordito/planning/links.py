@@ -25,14 +25,14 @@ def links(draft: Draft) -> None:
     changed = Changed(draft)
     for node in draft.ordered:
         for pairs in draft.recipes.making(node).link:
-            before = len(draft.steps)
+            before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in draft.of_node.get(node.name, ()):
                 if source.fate is Fate.KEEP:
                     _link_kept(draft, source, pairs, changed, turns)
                 elif not source.goes:
                     _link(draft, source, pairs, turns)
-            _check_number(draft, pairs.relationship, len(draft.steps) - before)
+            _check_number(draft, pairs.relationship, draft.linking - before)
     changed.report()
 
 
@@ -208,6 +208,7 @@ def _step(
         tolerant=tolerant,
         reason=draft.why(f"a new pair with {new}" if new else source.reason),
     )
+    draft.linking += 1
     return draft.add(step)
 
 

@@ -209,17 +209,16 @@ class Environments:
 
 class Block:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
-    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read,
-    ``followed`` how far the changes of the snapshot were followed. ``version`` grows with every change."""
+    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
+    ``version`` grows with every change."""
 
-    __slots__ = ("contexts", "declared", "dirty", "followed", "members", "node", "reads", "size", "texts", "version")
+    __slots__ = ("contexts", "declared", "dirty", "members", "node", "reads", "size", "texts", "version")
 
     def __init__(self, declared: Input, node: str, contexts: Contexts) -> None:
         self.declared = declared
         self.node = node
         self.contexts = contexts
         self.members: dict[str, None] = {}
-        self.followed = -1
         self.dirty: dict[str, None] = {}
         self.reads: set[str] = set()
         self.texts: dict[str, str] = {}
@@ -274,6 +273,7 @@ class Blocks:
         self._shared: dict[tuple[str, ...], Block] = {}
         self._of_pairs: dict[tuple[str, ...], Block] = {}
         self._readers: dict[str, dict[Block, dict[str, None]]] = {}
+        self._of_node: dict[str, dict[Block, None]] = {}
         self._read = len(evaluator.snapshot.changes)
 
     def of(self, place: Place, declared: Input) -> Block | None:
@@ -291,46 +291,46 @@ class Blocks:
             node = place.node
             if relationship is not None:
                 node = relationship.source if side == "source" else relationship.target
-            block = kept[key] = Block(declared, node, Contexts(place.node, relationship, side, other))
+            block = kept[key] = self._new(declared, node, Contexts(place.node, relationship, side, other))
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
         self._renew(block)
         return block
 
     def _follow(self) -> None:
-        """What has changed since the last time makes the entries that have read it out of date."""
+        """What has changed since the last time makes the entries that have read it out of date; an instance that has
+        come or gone belongs to the blocks of its node from now on, or not any more."""
         changes = self._snapshot.changes
         for index in range(self._read, len(changes)):
-            for block, members in self._readers.pop(changes[index], {}).items():
+            change = changes[index]
+            for block, members in self._readers.pop(change, {}).items():
                 block.dirty.update(members)
+            if change.startswith("!"):
+                self._count(change[1:])
         self._read = len(changes)
 
+    def _count(self, instance: str) -> None:
+        record = self._snapshot.instances[instance]
+        for block in self._of_node.get(record.node, ()):
+            if record.exists:
+                block.members[instance] = None
+                block.dirty[instance] = None
+            else:
+                block.members.pop(instance, None)
+                block.put(instance, None)
+
+    def _new(self, declared: Input, node: str, contexts: Contexts) -> Block:
+        block = Block(declared, node, contexts)
+        block.members = dict.fromkeys(self._snapshot.ids_of(node))
+        block.dirty = dict(block.members)
+        self._of_node.setdefault(node, {})[block] = None
+        return block
+
     def _renew(self, block: Block) -> None:
-        changes = self._snapshot.changes
-        if block.followed < 0:
-            block.members = dict.fromkeys(self._snapshot.ids_of(block.node))
-            block.dirty = dict(block.members)
-        else:
-            for index in range(block.followed, len(changes)):
-                if changes[index][-1] == "@":
-                    self._count(block, changes[index][:-1])
-        block.followed = len(changes)
         for member in block.dirty:
             if member in block.members:
                 block.put(member, self._text(block, member))
         block.dirty.clear()
-
-    def _count(self, block: Block, instance: str) -> None:
-        """An instance may have come to belong to a block, or not belong to it any more."""
-        record = self._snapshot.instances[instance]
-        if record.node != block.node or record.exists == (instance in block.members):
-            return
-        if record.exists:
-            block.members[instance] = None
-            block.dirty[instance] = None
-        else:
-            del block.members[instance]
-            block.put(instance, None)
 
     def _text(self, block: Block, member: str) -> str | None:
         trace = Trace()
@@ -344,6 +344,7 @@ class Blocks:
         return None if value is None or isinstance(value, Nothing) else as_text(value)
 
     def _forget(self, block: Block) -> None:
+        self._of_node[block.node].pop(block, None)
         for read in block.reads:
             self._readers.get(read, {}).pop(block, None)
 

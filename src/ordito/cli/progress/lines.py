@@ -66,6 +66,10 @@ class LineProgress:
         elif isinstance(event, StepSucceeded):
             self._titles.pop(event.step, None)
 
+    def say(self, text: str) -> None:
+        """Write a line of the command's own."""
+        self._channel.line(text)
+
     def close(self) -> None:
         """Nothing more will come."""
 

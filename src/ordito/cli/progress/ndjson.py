@@ -27,8 +27,23 @@ class JsonStream:
         """Write an object of the command itself, such as ``diagnostic`` or ``result``."""
         self._write({"type": kind, **data})
 
-    def close(self) -> None:
-        """Nothing more will come."""
-
     def _write(self, value: object) -> None:
         self._channel.line(self._encoder.encode(value).decode())
+
+
+class StreamProgress:
+    """A job's events, written to the stream as they come."""
+
+    def __init__(self, stream: JsonStream) -> None:
+        self._stream = stream
+
+    def __call__(self, event: Event) -> None:
+        """Write an event."""
+        self._stream(event)
+
+    def say(self, text: str) -> None:
+        """Write a note for whoever reads along."""
+        self._stream.say("note", {"message": text})
+
+    def close(self) -> None:
+        """Nothing more will come."""

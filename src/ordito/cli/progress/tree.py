@@ -6,6 +6,7 @@ their node, and nodes that are done or wait into one row each.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -97,7 +98,13 @@ class TreeProgress:
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
-            self._live.stop()
+            with contextlib.suppress(OSError):
+                self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Write a line above the tree."""
+        with self._lock:
+            self._above.line(text)
 
     def _redraw(self) -> None:
         while not self._ended.wait(1 / FRAMES_PER_SECOND):
