@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.inputs import BoundInputs, GivenInputs, bind_given
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import BoundInputs, bind_given
 from ordito.app.services import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service

@@ -137,6 +137,15 @@ def test_texts_win_over_files_and_later_files_over_earlier_ones(run: Run) -> Non
     assert "top_2" in run("status").out
 
 
+def test_inputs_may_stand_before_the_verb(run: Run) -> None:
+    done = run("-i", "word=a", "-i", "log=/dev/null", "deploy", TINY, "-y", "-i", "word=b")
+    assert done.code == 0, done.err
+    assert run("output", "word").out == "b\n"
+    refused = run("-i", "word=a", "status")
+    assert refused.code == 64
+    assert "takes no values of inputs" in refused.err
+
+
 def test_a_file_of_inputs_that_is_none(run: Run) -> None:
     Path("list.yaml").write_text("- a\n")
     assert "list.yaml:1:1" in run("validate", TINY, "-I", "list.yaml").err

@@ -109,9 +109,16 @@ def test_inputs_by_slot() -> None:
     world.run()
     assert world.failed == []
     assert world.plan().is_empty
+    world.inputs["places"] = ["x", "y", "z"]
+    assert world.plan().is_empty
     world.inputs["places"] = ["x", "z"]
-    with pytest.raises(PlanRefused):
+    with pytest.raises(PlanRefused) as caught:
         world.plan()
+    assert caught.value.diagnostics[0].message.startswith("a_2: Standard.create")
+    world.inputs["places"] = ["x"]
+    with pytest.raises(PlanRefused) as caught:
+        world.plan()
+    assert codes(caught.value.diagnostics) == ["bad-value", "changed-running"]
 
 
 def test_a_changed_attribute_is_no_change() -> None:

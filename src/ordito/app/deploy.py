@@ -7,7 +7,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import refuse_unfinished
-from ordito.app.inputs import GivenInputs
+from ordito.app.given_inputs import GivenInputs
 from ordito.app.job_run import JobReport, run_new
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Proposal, propose_deploy

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.given_inputs import GivenInputs
 from ordito.app.user_part import plain
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
@@ -14,13 +15,6 @@ from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, is_null
 from ordito.source.package import load_file
 from ordito.work.records import GivenValue
-
-
-class GivenInputs(msgspec.Struct, frozen=True):
-    """What one command gives: names of files, and texts by input; later files win, and texts win over files."""
-
-    files: tuple[str, ...] = ()
-    texts: Mapping[str, str] = {}
 
 
 class BoundInputs(msgspec.Struct, frozen=True):

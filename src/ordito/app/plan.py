@@ -6,7 +6,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
-from ordito.app.inputs import GivenInputs
+from ordito.app.given_inputs import GivenInputs
 from ordito.app.place import place_of
 from ordito.app.proposal import DEPLOY, UNDEPLOY, Proposal, propose_deploy, propose_undeploy
 from ordito.base.suggest import nearest

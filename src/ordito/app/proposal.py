@@ -10,7 +10,8 @@ import msgspec
 
 from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
-from ordito.app.inputs import GivenInputs, bind_given
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import bind_given
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
 from ordito.app.services import ReadService, artifact_files, check_files, read_service

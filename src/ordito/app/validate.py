@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.collector import paused_collector
-from ordito.app.inputs import GivenInputs, read_given
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import read_given
 from ordito.app.place import Place, place_of
 from ordito.app.services import check_files, read_service
 from ordito.app.user_part import read_user_part

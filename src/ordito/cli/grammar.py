@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from ordito.base.suggest import nearest
-from ordito.cli.options import global_options
+from ordito.cli.options import global_options, input_options
 
 
 class Verb(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class VerbGroup(click.Group):
     def __init__(self, name: str, verbs: Mapping[str, Verb], aliases: Mapping[str, str], summary: str) -> None:
         super().__init__(
             name,
-            params=[*global_options()],
+            params=[*input_options(), *global_options()],
             help=summary,
             callback=self._without_verb,
             invoke_without_command=True,

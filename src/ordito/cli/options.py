@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Color
 from ordito.cli.settings import Format, Settings
 from ordito.work.records import JobOptions
@@ -16,6 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 KEY = "ordito.settings"
 ARGUMENTS = "ordito.arguments"
+INPUTS = "ordito.inputs"
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -58,35 +60,48 @@ def settings_of(context: click.Context) -> Settings:
     return Settings(**known, arguments=tuple(context.meta.get(ARGUMENTS, ())))
 
 
-def input_options(function: F) -> F:
-    """The options of verbs that take topology inputs."""
-    function = click.option(
-        "-I",
-        "--inputs",
-        "input_files",
-        metavar="FILE",
-        multiple=True,
-        help="A YAML file with values of inputs; may be repeated, later ones win.",
-    )(function)
-    return click.option(
-        "-i",
-        "--input",
-        "input_texts",
-        metavar="NAME=VALUE",
-        multiple=True,
-        callback=_assignments,
-        help="The value of an input, over those of files; may be repeated.",
-    )(function)
+def input_options() -> list[click.Option]:
+    """New options for values of inputs, for one command; like the global ones they may stand before the verb too."""
+    return [
+        click.Option(
+            ["-i", "--input"],
+            metavar="NAME=VALUE",
+            multiple=True,
+            expose_value=False,
+            callback=_keep_texts,
+            help="The value of an input, over those of files; may be repeated.",
+        ),
+        click.Option(
+            ["-I", "--inputs"],
+            metavar="FILE",
+            multiple=True,
+            expose_value=False,
+            callback=_keep_files,
+            help="A YAML file with values of inputs; may be repeated, later ones win.",
+        ),
+    ]
 
 
-def _assignments(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def inputs_of(context: click.Context) -> GivenInputs:
+    """The values of inputs that a command line gives."""
+    found: GivenInputs = context.meta.get(INPUTS, GivenInputs())
+    return found
+
+
+def _keep_files(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> None:
+    found = inputs_of(context)
+    context.meta[INPUTS] = GivenInputs((*found.files, *values), found.texts)
+
+
+def _keep_texts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    texts: dict[str, str] = {}
     for value in values:
         name, equals, text = value.partition("=")
         if not equals or not name.strip():
             raise click.BadParameter(f'"{value}" is not of the form NAME=VALUE', context, parameter)
-        found[name.strip()] = text
-    return found
+        texts[name.strip()] = text
+    found = inputs_of(context)
+    context.meta[INPUTS] = GivenInputs(found.files, {**found.texts, **texts})
 
 
 def wait_lock_option(function: F) -> F:

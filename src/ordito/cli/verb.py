@@ -8,16 +8,17 @@ from typing import Any
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import global_options, settings_of
+from ordito.cli.options import global_options, input_options, inputs_of, settings_of
 from ordito.cli.session import Session
 
 Run = Callable[..., ExitCode]
 
 
-def verb(name: str, summary: str) -> Callable[[Run], click.Command]:
+def verb(name: str, summary: str, *, takes_inputs: bool = False) -> Callable[[Run], click.Command]:
     """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
 
-    ``click.option`` and ``click.argument`` stand below this decorator.
+    ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
+    values of inputs on the command line as ``inputs``.
     """
 
     def decorate(function: Run) -> click.Command:
@@ -26,6 +27,11 @@ def verb(name: str, summary: str) -> Callable[[Run], click.Command]:
             # What explains failures knows the rooms below, which help and a wrong command line do not need.
             from ordito.cli.failures import EXPECTED, interrupted, present
 
+            inputs = inputs_of(context)
+            if takes_inputs:
+                arguments["inputs"] = inputs
+            elif not inputs.is_empty:
+                raise click.UsageError(f"{name} takes no values of inputs", context)
             session = Session(settings_of(context))
             try:
                 code = function(session, **arguments)
@@ -38,7 +44,7 @@ def verb(name: str, summary: str) -> Callable[[Run], click.Command]:
         own = list(reversed(getattr(function, "__click_params__", [])))
         return click.Command(
             name,
-            params=[*own, *global_options()],
+            params=[*own, *(input_options() if takes_inputs else []), *global_options()],
             callback=run,
             help=summary,
             context_settings={"help_option_names": ["-h", "--help"]},

@@ -38,6 +38,7 @@ def uninstall_chains(draft: Draft) -> None:
 def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
     reason = draft.why(member.reason)
     order = draft.why("the order of the lifecycle")
+    own = draft.with_hosts(member)
     steps: list[int] = []
     for entry in entries:
         far = _first_far(draft, member, entry.relationship, entry.side) if entry.relationship else ""
@@ -48,7 +49,7 @@ def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, to
             member.id,
             far,
             "",
-            entry.call,
+            draft.calls.for_instance(entry.call, own),
             draft.runs_on(entry.where, member.id, far),
             entry.stage,
             tolerant=tolerant,

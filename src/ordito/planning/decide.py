@@ -61,13 +61,14 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: C
         member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return
     operational = record.local in OPERATIONAL
+    own = draft.with_hosts(member)
     last = -1
     differs = len(entries)
     for place, entry in enumerate(entries):
         applied = record.applied.get(entry.key)
         if applied is not None:
             last = place
-            if applied.digest != draft.calls.all[entry.call].digest:
+            if applied.digest != draft.calls.all[draft.calls.for_instance(entry.call, own)].digest:
                 differs = min(differs, place)
         elif operational and entry.side is not Side.TARGET:
             changed.note(member.template, entry.call, "is wanted and was not carried out", member.id)

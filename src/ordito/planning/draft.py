@@ -16,6 +16,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.calls import Calls
+from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipes import Recipes, Where
@@ -113,7 +114,8 @@ class Draft:
         self.diagnostics = Diagnostics()
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.static = Evaluator(service, Snapshot(), inputs)
-        self.calls = Calls(service, self.static, options, self.diagnostics)
+        self.digests = Digests(service, inputs, options.digests, self.diagnostics)
+        self.calls = Calls(service, self.digests, options, self.diagnostics)
         self.recipes = Recipes(service, self.calls, options, self.diagnostics)
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}
@@ -153,6 +155,13 @@ class Draft:
         """Add an instance."""
         self.members[member.id] = member
         self.of_node.setdefault(member.template.name, []).append(member)
+
+    def with_hosts(self, member: Member) -> tuple[Instance, ...]:
+        """The record of an instance, and those of the instances that host it."""
+        found = [member.record]
+        while (host := self.members.get(found[-1].host)) is not None:
+            found.append(host.record)
+        return tuple(found)
 
     def runs_on(self, where: Where, instance: str, far: str = "") -> str:
         """The Compute instance on which an operation runs, "" for the orchestrator."""

@@ -125,7 +125,7 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
         applied = link.applied.get(entry.key)
         if applied is None:
             missing.append(entry)
-        elif applied.digest != draft.calls.all[entry.call].digest:
+        elif applied.digest != draft.calls.all[_call(draft, source, target, entry)].digest:
             changed.note(source.template, entry.call, f"for {target.id} was carried out in another form", source.id)
     return missing
 
@@ -202,7 +202,7 @@ def _step(
         near.id,
         far.id,
         link,
-        entry.call,
+        _call(draft, source, target, entry),
         draft.runs_on(entry.where, near.id, far.id),
         entry.stage,
         tolerant=tolerant,
@@ -210,6 +210,12 @@ def _step(
     )
     draft.linking += 1
     return draft.add(step)
+
+
+def _call(draft: Draft, source: Member, target: Member, entry: PairEntry) -> int:
+    if not draft.calls.is_by_slot(entry.call):
+        return entry.call
+    return draft.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))
 
 
 def _far_ends(draft: Draft, source: Member, relationship: Relationship) -> Iterable[Member]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.app.given_inputs import GivenInputs
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import input_options, job_options
+from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -22,28 +23,23 @@ knows the service, its inputs, and everything that exists. Later ones need no SE
 until ensemble.yaml says something else. What is done already is not done again."""
 
 
-@verb("deploy", HELP)
+@verb("deploy", HELP, takes_inputs=True)
 @click.argument("service", required=False)
-@input_options
 @job_options
 def command(
     session: Session,
     service: str | None,
-    input_texts: dict[str, str],
-    input_files: tuple[str, ...],
+    inputs: GivenInputs,
     options: JobOptions,
     wait_lock: float,
 ) -> ExitCode:
     """Deploy."""
     from ordito.app.deploy import DeployRequest, deploy
-    from ordito.app.inputs import GivenInputs
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    request = DeployRequest(
-        session.settings.directory, service or "", GivenInputs(input_files, input_texts), options, wait_lock
-    )
+    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock)
     result = deploy(request, conversation)
     if result.report is None:
         return _nothing_to_do(result, session)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import input_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -17,22 +17,18 @@ HELP = """Show what a deployment would do, and why. Nothing is changed.
 SERVICE is needed where there is no ensemble yet. `ordito plan undeploy` shows what removing everything would do."""
 
 
-@verb("plan", HELP)
+@verb("plan", HELP, takes_inputs=True)
 @click.argument("words", metavar="[deploy|undeploy] [SERVICE]", nargs=-1)
 @click.option("--full", is_flag=True, help="Show every step with its reason.")
-@input_options
-def command(
-    session: Session, words: tuple[str, ...], full: bool, input_texts: dict[str, str], input_files: tuple[str, ...]
-) -> ExitCode:
+def command(session: Session, words: tuple[str, ...], full: bool, inputs: GivenInputs) -> ExitCode:
     """Plan."""
-    from ordito.app.inputs import GivenInputs
     from ordito.app.plan import WORKFLOWS, PlanRequest, plan
     from ordito.cli.plan_view import plan_data, write_plan
 
     workflow, service = _meant(words, WORKFLOWS)
-    if workflow == "undeploy" and (input_texts or input_files):
+    if workflow == "undeploy" and not inputs.is_empty:
         raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
-    result = plan(PlanRequest(session.settings.directory, workflow, service, GivenInputs(input_files, input_texts)))
+    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ordito.app.inputs import GivenInputs
+from ordito.app.given_inputs import GivenInputs
 from ordito.app.validate import ValidateRequest, ValidateResult, validate
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import input_options
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,14 +19,11 @@ Without SERVICE, the one of the ensemble is checked, or where there is no ensemb
 Nothing is touched, and no ensemble is needed."""
 
 
-@verb("validate", HELP)
+@verb("validate", HELP, takes_inputs=True)
 @click.argument("service", required=False)
-@input_options
-def command(
-    session: Session, service: str | None, input_texts: dict[str, str], input_files: tuple[str, ...]
-) -> ExitCode:
+def command(session: Session, service: str | None, inputs: GivenInputs) -> ExitCode:
     """Check a service."""
-    result = validate(ValidateRequest(service or "", GivenInputs(input_files, input_texts), session.settings.directory))
+    result = validate(ValidateRequest(service or "", inputs, session.settings.directory))
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
     session.result(_data(result), lambda channel: _text(result, channel))

@@ -1,0 +1,19 @@
+"""Values of inputs as one command gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class GivenInputs(msgspec.Struct, frozen=True):
+    """What one command gives: names of files, and texts by input; later files win, and texts win over files."""
+
+    files: tuple[str, ...] = ()
+    texts: Mapping[str, str] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is given."""
+        return not self.files and not self.texts

@@ -1,0 +1,143 @@
+"""Digests of what is carried out: everything that decides what an operation does, as far as the documents say it.
+
+Values that only the running system knows count as they are written. What exists never changes a digest: static values
+are evaluated without any instance, and what differs from slot to slot with nothing but the instance it is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing
+from ordito.instances.entities import NodeEntity
+from ordito.instances.evaluate import STATIC, Evaluator
+from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.model.service import NodeTemplate, Operation, Relationship, Service
+from ordito.syntax.expressions import Call, Value, as_written, calls
+
+DIGEST_LENGTH = 32
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What is carried out: files with their digests, values, and the context in which these are evaluated."""
+
+    files: tuple[tuple[str, str], ...]
+    values: Mapping[str, Value]
+    context: Context
+
+
+class Digests:
+    """Makes digests; what cannot be evaluated is reported, each error once."""
+
+    def __init__(
+        self, service: Service, inputs: Mapping[str, object], digests: Mapping[str, str], diagnostics: Diagnostics
+    ) -> None:
+        self._service = service
+        self._inputs = dict(inputs)
+        self._digests = digests
+        self._diagnostics = diagnostics
+        self._reported: set[str] = set()
+        self._by_slot = False
+        self._everywhere = Evaluator(service, Snapshot(), inputs)
+
+    def content(self, operation: Operation, context: Context) -> Content:
+        """What an operation with an implementation carries out."""
+        assert operation.implementation is not None
+        files = (operation.implementation, *operation.dependencies)
+        return Content(
+            tuple((f.file, self._digests.get(f.file, "")) for f in files),
+            {i.name: i.value for i in operation.inputs.values() if i.has_value},
+            context,
+        )
+
+    def provided(self, node: NodeTemplate) -> Content:
+        """What a provider is asked to make."""
+        values = dict(node.properties)
+        for capability in node.capabilities.values():
+            values |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
+        return Content(tuple((kind, "") for kind in node.kinds), values, Context(node=node.name))
+
+    def of(self, content: Content) -> tuple[str, bool]:
+        """The digest of what is carried out for every instance, and whether it differs from slot to slot."""
+        self._by_slot = False
+        values = {n: self._stable(v, content.context, self._everywhere) for n, v in content.values.items()}
+        return digest_of([content.files, values]), self._by_slot
+
+    def at(self, content: Content, near: tuple[Instance, ...], far: tuple[Instance, ...]) -> str:
+        """The digest of what is carried out for one instance, or one pair: ``near`` and ``far`` are the instances it
+        is for, each with those that host it."""
+        snapshot = Snapshot()
+        snapshot.apply(Delta(instances=(*far, *near)))
+        context = content.context
+        if context.relationship is None:
+            context = Context(node=context.node, instance=near[0].id)
+        else:
+            ends = {i.node: i.id for i in (*far[:1], *near[:1])}
+            source, target = context.relationship.source, context.relationship.target
+            context = Context(
+                relationship=context.relationship, source=ends.get(source, ""), target=ends.get(target, "")
+            )
+        here = Evaluator(self._service, snapshot, self._inputs)
+        return digest_of([content.files, {n: self._stable(v, context, here) for n, v in content.values.items()}])
+
+    def _stable(self, value: Value, context: Context, evaluator: Evaluator) -> object:
+        """The value itself if it is static; else how it is written, with the static parts and the artifacts in it."""
+        if isinstance(value, str | int | float) or value is None:
+            return value
+        inner = list(calls(value))
+        if all(c.function in STATIC for c in inner):
+            return self._evaluated(value, context, evaluator)
+        parts = [self._part(c, context, evaluator) for c in inner]
+        return {"written": as_written(value), "parts": [p for p in parts if p is not None]}
+
+    def _part(self, call: Call, context: Context, evaluator: Evaluator) -> object:
+        if call.function == "get_artifact":
+            return self._artifact(call, context)
+        if call.function in {"get_input", "get_property"}:
+            return self._evaluated(call, context, evaluator)
+        return None
+
+    def _artifact(self, call: Call, context: Context) -> str:
+        name, artifact_name = str(call.arguments[0]), str(call.arguments[1])
+        holder: NodeTemplate | Relationship | None = None
+        nodes = self._service.nodes
+        if name == "HOST":
+            host = self._everywhere.entities.host(NodeEntity(nodes[context.node])) if context.node else None
+            holder = host.template if host else None
+        elif name in nodes:
+            holder = nodes[name]
+        elif context.relationship is not None:
+            end = {"SOURCE": context.relationship.source, "TARGET": context.relationship.target}.get(name)
+            holder = nodes[end] if end else context.relationship
+        elif context.node:
+            holder = nodes[context.node]
+        artifact = holder.artifacts.get(artifact_name) if holder else None
+        return self._digests.get(artifact.file, artifact.file) if artifact else ""
+
+    def _evaluated(self, value: Value, context: Context, evaluator: Evaluator) -> object:
+        try:
+            found = evaluator.evaluate(value, context)
+        except NeedsInstance:
+            # Whatever it reads by a slot comes from the inputs.
+            self._by_slot = True
+            by_slot = evaluator is self._everywhere
+            return [as_written(value)] if by_slot else [as_written(value), self._inputs]
+        except EvaluationError as error:
+            if str(error) not in self._reported:
+                self._reported.add(str(error))
+                self._diagnostics.error("bad-value", error.message, error.span, hint=error.hint)
+            return None
+        return ["nothing"] if isinstance(found, Nothing) else found
+
+
+def digest_of(data: object) -> str:
+    """A digest of data, the same for equal data."""
+    return hashlib.sha256(msgspec.json.encode(data, order="deterministic")).hexdigest()[:DIGEST_LENGTH]
+
+
+NO_OP_DIGEST = digest_of("nothing")
+"""The digest of an operation without an implementation."""
