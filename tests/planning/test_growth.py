@@ -157,6 +157,20 @@ def test_what_is_hosted_comes_and_goes_with_its_host() -> None:
     assert world.snapshot.instances["app_4"].host == "h_4"
 
 
+def test_what_went_with_a_host_that_was_scaled_in_does_not_come_back() -> None:
+    def make(count: int) -> Service:
+        return service(compute("h", count=count), node("app", on("h"), operations=["delete"]))
+
+    world = World(make(2))
+    world.run()
+    world.service = make(1)
+    world.run(answers=failing("app_2.Standard.delete"))
+    assert world.snapshot.instances["app_2"].note == "scaled in, went with its host"
+    world.service = make(2)
+    world.run()
+    assert world.existing == ["app_1", "app_3", "h_1", "h_3"]
+
+
 def test_an_explicit_count_moves_to_the_hosts_that_stay() -> None:
     def make(hosts: int) -> Service:
         return service(compute("h", count=hosts), node("app", on("h"), count=3))

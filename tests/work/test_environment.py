@@ -297,6 +297,7 @@ def test_the_state_that_an_operation_sees_is_the_one_it_runs_in() -> None:
     run = Prepare(node("a", operations=every)).deploy()
     seen = [run.env(f"a_1.Standard.{n}")["state"] for n in ("create", "configure", "start")]
     assert seen == ["creating", "configuring", "starting"]
+    assert [run.env(f"a_1.Standard.{n}")["a_1_state"] for n in ("create", "configure", "start")] == seen
 
 
 def test_artifacts_are_variables() -> None:

@@ -10,7 +10,7 @@ from ordito.app.gate import refuse_unfinished
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.job_run import JobReport, run_new
 from ordito.app.place import Place, place_of
-from ordito.app.proposal import Proposal, propose_deploy
+from ordito.app.proposal import Proposal, pinned, propose_deploy
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble
@@ -81,9 +81,10 @@ def _propose(
 def _carry_out(
     ensemble: Ensemble, place: Place, proposal: Proposal, request: DeployRequest, conversation: Conversation
 ) -> DeployResult:
+    kept = pinned(place.layout, proposal)
     if proposal.user_part is not None:
         write_user_part(place.layout, proposal.user_part)
-    report = run_new(ensemble, place, proposal, request.options, conversation)
+    report = run_new(ensemble, kept, request.options, conversation)
     return DeployResult(proposal.service.name, report, dict(report.outputs))
 
 

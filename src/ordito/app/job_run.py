@@ -14,7 +14,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Proposal, pin_service, read_pinned
+from ordito.app.proposal import Proposal, read_pinned
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.engine.control import JobControl
@@ -48,11 +48,11 @@ class JobReport(msgspec.Struct, frozen=True):
     crash_file: str = ""
 
 
-def run_new(
-    ensemble: Ensemble, place: Place, proposal: Proposal, options: JobOptions, conversation: Conversation
-) -> JobReport:
-    """Carry out a proposal that is not empty. Raises ``EnsembleError``."""
-    pinned = proposal.pinned or pin_service(place.layout, proposal.read)
+def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
+    """Carry out a proposal that is not empty and has its service pinned. Raises ``EnsembleError``."""
+    pinned = proposal.pinned
+    if pinned is None:
+        raise ValueError("the proposal's service is not pinned")
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(proposal.plan.steps))
     header = JobHeader(

@@ -43,8 +43,8 @@ class PinnedService(msgspec.Struct, frozen=True):
 class Proposal(msgspec.Struct, frozen=True):
     """A plan with all that is needed to show it and to carry it out.
 
-    ``pinned`` is the service's pin; None where it is still to be made. ``inputs`` are all topology inputs, evaluated;
-    ``given`` those that the ensemble is to remember. ``user_part`` is set where the ensemble has none yet: the user's
+    ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
+    is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that the ensemble is to remember. ``user_part`` is set where the ensemble has none yet: the user's
     part of its file. ``diagnostics`` are warnings and notes.
     """
 
@@ -53,6 +53,7 @@ class Proposal(msgspec.Struct, frozen=True):
     plan: Plan
     snapshot: Snapshot
     inputs: dict[str, object]
+    measured: str
     pinned: PinnedService | None = None
     given: dict[str, GivenValue] = {}
     user_part: bytes | None = None
@@ -80,7 +81,7 @@ def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Sn
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
-        made = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs)
+        made, measured = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs)
     is_new = not user.service
     return Proposal(
         workflow=DEPLOY,
@@ -88,6 +89,7 @@ def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Sn
         plan=made,
         snapshot=snapshot,
         inputs=bound.inputs,
+        measured=measured,
         given={} if is_new else bound.given,
         user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
@@ -103,13 +105,14 @@ def propose_undeploy(place: Place, snapshot: Snapshot, status: Status) -> Propos
         return None
     with paused_collector():
         read = read_pinned(place, status.service, status.main)
-        made = _plan(place.layout, UNDEPLOY, read, snapshot, status.inputs)
+        made, measured = _plan(place.layout, UNDEPLOY, read, snapshot, status.inputs)
     return Proposal(
         workflow=UNDEPLOY,
         read=read,
         plan=made,
         snapshot=snapshot,
         inputs=status.inputs,
+        measured=measured,
         pinned=PinnedService(status.service, status.main, read.package.root),
         given=status.given,
     )
@@ -125,12 +128,23 @@ def read_pinned(place: Place, digest: str, main: str) -> ReadService:
     return read_service(os.path.normpath(shown), Diagnostics())
 
 
-def pin_service(layout: Layout, read: ReadService) -> PinnedService:
-    """Keep a copy of a service as it is now; only for who holds the ensemble's lock. Raises ``EnsembleError``."""
-    package, service = read.package, read.service
-    pinned = pin(layout, package.root, package.main, service.files, artifact_files(service))
-    main = os.path.relpath(Path(pinned.root) / pinned.main, layout.artifacts / pinned.digest)
-    return PinnedService(pinned.digest, main, pinned.root)
+def pinned(layout: Layout, proposal: Proposal) -> Proposal:
+    """The proposal with a copy of its service kept; only for who holds the ensemble's lock.
+
+    Raises ``Refused`` where its files are no longer those that the plan was made for, and ``EnsembleError``.
+    """
+    package, service = proposal.read.package, proposal.read.service
+    kept = pin(layout, package.root, package.main, service.files, artifact_files(service))
+    if kept.digest != proposal.measured:
+        raise Refused(
+            "changed",
+            "the files of the service were changed after the plan was made",
+            "nothing was done; look at the plan for what they say now",
+            next_words=("plan",),
+            purpose="see what would be done",
+        )
+    main = os.path.relpath(Path(kept.root) / kept.main, layout.artifacts / kept.digest)
+    return msgspec.structs.replace(proposal, pinned=PinnedService(kept.digest, main, kept.root))
 
 
 def _service_path(place: Place, asked: str, user: UserPart) -> str:
@@ -162,8 +176,11 @@ def _is_same(one: str, other: str) -> bool:
     return second in {first, first.parent} or first == second.parent
 
 
-def _plan(layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]) -> Plan:
+def _plan(
+    layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]
+) -> tuple[Plan, str]:
+    """The plan, and the digest of the files that it was made for."""
     package, service, plugins = read.package, read.service, plugins_of(layout)
     measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
     options = PlanOptions(digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides)
-    return plan(workflow, service, snapshot, inputs, options)
+    return plan(workflow, service, snapshot, inputs, options), measured.digest

@@ -45,4 +45,4 @@ def undeploy(request: UndeployRequest, conversation: Conversation) -> UndeployRe
         conversation.found(proposal.diagnostics)
         if not conversation.approve(proposal):
             raise Declined
-        return UndeployResult(run_new(ensemble, place, proposal, request.options, conversation))
+        return UndeployResult(run_new(ensemble, proposal, request.options, conversation))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 SCALAR = re.compile(r"\s*([-+]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][-+]?[0-9]{1,3})?)\s*([A-Za-z]+)\s*")
 
@@ -44,6 +45,7 @@ class NotAScalarUnit(ValueError):
         self.hint = hint
 
 
+@lru_cache(maxsize=10_000)
 def canonical(text: str, kind: str) -> str:
     """The value as scripts get it: the author's number, one space, the unit as the specification spells it.
 
@@ -62,6 +64,7 @@ def canonical(text: str, kind: str) -> str:
     return f"{number} {spelled}"
 
 
+@lru_cache(maxsize=10_000)
 def amount(text: str, kind: str) -> Fraction:
     """The exact amount of a canonical value, in the base unit of its kind."""
     number, unit = text.split(" ")

@@ -24,7 +24,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     TOSCA node state, ``local`` the operational status of this instance alone. ``applied`` and ``failed`` are keyed
     by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
     near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
-    for people, save ``SCALED_IN``.
+    for people, save that it may begin with ``SCALED_IN``.
     """
 
     id: str
@@ -45,9 +45,14 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
         """Whether this counts as an instance: a deleted one keeps its record but does not exist."""
         return self.local != "absent"
 
+    @property
+    def was_scaled_in(self) -> bool:
+        """Whether it was removed because fewer were wanted."""
+        return self.note.startswith(SCALED_IN)
+
 
 SCALED_IN = "scaled in"
-"""The note of an instance that was removed because fewer were wanted: its id is not used again."""
+"""How the note of an instance begins that was removed because fewer were wanted: its id is not used again."""
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from ordito.instances.dependencies import targets_first
-from ordito.instances.records import SCALED_IN, Instance, Snapshot
+from ordito.instances.records import Instance, Snapshot
 from ordito.model.service import Service
 
 OK = "ok"
@@ -117,7 +117,7 @@ def _together(records: list[Instance], effective: Mapping[str, str]) -> str | No
     existing = [effective[i.id] for i in records if i.exists]
     if existing:
         return aggregate(existing)
-    return ABSENT if any(i.note != SCALED_IN for i in records) else None
+    return ABSENT if any(not i.was_scaled_in for i in records) else None
 
 
 def _effective(

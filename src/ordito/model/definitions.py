@@ -141,6 +141,7 @@ class Definitions:
             definition = owner[name]
             value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
             owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
+        self._values.forget(owner)
 
     def remember_default(
         self,

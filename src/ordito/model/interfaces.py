@@ -113,20 +113,41 @@ class Interfaces:
                 self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
             )
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
-            found[base.name] = InterfaceParts(base.name, base.kinds, {**base.inputs, **inputs}, operations, item.span)
+            merged = {**base.inputs, **inputs} if inputs else base.inputs
+            found[base.name] = InterfaceParts(base.name, base.kinds, merged, operations, item.span)
         for name in written.lost if isinstance(written, Entries) else ():
             found.setdefault(name, InterfaceParts(name, ()))
         return found
 
     def finish(
-        self, parts: MappingType[str, InterfaceParts], artifacts: MappingType[str, Artifact], *, relationship: bool
+        self,
+        parts: MappingType[str, InterfaceParts],
+        artifacts: MappingType[str, Artifact],
+        *,
+        relationship: bool,
+        known: tuple[MappingType[str, InterfaceParts], MappingType[str, Interface]] | None = None,
     ) -> dict[str, Interface]:
-        """The interfaces as they hold for one node or relationship that has these artifacts."""
+        """The interfaces as they hold for one node or relationship that has these artifacts.
+
+        ``known`` are parts that were finished for the same artifacts, with what they gave: it is taken over.
+        """
         hosts = RELATIONSHIP_HOSTS if relationship else NODE_HOSTS
         finished = {}
         for name, interface in parts.items():
+            before = known[0].get(name) if known is not None else None
+            if known is not None and before is interface:
+                finished[name] = known[1][name]
+                continue
+            made: dict[str, Operation] = {}
+            if known is not None and before is not None and before.inputs is interface.inputs:
+                made = {
+                    n: known[1][name].operations[n]
+                    for n, o in before.operations.items()
+                    if interface.operations[n] is o
+                }
             operations = {
-                o.name: self._finish_operation(interface, o, artifacts, hosts) for o in interface.operations.values()
+                o.name: made.get(o.name) or self._finish_operation(interface, o, artifacts, hosts)
+                for o in interface.operations.values()
             }
             finished[name] = Interface(name, interface.kinds, operations)
         return finished

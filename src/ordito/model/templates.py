@@ -8,7 +8,7 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
-from ordito.model.service import Capability, Interface, NodeTemplate, Schema
+from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDefinition, Schema
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar
@@ -27,6 +27,8 @@ class _Shared(msgspec.Struct, frozen=True):
     interfaces: MappingType[str, Interface]
     capabilities: MappingType[str, Capability]
     calls: tuple[Call, ...]
+    needed: tuple[tuple[str, PropertyDefinition], ...]
+    """The properties of capabilities that each template must give, with the capability's name."""
 
 
 class Templates:
@@ -84,7 +86,8 @@ class Templates:
             parts = self._types.interfaces.merge(
                 shape.interfaces, item.interfaces, self._unit, owner=what, relationship=False, defining=False
             )
-            interfaces = self._types.interfaces.finish(parts, artifacts, relationship=False)
+            known = (shape.interfaces, shared.interfaces) if not item.artifacts else None
+            interfaces = self._types.interfaces.finish(parts, artifacts, relationship=False, known=known)
         count: Value = None
         if item.instance_count is not None:
             count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
@@ -114,7 +117,13 @@ class Templates:
         if kind not in self._shared:
             interfaces = self._types.interfaces.finish(shape.interfaces, shape.artifacts, relationship=False)
             capabilities = {n: _unassigned(n, c) for n, c in shape.capabilities.items()}
-            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape))
+            needed = (
+                (name, d)
+                for name, capability in shape.capabilities.items()
+                for d in capability.properties.values()
+                if d.required and not d.has_default
+            )
+            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape), tuple(needed))
         return self._shared[kind]
 
     def _capabilities(
@@ -146,8 +155,12 @@ class Templates:
                 definition.assigned | frozenset(given),
                 occurrences,
             )
-        if shape.capabilities.keys() - (item.capabilities or {}).keys():
-            self._check_unassigned(item, shape, what)
+        for name, definition in shared.needed:
+            if not item.capabilities or (name not in item.capabilities and not is_lost(item.capabilities, name)):
+                hint = f'assign it below "capabilities: {name}: properties:"'
+                values.missing(
+                    definition, f'capability "{name}" of {what} lacks the required property', item.span, hint
+                )
         return found
 
     def _occurrences(
@@ -166,22 +179,6 @@ class Templates:
                 related=related,
             )
         return low, high
-
-    def _check_unassigned(self, item: entities.NodeTemplate, shape: NodeShape, what: str) -> None:
-        """Required properties of capabilities that the template says nothing of."""
-        for name, definition in shape.capabilities.items():
-            if item.capabilities and name in item.capabilities:
-                continue
-            for part in definition.properties.values():
-                if part.required and not part.has_default:
-                    related = (Related("declared here", part.span),) if part.span else ()
-                    self._diagnostics.error(
-                        "missing-value",
-                        f'capability "{name}" of {what} lacks the required property "{part.name}"',
-                        item.span,
-                        hint=f'assign it below "capabilities: {name}: properties:"',
-                        related=related,
-                    )
 
     def _check_names(self, written: MappingType[str, entities.NodeTemplate]) -> None:
         taken: dict[str, entities.NodeTemplate] = {}

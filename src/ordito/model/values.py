@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingType
 from typing import Any
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
 from ordito.base.span import Span
@@ -41,6 +43,14 @@ UNREADABLE = Schema("")
 """The schema of what is defined by a type that does not exist: its values are not looked at."""
 
 
+class _Completion(msgspec.Struct, frozen=True):
+    """How the values of definitions are completed: with these defaults, and these must be given."""
+
+    definitions: MappingType[str, PropertyDefinition]
+    defaults: dict[str, Value]
+    required: tuple[PropertyDefinition, ...]
+
+
 class Values:
     """Reads values by their schemas. ``found_calls`` collects every call that was read since it was last emptied."""
 
@@ -49,6 +59,7 @@ class Values:
         self.diagnostics = diagnostics
         self.found_calls: list[Call] = []
         self.inputs: MappingType[str, PropertyDefinition] = {}
+        self._completions: dict[int, _Completion] = {}
 
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
@@ -272,35 +283,65 @@ class Values:
         ``part`` is what one of them is called ("property"), ``what`` whose they are, ``owner`` where the owner
         stands, for required ones that are missing.
         """
-        found: dict[str, Value] = {}
-        mistaken: set[str] = set()
-        if node is not None:
-            for key, value in node.entries():
-                definition = definitions.get(key.text)
-                if definition is None:
-                    near = self.unknown(key, part, what, definitions, node)
-                    mistaken.update(near)
-                    continue
-                read = self.assigned(key, value, definition, part)
-                if read is not None or definition.schema.type == "null":
-                    found[key.text] = read
-                else:
-                    mistaken.add(key.text)
-        for name, definition in definitions.items():
-            if name in found:
-                continue
-            if definition.has_default:
-                found[name] = definition.default
-            elif definition.required and name not in mistaken:
-                related = (Related("declared here", definition.span),) if definition.span else ()
-                self.diagnostics.error(
-                    "missing-value",
-                    f'{what} lacks the required {part} "{name}"',
-                    owner,
-                    hint=f"give it a value of type {definition.schema.type}",
-                    related=related,
-                )
+        completion = self._completion(definitions)
+        if node is None:
+            found = completion.defaults
+            mistaken: set[str] = set()
+        else:
+            found = dict(completion.defaults)
+            mistaken = self._assign(node, definitions, what, part, found)
+        for definition in completion.required:
+            if definition.name not in found and definition.name not in mistaken:
+                self.missing(definition, f"{what} lacks the required {part}", owner)
         return found
+
+    def _assign(
+        self,
+        node: Mapping,
+        definitions: MappingType[str, PropertyDefinition],
+        what: str,
+        part: str,
+        found: dict[str, Value],
+    ) -> set[str]:
+        """Read what a map assigns into ``found``; gives the names of those that are probably meant by what is wrong."""
+        mistaken: set[str] = set()
+        for key, value in zip(node.keys, node.values.values(), strict=True):
+            definition = definitions.get(key.text)
+            if definition is None:
+                mistaken.update(self.unknown(key, part, what, definitions, node))
+                continue
+            read = self.assigned(key, value, definition, part)
+            if read is not None or definition.schema.type == "null":
+                found[key.text] = read
+            else:
+                mistaken.add(key.text)
+        return mistaken
+
+    def missing(self, definition: PropertyDefinition, message: str, owner: Span, hint: str = "") -> None:
+        """Report that something required has no value."""
+        related = (Related("declared here", definition.span),) if definition.span else ()
+        self.diagnostics.error(
+            "missing-value",
+            f'{message} "{definition.name}"',
+            owner,
+            hint=hint or f"give it a value of type {definition.schema.type}",
+            related=related,
+        )
+
+    def forget(self, definitions: MappingType[str, PropertyDefinition]) -> None:
+        """Look at definitions anew: their defaults have changed."""
+        self._completions.pop(id(definitions), None)
+
+    def _completion(self, definitions: MappingType[str, PropertyDefinition]) -> _Completion:
+        known = self._completions.get(id(definitions))
+        if known is None or known.definitions is not definitions:
+            known = _Completion(
+                definitions,
+                {n: d.default for n, d in definitions.items() if d.has_default},
+                tuple(d for d in definitions.values() if d.required and not d.has_default),
+            )
+            self._completions[id(definitions)] = known
+        return known
 
     def assigned(self, key: Scalar, value: Node, definition: PropertyDefinition, part: str) -> Value:
         """Read one assigned value; None for null or where it does not fit."""
@@ -324,13 +365,16 @@ class Values:
         self, node: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
     ) -> dict[str, Value]:
         """Read the attribute values that a map assigns, completed with defaults (§3.6.13)."""
-        found = {n: d.default for n, d in definitions.items() if d.has_default}
-        for key, value in node.entries() if node is not None else ():
+        defaults = self._completion(definitions).defaults
+        if node is None:
+            return defaults
+        found = dict(defaults)
+        for key, value in node.entries():
             definition = definitions.get(key.text)
             if definition is not None:
                 inner = self._attribute_value(value, definition)
                 found[key.text] = self.assigned(key, inner, definition, "attribute")
-            elif node is not None:
+            else:
                 self.unknown(key, "attribute", what, definitions, node)
         return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 
-from ordito.instances.records import SCALED_IN, Instance, number_of
+from ordito.instances.records import Instance, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
@@ -73,7 +73,7 @@ def _leaving(record: Instance, node: NodeTemplate, reason: str) -> Member:
 
 def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance]) -> None:
     taken = {i.index for i in staying}
-    again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and i.note != SCALED_IN]
+    again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
     again.sort(key=lambda i: number_of(i.id))
     hosts = _Hosts(draft, node, staying) if node.host is not None else None
     if hosts is not None and hosts.is_empty:

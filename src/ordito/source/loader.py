@@ -8,7 +8,7 @@ errors with a place. The tree is built with a stack of its own, so the nesting o
 from __future__ import annotations
 
 import codecs
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 from yaml._yaml import CParser
@@ -183,8 +183,10 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
     root: Node | None = None
     documents = 0
     count = 0
-    stack: list[tuple[Sequence | Mapping, Scalar | None, str | None, int, int]] = []
+    stack: list[_Frame] = []
     container: Sequence | Mapping | None = None
+    items: list[Node] | None = None
+    values: dict[str, Node] | None = None
     pending: Scalar | None = None
     anchor: str | None = None
     started = height = 0
@@ -193,24 +195,30 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
         kind = type(event)
         if kind is scalar_event:
             start, end = event.start_mark, event.end_mark
-            node: Node = Scalar(
+            scalar = Scalar(
                 source, start.line + 1, start.column + 1, end.line + 1, end.column + 1, event.value, not event.style
             )
             count += 1
             if event.anchor is not None:
-                anchors.add(event.anchor, node, 1, 0)
+                anchors.add(event.anchor, scalar, 1, 0)
+            if pending is None and values is not None:
+                pending = scalar
+                continue
+            node: Node = scalar
         elif kind is mapping_start or kind is sequence_start:
             if len(stack) >= MOST_DEPTH:
                 raise _too_deep(_span(event, source))
             start = event.start_mark
             line, column = start.line + 1, start.column + 1
-            if kind is mapping_start:
-                node = Mapping(source, line, column, line, column + 1, [], {})
-            else:
-                node = Sequence(source, line, column, line, column + 1, [])
             count += 1
-            stack.append((container, pending, anchor, started, height))  # type: ignore[arg-type]
-            container, pending, anchor, started, height = node, None, event.anchor, count, 0
+            stack.append((container, items, values, pending, anchor, started, height))
+            if kind is mapping_start:
+                items, values = None, {}
+                container = Mapping(source, line, column, line, column + 1, [], values)
+            else:
+                items, values = [], None
+                container = Sequence(source, line, column, line, column + 1, items)
+            pending, anchor, started, height = None, event.anchor, count, 0
             if anchor is not None:
                 anchors.open.add(anchor)
             continue
@@ -218,13 +226,14 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             assert container is not None
             node = container
             node.end_line, node.end_column = event.end_mark.line + 1, event.end_mark.column + 1
-            if kind is mapping_end and MERGE in container.values:  # type: ignore[union-attr]
+            if values is not None and MERGE in values:
                 _merge(node)  # type: ignore[arg-type]
             inner = height + 1
             if anchor is not None:
                 anchors.add(anchor, node, count - started + 1, inner)
-            container, pending, anchor, started, height = stack.pop()
-            height = max(height, inner)
+            container, items, values, pending, anchor, started, height = stack.pop()
+            if inner > height:
+                height = inner
         elif kind is alias_event:
             node = anchors.resolve(event, source, len(stack))
             count += anchors.sizes[event.anchor]
@@ -247,16 +256,15 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
         else:
             continue
 
-        if container is None:
+        if items is not None:
+            items.append(node)
+        elif values is None:
             root = node
-        elif type(container) is Sequence:
-            container.items.append(node)
         elif pending is None:
             pending = node if type(node) is Scalar else _refused_key(node, diagnostics)
         elif pending is NO_KEY:
             pending = None
         else:
-            values = container.values  # type: ignore[union-attr]
             name = pending.text
             if name not in values:
                 values[name] = node
@@ -265,6 +273,11 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
                 _report_duplicate(pending, container, diagnostics)  # type: ignore[arg-type]
             pending = None
 
+
+_Frame: TypeAlias = tuple[
+    Sequence | Mapping | None, list[Node] | None, dict[str, Node] | None, Scalar | None, str | None, int, int
+]
+"""What is put aside while a container is read: the one around it, its entries so far, and how it will be closed."""
 
 NO_KEY = Scalar(SourceText("", ""), 1, 1, 1, 1, "", False)
 """Stands for a key that was refused; its value is left out."""

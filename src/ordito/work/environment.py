@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
-from ordito.instances.entities import Entities
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.instances.text import as_text, shell_name
@@ -91,7 +90,6 @@ class Environments:
         self._evaluator = evaluator
         self._service: Service = evaluator.service
         self._snapshot: Snapshot = evaluator.snapshot
-        self._entities: Entities = evaluator.entities
         self._blocks = Blocks(evaluator)
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
@@ -103,7 +101,7 @@ class Environments:
         for name in [n for n in own if n in reserved or n.startswith(OWN_PREFIX) or n in _names(place)]:
             warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')
             del own[name]
-        base = {**self._artifacts(place), **own}
+        base = {**self._artifacts(place), **_of_its_instance(place, own), **own}
         blocks = [b for i in place.operation.inputs.values() if (b := self._blocks.of(place, i)) is not None]
         variables, large = self._fit(place, step, base, reserved, blocks)
         files = tuple(Placement(c.file, c.path, c.remove) for c in trace.copies)
@@ -360,6 +358,19 @@ def _sides(place: Place, value: Value) -> tuple[str, str]:
     if far_word in entities:
         return far_side, place.instance if entities & {near_word, "SELF"} else ""
     return place.side, place.far if "SELF" in entities else ""
+
+
+def _of_its_instance(place: Place, own: Mapping[str, str]) -> dict[str, str]:
+    """The own values once more, under the name of the instance they are of: what an operation sees of its own state
+    and copies is the same under both names."""
+    found: dict[str, str] = {}
+    for declared in place.operation.inputs.values():
+        if declared.name in own and declared.has_value:
+            side, _ = _sides(place, declared.value)
+            member = place.far if side and side != place.side else place.instance
+            if member:
+                found[f"{member}_{declared.name}"] = own[declared.name]
+    return found
 
 
 def _names(place: Place) -> tuple[str, ...]:

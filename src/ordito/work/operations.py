@@ -179,12 +179,14 @@ class Operations:
 
     def _deleted(self, step: Step, change: str) -> Delta:
         """An instance is gone, with its links, and with everything that it still hosted."""
-        note = SCALED_IN if self._plan.workflow != "undeploy" else ""
+        note, with_host = "", WENT_WITH_HOST
+        if self._plan.workflow != "undeploy":
+            note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0
         while index < len(gone):
             hosted = self._snapshot.hosted_on(gone[index].id)
-            gone.extend(self._gone(self._snapshot.instances[i], change, WENT_WITH_HOST) for i in hosted)
+            gone.extend(self._gone(self._snapshot.instances[i], change, with_host) for i in hosted)
             index += 1
         unlinked: dict[str, None] = {}
         for record in gone:
