@@ -44,7 +44,7 @@ class Proposal(msgspec.Struct, frozen=True):
     """A plan with all that is needed to show it and to carry it out.
 
     ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
-    is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that the ensemble is to remember.
+    is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
     ``user_part`` is set where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and
     notes.
     """

@@ -181,8 +181,9 @@ class Environments:
         self, place: Place, step: Step, base: dict[str, str], reserved: dict[str, str], blocks: list[Block]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Everything in one, if it is small enough; else what grows with the number of instances apart from it."""
-        count = len(base) + len(reserved) + sum(len(b.texts) for b in blocks)
-        size = _size(base) + _size(reserved) + sum(b.size for b in blocks)
+        apart = {k: v for k, v in base.items() if not any(k in b.texts for b in blocks)}
+        count = len(apart) + len(reserved) + sum(len(b.texts) for b in blocks)
+        size = _size(apart) + _size(reserved) + sum(b.size for b in blocks)
         if count <= MOST_VARIABLES and size <= MOST_BYTES:
             variables: dict[str, str] = {}
             for block in blocks:
