@@ -260,8 +260,10 @@ def make_plan(
     tolerant: Iterable[int] = (),
     delegated: Iterable[int] = (),
     capacity: Mapping[str, int] | None = None,
+    owners: Mapping[int, int] | None = None,
 ) -> Plan:
-    """A plan of steps s0, s1, ...; every step but joins has an instance of its own."""
+    """A plan of steps s0, s1, ...; every step but joins has an instance of its own, or that of its owner."""
+    owners = owners or {}
     hosts, joins, no_ops = hosts or {}, frozenset(joins), frozenset(no_ops)
     tolerant, delegated = frozenset(tolerant), frozenset(delegated)
     edges = sorted(set(edges))
@@ -280,7 +282,7 @@ def make_plan(
             Step(
                 f"s{index}",
                 Action.DELEGATE if index in delegated else Action.CALL,
-                instance=f"node_{index + 1}",
+                instance=f"node_{owners.get(index, index) + 1}",
                 call=-1 if index in delegated else NO_OP if index in no_ops else REAL,
                 runs_on=hosts.get(index, ""),
                 enter="creating",
@@ -291,7 +293,8 @@ def make_plan(
                 chain=chain[index],
             )
         )
-    instances = tuple(Instance(step.instance, "node", number) for number, step in enumerate(steps) if step.instance)
+    names = dict.fromkeys(step.instance for step in steps if step.instance)
+    instances = tuple(Instance(name, "node", number) for number, name in enumerate(names))
     return Plan(
         "deploy",
         tuple(steps),

@@ -95,6 +95,27 @@ def test_places_are_respected(plan: Plan, data: st.DataObject, parallel: int) ->
     assert core.counts.skipped == 0
 
 
+@given(plans(), st.data(), st.integers(1, 4))
+def test_one_operation_at_a_time_runs_on_an_instance(plan: Plan, data: st.DataObject, parallel: int) -> None:
+    """lifecycle §3: whatever the edges and hosts; and everything is run in the end."""
+    count = len(plan.steps)
+    owners = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    joins = [index for index, step in enumerate(plan.steps) if step.action is Action.JOIN]
+    edges = [(before, after) for before, after, _ in plan.edges]
+    hosts = {index: step.runs_on for index, step in enumerate(plan.steps)}
+    plan = make_plan(count, edges, hosts=hosts, joins=joins, capacity=plan.capacity, owners=dict(enumerate(owners)))
+    core = Core(plan, JobOptions(parallel=parallel))
+    running: list[int] = []
+    while not core.is_finished:
+        while commands := core.wake():
+            running += [command.step for command in commands if isinstance(command, Start)]
+        instances = [plan.steps[index].instance for index in running]
+        assert len(instances) == len(set(instances))
+        if running:
+            core.react(StepEnded(running.pop(data.draw(st.integers(0, len(running) - 1))), True))
+    assert core.counts.succeeded == count - len(joins)
+
+
 def test_the_longest_remaining_chain_goes_first_then_the_plans_order() -> None:
     plan = make_plan(6, [(3, 4), (4, 5)])
     assert started(Core(plan, JobOptions(parallel=2))) == [3, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import msgspec
 
@@ -33,6 +34,14 @@ class SourceText:
 
     def __repr__(self) -> str:
         return f"SourceText({self.name!r})"
+
+
+class Placed(Protocol):
+    """Something that stands in a text. Asked for its place only where it is needed."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
 
 
 class Span(msgspec.Struct, frozen=True, eq=False):

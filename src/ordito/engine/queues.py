@@ -3,6 +3,9 @@
 What is longest from the end of the plan goes first, then what stands first in the plan. Both are one number, the *key*
 of a step. Each host has at most one valid offer, the best of its ready steps; outdated offers and steps that have gone
 another way are dropped when they come up. So every step costs a few heap operations, however many hosts there are.
+
+On one instance no two operations run at the same time: a step whose instance is busy is set aside when its turn comes,
+and stands in its host's queue again when the instance is free.
 """
 
 from __future__ import annotations
@@ -28,6 +31,10 @@ class Queues:
         hosts: dict[str, int] = {}
         self._host = array("i", (hosts.setdefault(step.runs_on, len(hosts)) for step in plan.steps))
         self._free = [max(1, plan.capacity.get(name, 1)) if name else parallel for name in hosts]
+        instances: dict[str, int] = {}
+        self._instance = array("i", (instances.setdefault(step.instance, len(instances)) for step in plan.steps))
+        self._busy = bytearray(len(instances))
+        self._aside: dict[int, list[int]] = {}
         self._heaps: list[list[int]] = [[] for _ in hosts]
         self._offered = [_NONE] * len(hosts)
         self._offers: list[int] = []
@@ -58,14 +65,18 @@ class Queues:
             heap = self._heaps[host]
             if heap and heap[0] == key and self._free[host] and self._ready[step]:
                 heapq.heappop(heap)
-                self.occupy(step)
-                taken.append(step)
+                if self._busy[self._instance[step]]:
+                    heapq.heappush(self._aside.setdefault(self._instance[step], []), key)
+                else:
+                    self.occupy(step)
+                    taken.append(step)
             self._offer(host)
         return taken
 
     def occupy(self, step: int) -> None:
         """A step takes a place without having been handed out (it runs already)."""
         self._free[self._host[step]] -= 1
+        self._busy[self._instance[step]] = True
         self._places -= 1
 
     def release(self, step: int) -> None:
@@ -73,6 +84,11 @@ class Queues:
         host = self._host[step]
         self._free[host] += 1
         self._places += 1
+        self._busy[self._instance[step]] = False
+        aside = self._aside.get(self._instance[step])
+        if aside:
+            # The best one suffices: when it ends in its turn the next one follows.
+            self.put(heapq.heappop(aside) % self._count)
         self._offer(host)
 
     def _offer(self, host: int) -> None:

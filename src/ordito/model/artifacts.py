@@ -39,6 +39,7 @@ class Artifacts:
         self._diagnostics = diagnostics
         self.shapes: dict[str, ArtifactShape] = {}
         self._by_extension: dict[str, str] = {}
+        self._files: dict[tuple[str, str], tuple[str, ArtifactShape]] = {}
 
     def add_types(self, hierarchy: Hierarchy, definitions: Definitions) -> None:
         """Flatten all artifact types."""
@@ -89,7 +90,7 @@ class Artifacts:
             )
         version = written.artifact_version or written.version
         properties = self._values.fields(
-            written.properties, shape.properties, f'artifact "{written.name}"', "property", written.span
+            written.properties, shape.properties, f'artifact "{written.name}"', "property", written
         )
         return Artifact(
             name=written.name,
@@ -107,11 +108,12 @@ class Artifacts:
 
     def file(self, written: Scalar, unit: Unit) -> Artifact:
         """The artifact that a bare file name stands for; its type follows from its extension."""
-        kind = self._by_extension.get(extension(written.text), FILE)
-        shape = self.shapes[kind]
-        return Artifact(
-            written.text, shape.kinds, unit.resolve(written.text), mime_type=shape.mime_type, span=written.span
-        )
+        known = self._files.get((unit.file, written.text))
+        if known is None:
+            shape = self.shapes[self._by_extension.get(extension(written.text), FILE)]
+            known = self._files[unit.file, written.text] = unit.resolve(written.text), shape
+        file, shape = known
+        return Artifact(written.text, shape.kinds, file, mime_type=shape.mime_type, span=written.span)
 
     def _shape(self, written: entities.ArtifactDefinition, unit: Unit) -> ArtifactShape | None:
         if written.type is None:

@@ -149,4 +149,4 @@ def _check_properties(
         schema = definitions[name].schema
         data_type = values.data_types[schema.type]
         if given is not None and (schema.constraints or data_type.constraints):
-            values.check(given, schema, data_type, value.span, f'property "{name}"')
+            values.check(given, schema, data_type, value, f'property "{name}"')

@@ -48,7 +48,7 @@ class Requirements:
         self._units = units
         self._relationship_templates = relationship_templates
         self._diagnostics = diagnostics
-        self._plain_interfaces: dict[tuple[str, int], MappingType[str, Interface]] = {}
+        self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
         self._users: dict[tuple[str, str], int] = {}
         self._used_templates: set[str] = set()
         self._fitting_nodes: dict[tuple[str, str], list[_Target]] = {}
@@ -380,8 +380,8 @@ class Requirements:
         if kind is None or kind not in self._types.relationships:
             return None
         relationship = self._types.relationships[kind]
-        assert node.span is not None
-        span = item.span if item is not None else node.span
+        place = item if item is not None else self._templates.written[node.name]
+        span = place.span
         allowed = relationship.valid_target_types
         if allowed and not any(t in target.capability.kinds for t in allowed):
             self._diagnostics.error(
@@ -393,15 +393,14 @@ class Requirements:
             return None
         self._count_user(target, span)
         values = self._types.values
-        values.found_calls = []
         key = f"{node.name}.{shape.name}" + (f".{number}" if number > 1 else "")
         owner = f'the relationship of requirement "{shape.name}"'
         written = _merged_properties(template.properties if template else None, part.properties if part else None)
-        properties = values.fields(written, relationship.properties, owner, "property", span)
+        properties = values.fields(written, relationship.properties, owner, "property", place)
         attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
-        interfaces = self._interfaces(relationship, shape, template, part, owner)
-        own = tuple(values.found_calls)
-        self.calls[key] = (*own, *_default_calls(relationship), *_interface_calls(interfaces))
+        interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
+        own = (c for value in (*properties.values(), *attributes.values()) for c in calls(value))
+        self.calls[key] = (*own, *inherited)
         made = Relationship(
             key=key,
             source=node.name,
@@ -458,7 +457,8 @@ class Requirements:
         template: entities.RelationshipTemplate | None,
         part: entities.RelationshipPart | None,
         owner: str,
-    ) -> MappingType[str, Interface]:
+    ) -> tuple[MappingType[str, Interface], tuple[Call, ...]]:
+        """The interfaces of a relationship, and the calls in them."""
         written = [template.interfaces if template else None, part.interfaces if part else None]
         cached = (relationship.kinds[0], id(shape.interfaces))
         if not any(written) and cached in self._plain_interfaces:
@@ -471,9 +471,10 @@ class Requirements:
             if more:
                 parts = merge(parts, more, self._unit, owner=owner, relationship=True, defining=False)
         finished = self._types.interfaces.finish(parts, {}, relationship=True)
+        found = finished, _interface_calls(finished)
         if not any(written):
-            self._plain_interfaces[cached] = finished
-        return finished
+            self._plain_interfaces[cached] = found
+        return found
 
     def _count_user(self, target: _Target, span: Span | None) -> None:
         place = (target.node.name, target.capability.name)
@@ -506,11 +507,6 @@ def _merged_properties(first: Mapping | None, second: Mapping | None) -> Mapping
     return Mapping(*place, [keys[n] for n in values], values)
 
 
-def _default_calls(relationship: RelationshipShape) -> list[Call]:
-    definitions = (*relationship.properties.values(), *relationship.attributes.values())
-    return [c for d in definitions if d.has_default for c in calls(d.default)]
-
-
-def _interface_calls(interfaces: MappingType[str, Interface]) -> list[Call]:
+def _interface_calls(interfaces: MappingType[str, Interface]) -> tuple[Call, ...]:
     operations = (o for i in interfaces.values() for o in i.operations.values())
-    return [c for o in operations for i in o.inputs.values() for c in calls(i.value)]
+    return tuple({id(c): c for o in operations for i in o.inputs.values() for c in calls(i.value)}.values())

@@ -6,15 +6,13 @@ only follows from another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
-from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.references import Place, References
 from ordito.model.requirements import Requirements
 from ordito.model.service import Output, PropertyDefinition, Relationship, Service
-from ordito.model.templates import Templates, sanitised
+from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
 from ordito.source.package import Package
@@ -67,7 +65,7 @@ def _resolve_topology(
         inputs=inputs,
         outputs=outputs,
         nodes=templates.nodes,
-        sanitised={n: sanitised(n) for n in templates.nodes},
+        sanitised=templates.sanitised,
         incoming={n: tuple(r) for n, r in incoming.items()},
         data_types=types.data,
         relationship_templates=by_template,
@@ -127,15 +125,18 @@ def _check_calls(
     templates: Templates, requirements: Requirements, outputs: MappingType[str, Output], references: References
 ) -> None:
     """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
-    templates."""
+    templates, the others for each template that has not put a value of its own in their place."""
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
         place = Place(node=node)
-        shared: Iterable[Call] | None = varying.get(node.type)
-        if shared is None:
+        references.check_all(templates.calls[name], place)
+        if node.type not in varying:
             shared = templates.shared_calls(node.type)
             varying[node.type] = [c for c in shared if not references.direct(c, node)]
-        references.check_all(chain(templates.calls[name], shared), place)
+            references.check_all((c for c in shared if references.direct(c, node)), place)
+        if varying[node.type]:
+            held = {id(c) for c in held_calls(node)}
+            references.check_all((c for c in varying[node.type] if id(c) in held), place)
         references.check_mappings(node.interfaces, place)
         for relationship in node.requirements:
             between = Place(relationship=relationship)

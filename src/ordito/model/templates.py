@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Mapping as MappingType
+from itertools import chain
 
 import msgspec
 
@@ -41,6 +43,7 @@ class Templates:
         self._shared: dict[str, _Shared] = {}
         self.nodes: dict[str, NodeTemplate] = {}
         self.written: MappingType[str, entities.NodeTemplate] = {}
+        self.sanitised: dict[str, str] = {}
         self.calls: dict[str, tuple[Call, ...]] = {}
         """The calls that each template's own values hold, for checking what they refer to."""
 
@@ -75,7 +78,7 @@ class Templates:
         values.found_calls = []
         what = f'node template "{name}"'
         self._refuse_later(item)
-        properties = values.fields(item.properties, shape.properties, what, "property", item.span)
+        properties = values.fields(item.properties, shape.properties, what, "property", item)
         attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what)
         artifacts = shape.artifacts
@@ -123,7 +126,7 @@ class Templates:
                 for d in capability.properties.values()
                 if d.required and not d.has_default
             )
-            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape), tuple(needed))
+            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape, interfaces), tuple(needed))
         return self._shared[kind]
 
     def _capabilities(
@@ -141,7 +144,7 @@ class Templates:
             if not definition.kinds:
                 continue
             part = f'capability "{name}" of {what}'
-            properties = values.fields(assignment.properties, definition.properties, part, "property", assignment.span)
+            properties = values.fields(assignment.properties, definition.properties, part, "property", assignment)
             given = assignment.properties.values if assignment.properties is not None else ()
             occurrences = self._occurrences(assignment, definition)
             assert isinstance(found, dict)
@@ -155,12 +158,10 @@ class Templates:
                 definition.assigned | frozenset(given),
                 occurrences,
             )
-        for name, definition in shared.needed:
+        for name, needed in shared.needed:
             if not item.capabilities or (name not in item.capabilities and not is_lost(item.capabilities, name)):
                 hint = f'assign it below "capabilities: {name}: properties:"'
-                values.missing(
-                    definition, f'capability "{name}" of {what} lacks the required property', item.span, hint
-                )
+                values.missing(needed, f'capability "{name}" of {what} lacks the required property', item, hint)
         return found
 
     def _occurrences(
@@ -183,15 +184,16 @@ class Templates:
     def _check_names(self, written: MappingType[str, entities.NodeTemplate]) -> None:
         taken: dict[str, entities.NodeTemplate] = {}
         for name, item in written.items():
+            safe = self.sanitised[name] = sanitised(name)
             if name in RESERVED_NAMES:
                 self._diagnostics.error(
                     "reserved-name", f'"{name}" is a keyword of functions and cannot name a node', item.span
                 )
-            other = taken.setdefault(sanitised(name), item)
+            other = taken.setdefault(safe, item)
             if other is not item:
                 self._diagnostics.error(
                     "duplicate-name",
-                    f'"{name}" and "{other.name}" give the same instance names ({sanitised(name)}_1, ...)',
+                    f'"{name}" and "{other.name}" give the same instance names ({safe}_1, ...)',
                     item.span,
                     hint="rename one of them: only letters, digits and _ count",
                     related=(Related("the other one", other.span),),
@@ -239,18 +241,25 @@ def _unassigned(name: str, shape: CapabilityShape) -> Capability:
     )
 
 
-def _type_calls(shape: NodeShape) -> tuple[Call, ...]:
-    found: list[Call] = []
-    for definitions in (shape.properties, shape.attributes):
-        for definition in definitions.values():
-            found.extend(calls(definition.default))
-    for capability in shape.capabilities.values():
-        for definition in (*capability.properties.values(), *capability.attributes.values()):
-            found.extend(calls(definition.default))
-    for interface in shape.interfaces.values():
-        for value in interface.inputs.values():
-            found.extend(calls(value.value))
+def held_calls(node: NodeTemplate) -> Iterator[Call]:
+    """The calls in all values that a node template has, its own and those that its type gives it."""
+    for value in (*node.properties.values(), *node.attributes.values()):
+        yield from calls(value)
+    for capability in node.capabilities.values():
+        for value in (*capability.properties.values(), *capability.attributes.values()):
+            yield from calls(value)
+    for interface in node.interfaces.values():
         for operation in interface.operations.values():
-            for value in operation.inputs.values():
-                found.extend(calls(value.value))
-    return tuple(found)
+            for item in operation.inputs.values():
+                yield from calls(item.value)
+
+
+def _type_calls(shape: NodeShape, interfaces: MappingType[str, Interface]) -> tuple[Call, ...]:
+    """The calls in what a type gives its templates, each once."""
+    groups = [shape.properties, shape.attributes]
+    for capability in shape.capabilities.values():
+        groups += [capability.properties, capability.attributes]
+    defaults = (d.default for group in groups for d in group.values())
+    operations = (o for i in interfaces.values() for o in i.operations.values())
+    inputs = (i.value for o in operations for i in o.inputs.values())
+    return tuple({id(c): c for value in chain(defaults, inputs) for c in calls(value)}.values())

@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
-from ordito.base.span import Span
+from ordito.base.span import Placed, Span
 from ordito.base.suggest import nearest
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Version
@@ -76,20 +76,16 @@ class Values:
         data_type = self.data_types.get(schema.type)
         if data_type is None:
             return None
-        read = READERS.get(data_type.base)
-        if read is None:
-            value: Value = self._complex(node, data_type, what)
-        else:
-            before = self.diagnostics.errors
-            value = read(self, node, schema, data_type, what, declared)
-            if self.diagnostics.errors > before:
-                return None
+        before = self.diagnostics.errors
+        value: Value = READERS[data_type.base](self, node, schema, data_type, what, declared)
+        if self.diagnostics.errors > before:
+            return None
         if data_type.constraints or schema.constraints:
-            self.check(value, schema, data_type, node.span, what)
+            self.check(value, schema, data_type, node, what)
         return value
 
-    def check(self, value: Value, schema: Schema, data_type: DataType, span: Span, what: str) -> None:
-        """Check an evaluated value against the constraints of its type and schema."""
+    def check(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> None:
+        """Check an evaluated value, which stands at ``place``, against the constraints of its type and schema."""
         if isinstance(value, Call):
             return
         whole = not isinstance(value, list | dict) or is_static(value)
@@ -100,7 +96,7 @@ class Values:
             if wrong:
                 related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
                 self.diagnostics.error(
-                    "constraint", f"{what} {wrong}", span, hint=_valid_value(value, constraint), related=related
+                    "constraint", f"{what} {wrong}", place.span, hint=_valid_value(value, constraint), related=related
                 )
                 return
 
@@ -263,12 +259,12 @@ class Values:
             found[key.text] = self.read(value, entry, f'"{key.text}" of {what}', declared)
         return found
 
-    def _complex(self, node: Node, data_type: DataType, what: str) -> Value:
+    def _complex(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if not isinstance(node, Mapping):
             fields = ", ".join(data_type.properties)
             self.wrong(node, data_type.name, what, None, f"write a map with its fields: {fields}")
             return None
-        return self.fields(node, data_type.properties, what, "field", node.span)
+        return self.fields(node, data_type.properties, what, "field", node)
 
     def fields(
         self,
@@ -276,7 +272,7 @@ class Values:
         definitions: MappingType[str, PropertyDefinition],
         what: str,
         part: str,
-        owner: Span,
+        owner: Placed,
     ) -> dict[str, Value]:
         """Read the values that a map assigns to definitions, completed with defaults.
 
@@ -317,13 +313,13 @@ class Values:
                 mistaken.add(key.text)
         return mistaken
 
-    def missing(self, definition: PropertyDefinition, message: str, owner: Span, hint: str = "") -> None:
+    def missing(self, definition: PropertyDefinition, message: str, owner: Placed, hint: str = "") -> None:
         """Report that something required has no value."""
         related = (Related("declared here", definition.span),) if definition.span else ()
         self.diagnostics.error(
             "missing-value",
             f'{message} "{definition.name}"',
-            owner,
+            owner.span,
             hint=hint or f"give it a value of type {definition.schema.type}",
             related=related,
         )
@@ -421,6 +417,7 @@ READERS: dict[str, Any] = {
     "version": Values._version,  # noqa: SLF001
     "range": Values._range,  # noqa: SLF001
     "list": Values._list,  # noqa: SLF001
+    "": Values._complex,  # noqa: SLF001
     "map": Values._map,  # noqa: SLF001
     **dict.fromkeys(UNITS, Values._scalar_unit),  # noqa: SLF001
 }

@@ -190,6 +190,8 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
     pending: Scalar | None = None
     anchor: str | None = None
     started = height = 0
+    keys: dict[str, str] = {}
+    """Each key once: a document has few, which are looked up in many tables."""
     while True:
         event = get_event()
         kind = type(event)
@@ -202,6 +204,7 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             if event.anchor is not None:
                 anchors.add(event.anchor, scalar, 1, 0)
             if pending is None and values is not None:
+                scalar.text = keys.setdefault(scalar.text, scalar.text)
                 pending = scalar
                 continue
             node: Node = scalar
@@ -232,8 +235,7 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             if anchor is not None:
                 anchors.add(anchor, node, count - started + 1, inner)
             container, items, values, pending, anchor, started, height = stack.pop()
-            if inner > height:
-                height = inner
+            height = max(height, inner)
         elif kind is alias_event:
             node = anchors.resolve(event, source, len(stack))
             count += anchors.sizes[event.anchor]
