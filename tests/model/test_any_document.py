@@ -20,13 +20,16 @@ SHOP = Path(__file__).parents[2] / "examples" / "shop"
 DATA = Path(__file__).parent / "data"
 TEXTS = [p.read_text(encoding="utf-8") for p in sorted([*SHOP.glob("*.yaml"), *DATA.glob("*/*.yaml")])]
 WORDS = sorted({w for t in TEXTS for w in re.findall(r"[A-Za-z_][\w.]+", t) if "^" not in w})[:600]
-NASTY = [
-    *("", "~", "[]", "{}", "[ ~ ]", "{ ~: ~ }", "1e999", "0", "-1", ".nan", "1.0", "UNBOUNDED", "[ UNBOUNDED, 1 ]", "SELF", "HOST"),
-    *("{ get_input: x }", "{ get_property: [ SELF, x ] }", "{ get_attribute: [ HOST, x, 0 ] }", "{ concat: [] }", "{ join: [ [] ] }"),
-    *("{ token: [ a, b, 9 ] }", "{ get_artifact: [ SELF, a ] }", "{ equal: { get_input: x } }", "[ [ [] ] ]", "{ a: { b: [ c ] } }"),
-    *("&a [ *a ]", "*a", "<<: {}", "!!binary x", "? [ x ]", '"\\u0000"', "|\n", "\t", "\u2028", "\ufeff", "'", '"', "{", "]", "9" * 400),
-    *("profile:ordito", "../" * 30 + "etc/passwd", "tosca_simple_yaml_1_3", ".", "\\x00", "tosca:Compute", "x:y", "http://a/b"),
-]  # fmt: skip
+NASTY = (
+    """
+[] ; {} ; [ ~ ] ; { ~: ~ } ; 1e999 ; 0 ; -1 ; .nan ; 1.0 ; UNBOUNDED ; [ UNBOUNDED, 1 ] ; SELF ; HOST ; ~ ; ' ; " ; { ; ] ; .
+{ get_input: x } ; { get_property: [ SELF, x ] } ; { get_attribute: [ HOST, x, 0 ] } ; { concat: [] } ; { join: [ [] ] }
+{ token: [ a, b, 9 ] } ; { get_artifact: [ SELF, a ] } ; { equal: { get_input: x } } ; [ [ [] ] ] ; { a: { b: [ c ] } }
+&a [ *a ] ; *a ; <<: {} ; !!binary x ; ? [ x ] ; "\\0" ; | ; profile:ordito ; tosca_simple_yaml_1_3 ; tosca:Compute ; x:y
+http://a/b ; ../../../../../../../../../../../../../etc/passwd
+""".replace("\n", ";").split(" ; ")
+    + ["", "\t", "\u2028", "\ufeff", "9" * 400]
+)
 
 
 @st.composite
@@ -78,7 +81,7 @@ def check(folder: Path, data: bytes) -> None:
                 assert 1 <= span.line <= max(len(span.source.lines), 1)
                 assert 1 <= span.column <= len(span.source.line(span.line)) + 1
     if service is not None:
-        bind_inputs(service, {name: "1" for name in service.inputs}, Diagnostics())
+        bind_inputs(service, dict.fromkeys(service.inputs, "1"), Diagnostics())
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ class Diagnostics:
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
-        self._seen: set[tuple[str, str, str, int, int]] = set()
+        self._seen: set[tuple[object, ...]] = set()
         self._suggestions = 0
         self.errors = 0
 
@@ -90,9 +90,10 @@ class Diagnostics:
     def _add(self, found: Diagnostic) -> None:
         self.errors += found.severity is Severity.ERROR
         at = found.span
-        place = (at.source.name, at.line, at.column) if at is not None else ("", 0, 0)
-        if (found.code, found.message, *place) not in self._seen:
-            self._seen.add((found.code, found.message, *place))
+        place = (at.source.name, at.line, at.column) if at is not None else None
+        known = (found.severity, found.code, found.message, place)
+        if known not in self._seen:
+            self._seen.add(known)
             self._found.append(found)
 
     @property
