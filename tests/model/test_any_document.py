@@ -20,16 +20,51 @@ SHOP = Path(__file__).parents[2] / "examples" / "shop"
 DATA = Path(__file__).parent / "data"
 TEXTS = [p.read_text(encoding="utf-8") for p in sorted([*SHOP.glob("*.yaml"), *DATA.glob("*/*.yaml")])]
 WORDS = sorted({w for t in TEXTS for w in re.findall(r"[A-Za-z_][\w.]+", t) if "^" not in w})[:600]
-NASTY = (
-    """
-[] ; {} ; [ ~ ] ; { ~: ~ } ; 1e999 ; 0 ; -1 ; .nan ; 1.0 ; UNBOUNDED ; [ UNBOUNDED, 1 ] ; SELF ; HOST ; ~ ; ' ; " ; { ; ] ; .
-{ get_input: x } ; { get_property: [ SELF, x ] } ; { get_attribute: [ HOST, x, 0 ] } ; { concat: [] } ; { join: [ [] ] }
-{ token: [ a, b, 9 ] } ; { get_artifact: [ SELF, a ] } ; { equal: { get_input: x } } ; [ [ [] ] ] ; { a: { b: [ c ] } }
-&a [ *a ] ; *a ; <<: {} ; !!binary x ; ? [ x ] ; "\\0" ; | ; profile:ordito ; tosca_simple_yaml_1_3 ; tosca:Compute ; x:y
-http://a/b ; ../../../../../../../../../../../../../etc/passwd
-""".replace("\n", ";").split(" ; ")
-    + ["", "\t", "\u2028", "\ufeff", "9" * 400]
-)
+NASTY = [
+    *r"""[]
+{}
+[ ~ ]
+{ ~: ~ }
+1e999
+0
+-1
+.nan
+1.0
+UNBOUNDED
+[ UNBOUNDED, 1 ]
+SELF
+HOST
+~
+'
+"
+{
+]
+.
+{ get_input: x }
+{ get_property: [ SELF, x ] }
+{ get_attribute: [ HOST, x, 0 ] }
+{ concat: [] }
+{ join: [ [] ] }
+{ token: [ a, b, 9 ] }
+{ get_artifact: [ SELF, a ] }
+{ equal: { get_input: x } }
+[ [ [] ] ]
+{ a: { b: [ c ] } }
+&a [ *a ]
+*a
+<<: {}
+!!binary x
+? [ x ]
+"\0"
+|
+profile:ordito
+tosca_simple_yaml_1_3
+tosca:Compute
+x:y
+http://a/b
+../../../../../../../../../../../../../etc/passwd""".splitlines(),
+    *("", "\t", "\u2028", "\ufeff", "9" * 400),
+]
 
 
 @st.composite

@@ -87,13 +87,6 @@ def test_ids_and_slots() -> None:
     assert [(r.id, r.index) for r in made.instances] == [("my_app_x_1", 0), ("my_app_x_2", 1)]
 
 
-def test_names_with_equal_ids_are_refused() -> None:
-    found = refused(node("my-app"), node("my_app"))
-    assert codes(found) == ["same-instance-ids"]
-    assert '"my-app"' in found[0].message
-    assert '"my_app"' in found[0].message
-
-
 def test_a_host_without_instances() -> None:
     found = refused(compute("h", count=0), node("a", on("h"), count=1))
     assert codes(found) == ["no-host"]

@@ -79,23 +79,16 @@ def test_values_that_cannot_be_evaluated_are_found_when_planning() -> None:
     assert {d.message for d in found} == {'node "a" has no property "nothing"', 'there is no input named "n"'}
 
 
-@pytest.mark.parametrize("written", ["0", "-1", "two", "1.5", "", "99999999999"])
-def test_a_setting_that_makes_no_sense(written: str) -> None:
-    found = refused(World(service(node("a", metadata={"ordito.concurrency": written}))))
-    assert codes(found) == ["bad-setting"]
-
-
 def test_reasons_of_different_kinds_come_together() -> None:
     world = World(
         service(
             node("a", "a"),
             node("b", count=9, occurrences=(1, 2)),
-            node("c", metadata={"ordito.concurrency": "x"}),
             node("d", operations=["create"]),
         )
     )
     found = refused(world, options=replace(OPTIONS, accepts=lambda _: False))
-    assert set(codes(found)) == {"requirement-cycle", "count-out-of-bounds", "bad-setting", "no-executor"}
+    assert set(codes(found)) == {"requirement-cycle", "count-out-of-bounds", "no-executor"}
 
 
 def test_a_workflow_that_there_is_not() -> None:

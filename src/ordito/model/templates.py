@@ -14,12 +14,15 @@ from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDe
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar
+from ordito.source.scalars import integer
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
 
 RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
 CONCURRENCY = "ordito.concurrency"
+PLACES = range(1, 10_001)
+"""How many operations may run at one time on one instance of a Compute."""
 UNSAFE = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -216,9 +219,11 @@ class Templates:
                 continue
             if name != CONCURRENCY:
                 self._diagnostics.unknown("unknown-setting", "setting", name, value.span, [CONCURRENCY])
-            elif not value.text.isdecimal() or int(value.text) < 1:
+            elif integer(value.text) not in PLACES:
                 self._diagnostics.error(
-                    "bad-value", f'"{name}" must be a whole number from 1 on, not "{value.text}"', value.span
+                    "bad-value",
+                    f'"{name}" must be a whole number from {PLACES[0]} to {PLACES[-1]}, not "{value.text}"',
+                    value.span,
                 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 
 import msgspec
 
@@ -71,36 +70,6 @@ def preview(plan: Plan) -> Preview:
     return Preview(
         plan.workflow, plan.changes, tuple(tuple(w) for w in waves), totals, dict(plan.counts), plan.warnings
     )
-
-
-def lines(shown: Preview) -> Iterator[str]:
-    """A preview as lines of text."""
-    for change in shown.changes:
-        where = f"  [{change.declared}]" if change.declared else ""
-        yield f"{change.symbol} {change.instance}: {change.reason}{where}"
-    for number, wave in enumerate(shown.waves, start=1):
-        yield f"wave {number}"
-        for step in wave:
-            yield f"  {_line(step)}"
-    yield summary(shown)
-
-
-def summary(shown: Preview) -> str:
-    """The totals of a preview, in one line."""
-    t = shown.totals
-    if not shown.waves:
-        return "nothing to do"
-    return (
-        f"{t.made} to make, {t.changed} to change, {t.removed} to remove:"
-        f" {t.operations} operations, {t.delegated} by providers, {t.no_op} without implementation, in {t.waves} waves"
-    )
-
-
-def _line(step: PreviewStep) -> str:
-    far = f" -> {step.far}" if step.far else ""
-    host = f" on {step.runs_on}" if step.runs_on and step.runs_on != step.instance else ""
-    what = "provider" if step.delegated else step.artifact or "no-op"
-    return f"{step.instance} {step.operation}{far}{host}  ({what})"
 
 
 def _shown(plan: Plan, step: Step) -> PreviewStep:

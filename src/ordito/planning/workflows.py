@@ -13,10 +13,8 @@ from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.chains import install_chains, uninstall_chains
-from ordito.planning.check_names import check_names
 from ordito.planning.check_references import check_references
 from ordito.planning.check_requirements import check_requirements
-from ordito.planning.check_settings import check_settings
 from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide
@@ -34,8 +32,6 @@ Transform = Callable[[Draft], None]
 
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": (
-        check_names,
-        check_settings,
         check_requirements,
         check_references,
         counts,
@@ -52,7 +48,6 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         reduce,
     ),
     "undeploy": (
-        check_settings,
         check_requirements,
         all_instances,
         uninstall_chains,
@@ -67,9 +62,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 
 ALIASES = {"install": "deploy", "uninstall": "undeploy"}
 
-GOES_ON = frozenset(
-    {check_names, check_settings, check_requirements, check_references, counts, choose_instances, decide}
-)
+GOES_ON = frozenset({check_requirements, check_references, counts, choose_instances, decide})
 """Transforms after which others can look for more errors, even if they have found some themselves."""
 
 
