@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Mapping as MappingType
 from itertools import chain
 
@@ -18,6 +18,7 @@ from ordito.source.scalars import integer
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.grammar import Entity
 
 RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
 CONCURRENCY = "ordito.concurrency"
@@ -81,7 +82,7 @@ class Templates:
         values.found_calls = []
         what = f'node template "{name}"'
         self._refuse_later(item)
-        properties = values.fields(item.properties, shape.properties, what, "property", item)
+        properties = values.fields(item.properties, shape.properties, what, "property", item, _names(item))
         attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what)
         artifacts = shape.artifacts
@@ -147,7 +148,9 @@ class Templates:
             if not definition.kinds:
                 continue
             part = f'capability "{name}" of {what}'
-            properties = values.fields(assignment.properties, definition.properties, part, "property", assignment)
+            properties = values.fields(
+                assignment.properties, definition.properties, part, "property", assignment, _names(assignment)
+            )
             given = assignment.properties.values if assignment.properties is not None else ()
             occurrences = self._occurrences(assignment, definition)
             assert isinstance(found, dict)
@@ -225,6 +228,11 @@ class Templates:
                     f'"{name}" must be a whole number from {PLACES[0]} to {PLACES[-1]}, not "{value.text}"',
                     value.span,
                 )
+
+
+def _names(item: Entity) -> Collection[str]:
+    """What is written directly below an entity."""
+    return item.at.values if isinstance(item.at, Mapping) else ()
 
 
 def sanitised(name: str) -> str:

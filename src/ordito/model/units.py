@@ -69,14 +69,14 @@ class Definition:
 class Scope:
     """The type names that files see without a prefix: those of all files joined by imports without prefix.
 
-    ``lost`` are the names of types that are written but could not be read; where the scope is ``incomplete``, a whole
-    file or section of types could not. Nobody needs to report that such a type does not exist.
+    ``lost`` are the names of types that are written but could not be read; of ``incomplete`` kinds, a whole file or
+    section of types could not. Nobody needs to report that such a type does not exist.
     """
 
     def __init__(self) -> None:
         self.types: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
         self.lost: dict[str, set[str]] = {kind: set() for kind in KINDS}
-        self.incomplete = False
+        self.incomplete: set[str] = set()
 
 
 class Units:
@@ -113,7 +113,8 @@ class Units:
         todo = deque([entry] if entry else [])
         while todo:
             unit = todo.popleft()
-            unit.scope.incomplete |= is_lost(unit.content.imports, "")
+            if is_lost(unit.content.imports, ""):
+                unit.scope.incomplete.update(KINDS)
             for item in unit.content.imports or ():
                 found = self._import(unit, item)
                 if found is not None:
@@ -129,7 +130,7 @@ class Units:
             self._contents[file] = read_service_file(document, self._diagnostics) if document else None
         content = self._contents[file]
         if content is None:
-            scope.incomplete = True
+            scope.incomplete.update(KINDS)
             return None
         unit = Unit(file, content, scope)
         self._loaded[file, id(scope)] = unit
@@ -144,7 +145,7 @@ class Units:
         if scope is None or file == NORMATIVE:
             return None
         if file is None:
-            scope.incomplete = True
+            scope.incomplete.update(KINDS)
             return None
         return self._unit(file, scope, item.file)
 
@@ -228,7 +229,8 @@ class Units:
             entries = getattr(unit.content, section)
             if isinstance(entries, Entries):
                 unit.scope.lost[kind] |= entries.lost
-                unit.scope.incomplete |= entries.all_lost
+                if entries.all_lost:
+                    unit.scope.incomplete.add(kind)
             for name, content in (entries or {}).items():
                 self._define(kind, name, content, unit)
 
@@ -287,7 +289,7 @@ class Units:
             scope, local = unit.scope, text
         if text.startswith((f"{RESERVED_PREFIX}.", f"{RESERVED_PREFIX}:")):
             return False
-        return scope.incomplete or local in scope.lost[kind]
+        return kind in scope.incomplete or local in scope.lost[kind]
 
 
 def _shorthands(name: str, definition: Definition) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping as MappingType
 from typing import Any
 
@@ -273,11 +274,13 @@ class Values:
         what: str,
         part: str,
         owner: Placed,
+        astray: Collection[str] = (),
     ) -> dict[str, Value]:
         """Read the values that a map assigns to definitions, completed with defaults.
 
         ``part`` is what one of them is called ("property"), ``what`` whose they are, ``owner`` where the owner
-        stands, for required ones that are missing.
+        stands, for required ones that are missing. Names that are written in the wrong place (``astray``, as has been
+        reported) are not missing.
         """
         completion = self._completion(definitions)
         if node is None:
@@ -287,7 +290,7 @@ class Values:
             found = dict(completion.defaults)
             mistaken = self._assign(node, definitions, what, part, found)
         for definition in completion.required:
-            if definition.name not in found and definition.name not in mistaken:
+            if definition.name not in found and definition.name not in mistaken and definition.name not in astray:
                 self.missing(definition, f"{what} lacks the required {part}", owner)
         return found
 

@@ -127,6 +127,7 @@ class InterfaceDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
     BARE: ClassVar[str] = "operations"
     WHAT: ClassVar[str] = "interface"
+    NOTE: ClassVar[str] = 'operations stand below "operations:"'
 
     type: Annotated[Scalar | None, Key(Text())] = None
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
@@ -277,6 +278,7 @@ class CapabilityAssignment(Entity, frozen=True, eq=False, kw_only=True):
     """Capability assignment (§3.8.1)."""
 
     WHAT: ClassVar[str] = "capability assignment"
+    NOTE: ClassVar[str] = 'values of properties stand below "properties:"'
 
     properties: Annotated[Mapping | None, Key(Assignments())] = None
     attributes: Annotated[Mapping | None, Key(Assignments())] = None
@@ -300,6 +302,7 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     """Node template (§3.8.3), with the experimental keynames of §2.20."""
 
     WHAT: ClassVar[str] = "node template"
+    NOTE: ClassVar[str] = 'values of properties stand below "properties:"'
 
     type: Annotated[Scalar, Key(Text(), required=True)]
     description: Annotated[Scalar | None, Key(Text())] = None
@@ -337,6 +340,7 @@ class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
     """Topology template (§3.9)."""
 
     WHAT: ClassVar[str] = "topology template"
+    SECTIONS: ClassVar[bool] = True
 
     description: Annotated[Scalar | None, Key(Text())] = None
     inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
@@ -378,6 +382,7 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
     """Service template (§3.10): one file."""
 
     WHAT: ClassVar[str] = "service template"
+    SECTIONS: ClassVar[bool] = True
 
     tosca_definitions_version: Annotated[Scalar, Key(Text(), required=True)]
     namespace: Annotated[Scalar | None, Key(Text())] = None

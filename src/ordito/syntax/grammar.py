@@ -34,6 +34,10 @@ class Entity(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The keyname whose entries may also stand beside the keynames, a deprecated form (§3.6.20.2)."""
     WHAT: ClassVar[str] = "entity"
     """What messages call it."""
+    NOTE: ClassVar[str] = ""
+    """What to tell people who use a keyname that it does not have."""
+    SECTIONS: ClassVar[bool] = False
+    """Whether its keynames are mere headings: then an unknown one may be any of those that are not given."""
 
     @property
     def span(self) -> Span:
@@ -161,9 +165,11 @@ def _read_fields(
 ) -> dict[str, Any]:
     """What the keynames of a map give; required ones that could not be read are None."""
     fields: dict[str, Any] = {}
+    strange = False
     for written, value in zip(node.keys, node.values.values(), strict=True):
         known = keys.get(written.text) or _unknown(entity, written, node, keys, reading)
         if known is None:
+            strange = True
             continue
         field, keyname = known
         if keyname.instead or keyname.later:
@@ -171,6 +177,10 @@ def _read_fields(
         content = keyname.shape.read(value, f'"{written.text}"', reading)
         if content is not None or keyname.required:
             fields[field] = content
+    if entity.SECTIONS and strange:
+        for field, keyname in keys.values():
+            if field not in fields and hasattr(keyname.shape, "lost"):
+                fields[field] = keyname.shape.lost()
     return fields
 
 
@@ -192,11 +202,12 @@ def _unknown(
     nothing that follows from the slip is reported as well."""
     free = [w for w in keys if w not in node.values]
     near = nearest(written.text, free)
+    hint = reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}"
     reading.diagnostics.error(
         "unknown-keyname",
         f'{entity.WHAT} has no keyname "{written.text}"',
         written.span,
-        hint=reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}",
+        hint=f"{hint}; {entity.NOTE}" if entity.NOTE and not near else hint,
     )
     surely = nearest(written.text, free, SURELY_MEANT)
     return keys[surely[0]] if surely else None

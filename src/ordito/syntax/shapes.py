@@ -138,7 +138,7 @@ class Named(msgspec.Struct, frozen=True, eq=False):
                 return None
             hint = "write name: ... lines, without dashes" if isinstance(node, Sequence) else ""
             reading.wrong_kind(node, what, "a map of names", hint)
-            return Entries(all_lost=True)
+            return self.lost()
         found = Entries()
         for key, value in zip(node.keys, node.values.values(), strict=True):
             item = read_entity(self.entity, value, reading, key)
@@ -147,6 +147,10 @@ class Named(msgspec.Struct, frozen=True, eq=False):
             else:
                 found.lost.add(key.text)
         return found
+
+    def lost(self) -> Entries:
+        """What stands for a map that could not be read."""
+        return Entries(all_lost=True)
 
 
 class NamedList(msgspec.Struct, frozen=True, eq=False):
@@ -209,7 +213,8 @@ class Many(msgspec.Struct, frozen=True, eq=False):
         if is_null(node):
             return None
         if not isinstance(node, Sequence):
-            reading.wrong_kind(node, what, "a list", f"write [{node.text}]" if isinstance(node, Scalar) else "")
+            hint = f"write [{node.text}]" if isinstance(node, Scalar) else "write a dash before each entry"
+            reading.wrong_kind(node, what, "a list", hint)
             return EntryList(all_lost=True)
         found = EntryList()
         for item in node.items:
