@@ -1,5 +1,5 @@
-"""Fulfilment of requirements: which node's which capability each requirement of a template is bound to, and by what
-relationship (§3.7.3, §3.8.2)."""
+"""Fulfilment of requirements: which node's which capability each requirement of a template is bound to (§3.7.3,
+§3.8.2)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
-from ordito.base.span import Span
 from ordito.base.suggest import nearest
-from ordito.model.service import Capability, Interface, NodeTemplate, Relationship
+from ordito.model.relationships import Binding, Relationships
+from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.templates import Templates
-from ordito.model.types import RelationshipShape, RequirementShape, Types
+from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
-from ordito.source.nodes import Mapping, Scalar
+from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import is_lost
-from ordito.syntax.expressions import Call, calls
 
 MOST_LISTED = 8
-DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
 
 
 class _Target(msgspec.Struct, frozen=True):
@@ -31,7 +29,7 @@ class _Target(msgspec.Struct, frozen=True):
 
 
 class Requirements:
-    """Binds the requirements of all templates. ``calls`` holds each relationship's calls, by its key."""
+    """Binds the requirements of all node templates."""
 
     def __init__(
         self,
@@ -39,51 +37,28 @@ class Requirements:
         templates: Templates,
         unit: Unit,
         units: Units,
-        relationship_templates: MappingType[str, entities.RelationshipTemplate],
+        relationships: Relationships,
         diagnostics: Diagnostics,
     ) -> None:
         self._types = types
         self._templates = templates
         self._unit = unit
         self._units = units
-        self._relationship_templates = relationship_templates
+        self._relationships = relationships
         self._diagnostics = diagnostics
-        self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
         self._users: dict[tuple[str, str], int] = {}
-        self._used_templates: set[str] = set()
         self._fitting_nodes: dict[tuple[str, str], list[_Target]] = {}
         self._by_capability: dict[str, list[_Target]] | None = None
-        self.calls: dict[str, tuple[Call, ...]] = {}
-        self.by_template: dict[str, list[Relationship]] = {}
 
     def fulfil(self) -> None:
         """Bind the requirements of every template that could be read."""
-        self._check_templates()
+        self._relationships.check_templates()
         for name, node in list(self._templates.nodes.items()):
             bound = self._node(node, self._templates.written[name])
             if bound:
                 self._templates.nodes[name] = msgspec.structs.replace(node, requirements=tuple(bound))
-        for name, item in self._relationship_templates.items():
-            if name not in self._used_templates:
-                self._diagnostics.warning(
-                    "unused-template",
-                    f'relationship template "{name}" is used by no requirement',
-                    item.span,
-                    hint="name it below a requirement with relationship:",
-                )
+        self._relationships.warn_of_unused()
         self._refuse_host_cycles()
-
-    def _check_templates(self) -> None:
-        """What is wrong with relationship templates, used or not."""
-        for item in self._relationship_templates.values():
-            self._types.find("relationship", item.type, self._unit)
-            if item.copy is not None:
-                self._diagnostics.error(
-                    "not-supported-yet",
-                    '"copy" of relationship templates is not carried out in this version',
-                    item.copy.span,
-                    hint="describe the relationship in full",
-                )
 
     def _refuse_host_cycles(self) -> None:
         """Report hosting chains that lead back to where they begin, each once (R-3.8.2-11)."""
@@ -159,7 +134,8 @@ class Requirements:
         """Bind a mandatory requirement that is not assigned, where exactly one node of the topology fits."""
         fitting = [t for t in self._fitting(node, shape) if t.node.name != node.name]
         if len(fitting) == 1:
-            return self._relationship(node, shape, fitting[0], None, 1, index)
+            place = self._templates.written[node.name]
+            return self._bind(Binding(node, shape, fitting[0].node, fitting[0].capability, None, 1, index, place))
         if not fitting and self._templates.some_unreadable:
             return None  # the one that fits may be among those
         names = ", ".join(t.node.name for t in fitting[:MOST_LISTED])
@@ -242,7 +218,7 @@ class Requirements:
                 hint="choose another target, or a capability of it that serves this type",
             )
             return None
-        return self._relationship(node, shape, _Target(target, capability), item, number, index)
+        return self._bind(Binding(node, shape, target, capability, item.relationship, number, index, item))
 
     def _check_assignment(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, number: int
@@ -366,127 +342,22 @@ class Requirements:
             )
         return matching[0]
 
-    def _relationship(
-        self,
-        node: NodeTemplate,
-        shape: RequirementShape,
-        target: _Target,
-        item: entities.RequirementAssignment | None,
-        number: int,
-        index: int,
-    ) -> Relationship | None:
-        part = item.relationship if item is not None else None
-        template, kind = self._kind(part, shape)
-        if kind is None or kind not in self._types.relationships:
+    def _bind(self, bound: Binding) -> Relationship | None:
+        """The relationship of a binding, if its target serves one more."""
+        made = self._relationships.make(bound)
+        if made is None:
             return None
-        relationship = self._types.relationships[kind]
-        place = item if item is not None else self._templates.written[node.name]
-        span = place.span
-        allowed = relationship.valid_target_types
-        if allowed and not any(t in target.capability.kinds for t in allowed):
-            self._diagnostics.error(
-                "wrong-capability",
-                f"{kind} leads to {' or '.join(allowed)}, not to {target.capability.kinds[0]}",
-                part.type.span if part is not None and part.type is not None else span,
-                hint="choose another relationship type or another capability of the target",
-            )
-            return None
-        self._count_user(target, span)
-        values = self._types.values
-        key = f"{node.name}.{shape.name}" + (f".{number}" if number > 1 else "")
-        owner = f'the relationship of requirement "{shape.name}"'
-        written = _merged_properties(template.properties if template else None, part.properties if part else None)
-        properties = values.fields(written, relationship.properties, owner, "property", place)
-        attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
-        interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
-        own = (c for value in (*properties.values(), *attributes.values()) for c in calls(value))
-        self.calls[key] = (*own, *inherited)
-        made = Relationship(
-            key=key,
-            source=node.name,
-            requirement=shape.name,
-            index=index,
-            target=target.node.name,
-            capability=target.capability.name,
-            kinds=relationship.kinds,
-            template=template.name if template else "",
-            properties=properties,
-            attributes=attributes,
-            definitions=relationship.properties,
-            attribute_definitions=relationship.attributes,
-            interfaces=interfaces,
-            span=span,
-        )
-        if template is not None:
-            self.by_template.setdefault(template.name, []).append(made)
-        return made
-
-    def _kind(
-        self, part: entities.RelationshipPart | None, shape: RequirementShape
-    ) -> tuple[entities.RelationshipTemplate | None, str | None]:
-        """The relationship template that is named, if any, and the full name of the relationship's type."""
-        wanted = shape.relationship
-        if part is None or part.type is None:
-            return None, wanted or DEFAULT_RELATIONSHIP
-        template = self._relationship_templates.get(part.type.text)
-        if template is None and is_lost(self._relationship_templates, part.type.text):
-            return None, None
-        if template is not None:
-            self._used_templates.add(template.name)
-            found = find_type("relationship", template.type, self._unit, self._units)
-        else:
-            found = self._units.require("relationship", part.type, self._unit, self._relationship_templates)
-        if found is None or found.name not in self._types.relationships:
-            return template, None
-        kinds = self._types.relationships[found.name].kinds
-        if wanted and wanted not in kinds:
-            self._diagnostics.error(
-                "wrong-relationship",
-                f'requirement "{shape.name}" needs a relationship of type {wanted}, not {found.name}',
-                part.type.span,
-                hint="use that type or one derived from it",
-                related=_defined_here(shape),
-            )
-            return template, None
-        return template, found.name
-
-    def _interfaces(
-        self,
-        relationship: RelationshipShape,
-        shape: RequirementShape,
-        template: entities.RelationshipTemplate | None,
-        part: entities.RelationshipPart | None,
-        owner: str,
-    ) -> tuple[MappingType[str, Interface], tuple[Call, ...]]:
-        """The interfaces of a relationship, and the calls in them."""
-        written = [template.interfaces if template else None, part.interfaces if part else None]
-        cached = (relationship.kinds[0], id(shape.interfaces))
-        if not any(written) and cached in self._plain_interfaces:
-            return self._plain_interfaces[cached]
-        merge = self._types.interfaces.merge
-        parts = relationship.interfaces
-        if shape.interfaces:
-            parts = merge(parts, shape.interfaces, shape.unit, owner=owner, relationship=True, defining=True)
-        for more in written:
-            if more:
-                parts = merge(parts, more, self._unit, owner=owner, relationship=True, defining=False)
-        finished = self._types.interfaces.finish(parts, {}, relationship=True)
-        found = finished, _interface_calls(finished)
-        if not any(written):
-            self._plain_interfaces[cached] = found
-        return found
-
-    def _count_user(self, target: _Target, span: Span | None) -> None:
-        place = (target.node.name, target.capability.name)
-        self._users[place] = self._users.get(place, 0) + 1
-        most = target.capability.occurrences[1]
-        if most is not None and self._users[place] > most:
+        target, capability = bound.target, bound.capability
+        users = self._users[target.name, capability.name] = self._users.get((target.name, capability.name), 0) + 1
+        most = capability.occurrences[1]
+        if most is not None and users > most:
             self._diagnostics.error(
                 "too-many-sources",
-                f'capability "{target.capability.name}" of "{target.node.name}" serves at most {_times(most)}',
-                span,
+                f'capability "{capability.name}" of "{target.name}" serves at most {_times(most)}',
+                bound.place.span,
                 hint="choose another target",
             )
+        return made
 
 
 def _defined_here(shape: RequirementShape) -> tuple[Related, ...]:
@@ -495,18 +366,3 @@ def _defined_here(shape: RequirementShape) -> tuple[Related, ...]:
 
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
-
-
-def _merged_properties(first: Mapping | None, second: Mapping | None) -> Mapping | None:
-    """The properties of a relationship template with those that a requirement gives on top."""
-    if first is None or second is None:
-        return first or second
-    values = {**first.values, **second.values}
-    keys = {k.text: k for k in (*first.keys, *second.keys)}
-    place = (second.source, second.line, second.column, second.end_line, second.end_column)
-    return Mapping(*place, [keys[n] for n in values], values)
-
-
-def _interface_calls(interfaces: MappingType[str, Interface]) -> tuple[Call, ...]:
-    operations = (o for i in interfaces.values() for o in i.operations.values())
-    return tuple({id(c): c for o in operations for i in o.inputs.values() for c in calls(i.value)}.values())

@@ -6,10 +6,12 @@ only follows from another one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.references import Place, References
+from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
 from ordito.model.service import Output, PropertyDefinition, Relationship, Service
 from ordito.model.templates import Templates, held_calls
@@ -46,13 +48,13 @@ def _resolve_topology(
     types.values.inputs = inputs
     templates = Templates(types, entry, diagnostics)
     templates.read(topology.node_templates or {})
-    requirements = Requirements(types, templates, entry, units, topology.relationship_templates or {}, diagnostics)
-    requirements.fulfil()
+    relationships = Relationships(types, entry, units, topology.relationship_templates or {}, diagnostics)
+    Requirements(types, templates, entry, units, relationships, diagnostics).fulfil()
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
-    by_template = {n: tuple(r) for n, r in requirements.by_template.items()}
+    by_template = {n: tuple(r) for n, r in relationships.by_template.items()}
     references = References(topology, types, templates.nodes, by_template, inputs, diagnostics)
-    _check_calls(templates, requirements, outputs, references)
+    _check_calls(templates, relationships.calls, outputs, references)
     incoming: dict[str, list[Relationship]] = {}
     for node in templates.nodes.values():
         for relationship in node.requirements:
@@ -122,10 +124,14 @@ def _outputs(
 
 
 def _check_calls(
-    templates: Templates, requirements: Requirements, outputs: MappingType[str, Output], references: References
+    templates: Templates,
+    between: MappingType[str, Iterable[Call]],
+    outputs: MappingType[str, Output],
+    references: References,
 ) -> None:
     """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
-    templates, the others for each template that has not put a value of its own in their place."""
+    templates, the others for each template that has not put a value of its own in their place. ``between`` are the
+    calls of relationships, by their keys."""
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
         place = Place(node=node)
@@ -139,9 +145,9 @@ def _check_calls(
             references.check_all((c for c in varying[node.type] if id(c) in held), place)
         references.check_mappings(node.interfaces, place)
         for relationship in node.requirements:
-            between = Place(relationship=relationship)
-            references.check_all(requirements.calls[relationship.key], between)
-            references.check_mappings(relationship.interfaces, between)
+            place = Place(relationship=relationship)
+            references.check_all(between[relationship.key], place)
+            references.check_mappings(relationship.interfaces, place)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())
 

@@ -38,8 +38,6 @@ FUNCTIONS = {
 LATER_FUNCTIONS = {"get_nodes_of_type"}
 """Functions of TOSCA 1.3 that are recognised and refused, since nothing evaluates them yet."""
 
-ENTITIES = ("SELF", "SOURCE", "TARGET", "HOST")
-
 
 def call_in(node: Node) -> str:
     """The name of the function that a node calls, "" where it is plain data: a map with exactly one key that is a

@@ -73,7 +73,7 @@ class Shape(Protocol[T_co]):
 class Key(msgspec.Struct, frozen=True, eq=False):
     """A keyname: its shape, whether it must be given, and the name it is written with where that is no identifier."""
 
-    shape: Any
+    shape: Shape[Any]
     required: bool = False
     written: str = ""
     instead: str = ""

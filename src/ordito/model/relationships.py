@@ -1,0 +1,197 @@
+"""Relationships: what a requirement that is bound to a node's capability becomes (§3.7.10, §3.8.2, §3.8.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Placed
+from ordito.model.service import Capability, Interface, NodeTemplate, Relationship
+from ordito.model.types import RelationshipShape, RequirementShape, Types
+from ordito.model.units import Unit, Units, find_type
+from ordito.source.nodes import Mapping
+from ordito.syntax import entities
+from ordito.syntax.entries import is_lost
+from ordito.syntax.expressions import Call, calls
+
+DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
+
+
+class Binding(msgspec.Struct, frozen=True):
+    """A requirement of a node (``source``) that is bound to a capability of another (``target``).
+
+    ``part`` is what the assignment says of the relationship, ``number`` counts the assignments of this requirement
+    from 1, ``index`` all requirements of the node from 0; ``place`` is where messages point to.
+    """
+
+    source: NodeTemplate
+    shape: RequirementShape
+    target: NodeTemplate
+    capability: Capability
+    part: entities.RelationshipPart | None
+    number: int
+    index: int
+    place: Placed
+
+
+class Relationships:
+    """Makes relationships, from relationship templates or by their types. ``calls`` holds each relationship's calls,
+    by its key; ``by_template`` those that each template gave rise to."""
+
+    def __init__(
+        self,
+        types: Types,
+        unit: Unit,
+        units: Units,
+        templates: MappingType[str, entities.RelationshipTemplate],
+        diagnostics: Diagnostics,
+    ) -> None:
+        self._types = types
+        self._unit = unit
+        self._units = units
+        self._templates = templates
+        self._diagnostics = diagnostics
+        self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
+        self._used: set[str] = set()
+        self.calls: dict[str, tuple[Call, ...]] = {}
+        self.by_template: dict[str, list[Relationship]] = {}
+
+    def check_templates(self) -> None:
+        """What is wrong with relationship templates, used or not."""
+        for item in self._templates.values():
+            self._types.find("relationship", item.type, self._unit)
+            if item.copy is not None:
+                self._diagnostics.error(
+                    "not-supported-yet",
+                    '"copy" of relationship templates is not carried out in this version',
+                    item.copy.span,
+                    hint="describe the relationship in full",
+                )
+
+    def warn_of_unused(self) -> None:
+        """Relationship templates that no requirement has named (R-3.8.4-3)."""
+        for name, item in self._templates.items():
+            if name not in self._used:
+                self._diagnostics.warning(
+                    "unused-template",
+                    f'relationship template "{name}" is used by no requirement',
+                    item.span,
+                    hint="name it below a requirement with relationship:",
+                )
+
+    def make(self, bound: Binding) -> Relationship | None:
+        """The relationship of a binding; None where it cannot be, which is reported."""
+        part, shape, capability = bound.part, bound.shape, bound.capability
+        template, kind = self._kind(part, shape)
+        relationship = self._types.relationships.get(kind) if kind is not None else None
+        if relationship is None:
+            return None
+        allowed = relationship.valid_target_types
+        if allowed and not any(t in capability.kinds for t in allowed):
+            self._diagnostics.error(
+                "wrong-capability",
+                f"{kind} leads to {' or '.join(allowed)}, not to {capability.kinds[0]}",
+                part.type.span if part is not None and part.type is not None else bound.place.span,
+                hint="choose another relationship type or another capability of the target",
+            )
+            return None
+        values = self._types.values
+        key = f"{bound.source.name}.{shape.name}" + (f".{bound.number}" if bound.number > 1 else "")
+        owner = f'the relationship of requirement "{shape.name}"'
+        written = _merged_properties(template.properties if template else None, part.properties if part else None)
+        properties = values.fields(written, relationship.properties, owner, "property", bound.place)
+        attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
+        interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
+        own = (c for value in (*properties.values(), *attributes.values()) for c in calls(value))
+        self.calls[key] = (*own, *inherited)
+        made = Relationship(
+            key=key,
+            source=bound.source.name,
+            requirement=shape.name,
+            index=bound.index,
+            target=bound.target.name,
+            capability=capability.name,
+            kinds=relationship.kinds,
+            template=template.name if template else "",
+            properties=properties,
+            attributes=attributes,
+            definitions=relationship.properties,
+            attribute_definitions=relationship.attributes,
+            interfaces=interfaces,
+            span=bound.place.span,
+        )
+        if template is not None:
+            self.by_template.setdefault(template.name, []).append(made)
+        return made
+
+    def _kind(
+        self, part: entities.RelationshipPart | None, shape: RequirementShape
+    ) -> tuple[entities.RelationshipTemplate | None, str | None]:
+        """The relationship template that is named, if any, and the full name of the relationship's type."""
+        wanted = shape.relationship
+        if part is None or part.type is None:
+            return None, wanted or DEFAULT_RELATIONSHIP
+        template = self._templates.get(part.type.text)
+        if template is None and is_lost(self._templates, part.type.text):
+            return None, None
+        if template is not None:
+            self._used.add(template.name)
+            found = find_type("relationship", template.type, self._unit, self._units)
+        else:
+            found = self._units.require("relationship", part.type, self._unit, self._templates)
+        if found is None or found.name not in self._types.relationships:
+            return template, None
+        kinds = self._types.relationships[found.name].kinds
+        if wanted and wanted not in kinds:
+            self._diagnostics.error(
+                "wrong-relationship",
+                f'requirement "{shape.name}" needs a relationship of type {wanted}, not {found.name}',
+                part.type.span,
+                hint="use that type or one derived from it",
+                related=(Related("defined here", shape.span),) if shape.span else (),
+            )
+            return template, None
+        return template, found.name
+
+    def _interfaces(
+        self,
+        relationship: RelationshipShape,
+        shape: RequirementShape,
+        template: entities.RelationshipTemplate | None,
+        part: entities.RelationshipPart | None,
+        owner: str,
+    ) -> tuple[MappingType[str, Interface], tuple[Call, ...]]:
+        """The interfaces of a relationship, and the calls in them."""
+        written = [template.interfaces if template else None, part.interfaces if part else None]
+        cached = (relationship.kinds[0], id(shape.interfaces))
+        if not any(written) and cached in self._plain_interfaces:
+            return self._plain_interfaces[cached]
+        merge = self._types.interfaces.merge
+        parts = relationship.interfaces
+        if shape.interfaces:
+            parts = merge(parts, shape.interfaces, shape.unit, owner=owner, relationship=True, defining=True)
+        for more in written:
+            if more:
+                parts = merge(parts, more, self._unit, owner=owner, relationship=True, defining=False)
+        finished = self._types.interfaces.finish(parts, {}, relationship=True)
+        found = finished, _interface_calls(finished)
+        if not any(written):
+            self._plain_interfaces[cached] = found
+        return found
+
+
+def _merged_properties(first: Mapping | None, second: Mapping | None) -> Mapping | None:
+    """The properties of a relationship template with those that a requirement gives on top."""
+    if first is None or second is None:
+        return first or second
+    values = {**first.values, **second.values}
+    keys = {k.text: k for k in (*first.keys, *second.keys)}
+    place = (second.source, second.line, second.column, second.end_line, second.end_column)
+    return Mapping(*place, [keys[n] for n in values], values)
+
+
+def _interface_calls(interfaces: MappingType[str, Interface]) -> tuple[Call, ...]:
+    operations = (o for i in interfaces.values() for o in i.operations.values())
+    return tuple({id(c): c for o in operations for i in o.inputs.values() for c in calls(i.value)}.values())
