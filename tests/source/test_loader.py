@@ -72,6 +72,7 @@ BROKEN = [
         ("yaml-syntax", "4:6", "begins in line 2"),
         {"x": {"a": ["p", "q"], "b": "1"}},
     ),
+    ("- p: { q: r\n  s: t\n- u", ("yaml-syntax", "1:12", "write } here"), [{"p": {"q": "r"}, "s": "t"}, "u"]),
     ("- [a # [comment]\n- b", ("yaml-syntax", "1:5", "write ] here"), [["a"], "b"]),
     ("- [a, 'it''s ]', \"]\\\"\"\n- b", ("yaml-syntax", "1:23", "write ] here"), [["a", "it's ]", ']"'], "b"]),
     ('a: "abc\nb: 1', ("yaml-syntax", "1:8", 'write " here'), {"a": "abc", "b": "1"}),

@@ -18,6 +18,7 @@ from ordito.syntax import entities
 from ordito.syntax.entries import Entries
 
 FILE = "tosca.artifacts.File"
+IMPLEMENTATION = "tosca.artifacts.Implementation"
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 
 
@@ -56,6 +57,11 @@ class Artifacts:
             )
             for ending in extensions:
                 self._by_extension.setdefault(ending.lower().lstrip("."), definition.name)
+
+    @property
+    def runnable(self) -> list[str]:
+        """The extensions of files that implement operations."""
+        return sorted(e for e, kind in self._by_extension.items() if IMPLEMENTATION in self.shapes[kind].kinds)
 
     def read_all(
         self, written: MappingType[str, entities.ArtifactDefinition] | None, unit: Unit

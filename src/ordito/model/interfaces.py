@@ -9,7 +9,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
-from ordito.model.artifacts import Artifacts
+from ordito.base.suggest import nearest
+from ordito.model.artifacts import FILE, Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.service import Artifact, Input, Interface, Operation
@@ -169,7 +170,10 @@ class Interfaces:
             shape = self.shapes.get(found.name) if found is not None else None
             if shape is None:
                 return InterfaceParts(name, ())
-            return self._typed(item.type, base, shape) if base is not None else _renamed(shape, name)
+            if base is not None:
+                return self._typed(item.type, base, shape)
+            self._warn_of_double(name, item, shape, inherited)
+            return _renamed(shape, name)
         if base is not None:
             return base
         by_type = find_type("interface", name, unit, self._units)
@@ -183,6 +187,23 @@ class Interfaces:
         else:
             self._diagnostics.unknown("unknown-interface", f"interface of {owner}", name, item.span, inherited)
         return InterfaceParts(name, ())
+
+    def _warn_of_double(
+        self,
+        name: str,
+        item: entities.InterfaceDefinition,
+        shape: InterfaceParts,
+        inherited: MappingType[str, InterfaceParts],
+    ) -> None:
+        """A second interface of one type is as good as any, but one with nearly the same name is a slip."""
+        near = nearest(name, [i.name for i in inherited.values() if i.kinds == shape.kinds])
+        if near:
+            self._diagnostics.warning(
+                "similar-interface",
+                f'"{name}" is another interface beside "{near[0]}", which has the same type',
+                item.span,
+                hint=f'did you mean "{near[0]}"?',
+            )
 
     def _typed(self, written: Scalar, base: InterfaceParts, shape: InterfaceParts) -> InterfaceParts:
         """An inherited interface that is given a type: its own, or one derived from it."""
@@ -328,13 +349,13 @@ class Interfaces:
         if parts.implementation is not None:
             written, unit = parts.implementation
             if isinstance(written, entities.Implementation):
-                primary = self._artifact(written.primary, unit, artifacts)
+                primary = self._primary(written.primary, unit, artifacts)
                 named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
                 dependencies = tuple(d for d in named if d is not None)
                 timeout = written.timeout
                 host = self._host(written.operation_host, hosts)
             else:
-                primary = self._artifact(written, unit, artifacts)
+                primary = self._primary(written, unit, artifacts)
         return Operation(
             interface=interface.name,
             name=parts.name,
@@ -348,6 +369,20 @@ class Interfaces:
             span=parts.span,
             output_spans=parts.output_spans,
         )
+
+    def _primary(
+        self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]
+    ) -> Artifact | None:
+        """The artifact that implements an operation; one of no particular type is probably misspelt."""
+        found = self._artifact(written, unit, artifacts)
+        if found is not None and isinstance(written, Scalar) and found.kinds[:1] == (FILE,):
+            self._diagnostics.warning(
+                "unknown-extension",
+                f'nothing is known to run "{written.text}": its type does not follow from its name',
+                written.span,
+                hint=f"name it with one of {', '.join(self._artifacts.runnable)}, or declare an artifact with a type",
+            )
+        return found
 
     def _artifact(
         self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]

@@ -10,6 +10,7 @@ from itertools import chain
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.suggest import nearest
 from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDefinition, Schema
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
@@ -138,12 +139,14 @@ class Templates:
     ) -> MappingType[str, Capability]:
         values = self._types.values
         found = dict(shared.capabilities) if item.capabilities else shared.capabilities
+        mistaken: set[str] = set()
         for name, assignment in (item.capabilities or {}).items():
             definition = shape.capabilities.get(name)
             if definition is None:
                 self._diagnostics.unknown(
                     "unknown-capability", f"capability of {what}", name, assignment.span, shape.capabilities
                 )
+                mistaken.update(nearest(name, [n for n in shape.capabilities if n not in (item.capabilities or ())]))
                 continue
             if not definition.kinds:
                 continue
@@ -165,7 +168,8 @@ class Templates:
                 occurrences,
             )
         for name, needed in shared.needed:
-            if not item.capabilities or (name not in item.capabilities and not is_lost(item.capabilities, name)):
+            written = name in (item.capabilities or ()) or is_lost(item.capabilities, name)
+            if not written and name not in mistaken:
                 hint = f'assign it below "capabilities: {name}: properties:"'
                 values.missing(needed, f'capability "{name}" of {what} lacks the required property', item, hint)
         return found

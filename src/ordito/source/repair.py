@@ -12,6 +12,8 @@ import msgspec
 import yaml
 
 CLOSERS = {"[": "]", "{": "}"}
+BEGIN = re.compile(r" *(?:- +)*")
+"""What stands before the first word of a line: its siblings begin in the same column, or further left."""
 TOKEN = re.compile(r"""(?<=[\[{,:?\s-])"(?:\\.|[^"\\])*"|(?<=[\[{,:?\s-])'(?:''|[^'])*'|(?<=\s)\#.*|[\[\]{}]""")
 """What matters inside of brackets: quoted texts, comments, and brackets again."""
 
@@ -45,7 +47,8 @@ def find_repair(lines: list[str], error: yaml.MarkedYAMLError) -> Repair | None:
 
 def _last_line(lines: list[str], first: int) -> int:
     """The last line that belongs to what begins on a line."""
-    indentation = _indentation(lines[first])
+    begin = BEGIN.match(lines[first])
+    indentation = begin.end() if begin is not None else 0
     last = first
     for number in range(first + 1, len(lines)):
         if not lines[number].strip():

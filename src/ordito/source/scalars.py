@@ -34,7 +34,11 @@ def core_value(scalar: Scalar) -> None | bool | int | float | str:
 
 def integer(text: str) -> int | None:
     """The integer written by ``text`` (decimal, ``0o`` octal, ``0x`` hexadecimal), or None."""
-    if len(text) > MOST_DIGITS or not INTEGER.fullmatch(text):
+    if len(text) > MOST_DIGITS:
+        return None
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    if not INTEGER.fullmatch(text):
         return None
     return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
 
