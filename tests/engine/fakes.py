@@ -225,8 +225,9 @@ class FakeProvider:
         self.made.append(instance)
         return Provided({"public_address": "127.0.0.1"}, "made")
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
         await asyncio.sleep(0)
+        return True
 
 
 class MemoryJournal:

@@ -199,3 +199,25 @@ def test_a_kept_node_in_the_middle_hands_the_order_on() -> None:
 
 def _with_local(world: World, instance: str, local: str) -> Delta:
     return Delta(instances=(msgspec.structs.replace(world.snapshot.instances[instance], local=local),))
+
+
+def test_another_host_or_another_target_is_another_form() -> None:
+    """What exists is neither moved nor bound to something else: that is refused, not passed over."""
+    script = ["create"]
+    world = World(
+        service(compute("h"), compute("h2"), node("d"), node("e"), node("a", on("h"), "d", operations=script))
+    )
+    world.run()
+    world.service = service(
+        compute("h"), compute("h2"), node("d"), node("e"), node("a", on("h2"), "d", operations=script)
+    )
+    with pytest.raises(PlanRefused) as caught:
+        world.plan()
+    assert codes(caught.value.diagnostics) == ["changed-running"]
+    assert 'a_1 is hosted on h_1, and the template wants it on "h2"' in caught.value.diagnostics[0].message
+    world.service = service(
+        compute("h"), compute("h2"), node("d"), node("e"), node("a", on("h"), "e", operations=script)
+    )
+    with pytest.raises(PlanRefused) as caught:
+        world.plan()
+    assert codes(caught.value.diagnostics) == ["changed-running"]

@@ -2,8 +2,9 @@
 
 import pytest
 
+from ordito.planning.options import PlanRefused
 from ordito.work.invocation import Ending
-from tests.support.runs import World, assert_order, failing, is_before, steps_of
+from tests.support.runs import World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
@@ -170,10 +171,21 @@ def test_unreachable_and_cancelled_operations_count_as_started_or_not() -> None:
     assert list(world.snapshot.instances["a_1"].failed) == ["Standard.create"]
 
 
-def test_orphans_are_kept_and_named() -> None:
+def test_a_node_that_is_gone_from_the_template_is_removed_before_anything_else_is_deployed() -> None:
+    """Its definitions are those of the service that was deployed, which only undeploying uses."""
     world = shop()
     world.run()
     world.service = service(compute("server"), node("db", on("server"), operations=ALL))
-    made = world.plan()
-    assert made.is_empty
-    assert any('node "web" is gone from the template' in w and "web_1, web_2" in w for w in made.warnings)
+    with pytest.raises(PlanRefused) as caught:
+        world.plan()
+    assert codes(caught.value.diagnostics) == ["removed-node"] * 2
+    assert "web_1, web_2" in caught.value.diagnostics[1].message
+    assert "undeploy first" in caught.value.diagnostics[1].hint
+
+
+def test_what_goes_with_its_host_may_be_of_a_node_that_the_service_does_not_have() -> None:
+    world = World(service(compute("server"), node("a", on("server")), node("b", on("server"))))
+    world.run()
+    world.service = service(compute("server"), node("a", on("server")))
+    world.run("undeploy")
+    assert world.snapshot.instances["b_1"].note == "went with its host"

@@ -13,3 +13,23 @@ def beside(file: str, path: str) -> str:
 def extension(file: str) -> str:
     """The part after the last dot of a file's name, in lower case, "" where there is none."""
     return posixpath.splitext(file)[1].lower().lstrip(".")
+
+
+def levels_above(path: str) -> int:
+    """How many folders above where it is looked from a path leads: the number of ``..`` at its beginning."""
+    parts = posixpath.normpath(path).split("/")
+    return next((n for n, part in enumerate(parts) if part != ".."), len(parts))
+
+
+def above(folder: str, levels: int) -> str:
+    """The folder so many levels above an absolute one."""
+    for _ in range(levels):
+        folder = posixpath.dirname(folder)
+    return folder
+
+
+def from_above(folder: str, levels: int, path: str) -> str:
+    """A path that is relative to an absolute folder, seen from so many levels above it."""
+    if not levels or path.startswith("/") or "://" in path:
+        return path
+    return posixpath.relpath(posixpath.join(folder, path), above(folder, levels))

@@ -174,7 +174,8 @@ class Workers:
                 provided = await provider.create(instance, kinds, delegation.properties)
                 outcome = Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.attributes, message=provided.message)
             else:
-                await provider.delete(instance, kinds, delegation.attributes)
+                gone = await provider.delete(instance, kinds, delegation.attributes)
+                outcome = Outcome(Ending.SUCCEEDED, changed=gone)
         except asyncio.CancelledError:
             if not self._ending:
                 raise

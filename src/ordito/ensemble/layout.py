@@ -14,10 +14,10 @@ PRIVATE = ".ordito"
 
 
 class Layout:
-    """The paths of one ensemble; ``root`` is its directory, as an absolute path."""
+    """The paths of one ensemble; ``root`` is its directory, as an absolute path without ``..``."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.absolute()
+        self.root = Path(os.path.abspath(root))  # noqa: PTH100  (links stay as they are)
         self.manifest = self.root / MANIFEST
         self.status = self.root / "status"
         self.jobs = self.root / "jobs"

@@ -73,10 +73,7 @@ def _drop(draft: Draft, member: Member, call: int) -> int:
 def _first_far(draft: Draft, member: Member, relationship: Relationship, side: Side) -> str:
     """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
     first of the node."""
+    if relationship.is_hosting:
+        return member.record.host if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
     far = relationship.target if side is Side.SOURCE else relationship.source
-    if relationship.is_hosting and side is Side.SOURCE:
-        return member.record.host
-    for other in draft.of_node.get(far, ()):
-        if not other.goes and (not relationship.is_hosting or other.record.host == member.id):
-            return other.id
-    return ""
+    return next((other.id for other in draft.of_node.get(far, ()) if not other.goes), "")

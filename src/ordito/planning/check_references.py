@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 from ordito.model.service import CONFIGURE, STANDARD, NodeTemplate, Operation, Service
@@ -16,10 +17,9 @@ OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
 def check_references(draft: Draft) -> None:
     """Warn of every input that reads from a node which nothing orders before, and of every operation that runs before
     the source exists and reads from it (§7.2.3.3)."""
-    above: dict[str, set[str]] = {}
     for node in draft.ordered:
         for operation, call in _node_calls(node):
-            _check_order(draft, node, operation, call, above)
+            _check_order(draft, node, operation, call)
         _check_early_sources(draft, node)
 
 
@@ -35,15 +35,11 @@ def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
                         yield operation, call
 
 
-def _check_order(
-    draft: Draft, node: NodeTemplate, operation: Operation, call: Call, above: dict[str, set[str]]
-) -> None:
+def _check_order(draft: Draft, node: NodeTemplate, operation: Operation, call: Call) -> None:
     name = str(call.arguments[0])
     if name == node.name or name not in draft.service.nodes:
         return
-    if node.name not in above:
-        above[node.name] = _required(draft.service, node)
-    if name not in above[node.name]:
+    if not _requires(draft.service, node, name):
         draft.diagnostics.warning(
             "unordered-reference",
             f'{operation.interface}.{operation.name} of node "{node.name}" reads from node "{name}", and nothing has'
@@ -77,13 +73,15 @@ def _reading(value: Value) -> Iterator[Call]:
         yield from (c for c in calls(value) if c.function in OF_INSTANCES)
 
 
-def _required(service: Service, node: NodeTemplate) -> set[str]:
-    """Everything that a node requires, directly and in turn."""
+def _requires(service: Service, node: NodeTemplate, wanted: str) -> bool:
+    """Whether a node requires another, directly or in turn; the nearest are looked at first."""
     found: set[str] = set()
-    waiting = [r.target for r in node.requirements]
+    waiting = deque(r.target for r in node.requirements)
     while waiting:
-        name = waiting.pop()
+        name = waiting.popleft()
+        if name == wanted:
+            return True
         if name not in found:
             found.add(name)
             waiting.extend(r.target for r in service.nodes[name].requirements)
-    return found
+    return False

@@ -20,12 +20,12 @@ def choose_instances(draft: Draft) -> None:
     for node in draft.ordered:
         _choose(draft, node)
     for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
-        ids = ", ".join(draft.snapshot.ids_of(name))
-        draft.diagnostics.warning(
-            "orphaned",
-            f'node "{name}" is gone from the template, and its instances are kept: {ids}',
+        ids = ", ".join(i.id for i in draft.snapshot.of_node(name))
+        draft.diagnostics.error(
+            "removed-node",
+            f'node "{name}" is gone from the template, and still has instances: {ids}',
             None,
-            hint="undeploy removes them",
+            hint="undeploy first, which uses the files that were deployed; then deploy what the template says now",
         )
 
 
@@ -38,7 +38,7 @@ def all_instances(draft: Draft) -> None:
             fate, reason = (Fate.LEAVE, "undeploy") if started else (Fate.DROP, "it was never started")
             draft.put(Member(record, node, fate, reason))
     for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
-        ids = ", ".join(draft.snapshot.ids_of(name))
+        ids = ", ".join(i.id for i in draft.snapshot.of_node(name))
         draft.diagnostics.warning(
             "orphaned", f'node "{name}" is not in this service, and its instances are kept: {ids}', None
         )

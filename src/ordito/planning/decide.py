@@ -28,6 +28,16 @@ class Changed:
         """An instance has an operation that differs."""
         self._found.setdefault((node.name, call, what), []).append(instance)
 
+    def moved(self, member: Member, target: str) -> None:
+        """An instance lies on a host that the template does not name any more."""
+        self._draft.diagnostics.error(
+            "changed-running",
+            f'{member.id} is hosted on {member.record.host}, and the template wants it on "{target}"; deploy does not'
+            " move what exists",
+            member.template.span,
+            hint=f'undeploy and deploy again to have "{member.template.name}" where it is described now',
+        )
+
     def report(self) -> None:
         """Refuse the plan for what was found."""
         for (node, number, what), instances in self._found.items():
@@ -57,6 +67,10 @@ def decide(draft: Draft) -> None:
 
 def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: Changed) -> None:
     record = member.record
+    wanted, host = member.template.host, draft.snapshot.instances.get(record.host)
+    if (wanted.target if wanted else "") != (host.node if host else ""):
+        changed.moved(member, wanted.target if wanted else "nothing")
+        return
     if not record.created and not record.applied:
         member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return

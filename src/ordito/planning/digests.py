@@ -23,7 +23,8 @@ DIGEST_LENGTH = 32
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What is carried out: files with their digests, values, and the context in which these are evaluated."""
+    """What is carried out: files with their digests and targets with their relationship types, values, and the
+    context in which these are evaluated."""
 
     files: tuple[tuple[str, str], ...]
     values: Mapping[str, Value]
@@ -47,12 +48,12 @@ class Digests:
     def content(self, operation: Operation, context: Context) -> Content:
         """What an operation with an implementation carries out."""
         assert operation.implementation is not None
-        files = (operation.implementation, *operation.dependencies)
-        return Content(
-            tuple((f.file, self._digests.get(f.file, "")) for f in files),
-            {i.name: i.value for i in operation.inputs.values() if i.has_value},
-            context,
-        )
+        files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
+        if context.node:
+            # An operation of a node was carried out beside what the node requires; other targets are another form.
+            required = self._service.nodes[context.node].requirements
+            files += [(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required]
+        return Content(tuple(files), {i.name: i.value for i in operation.inputs.values() if i.has_value}, context)
 
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make."""

@@ -131,6 +131,7 @@ class Draft:
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
         self._computes: dict[str, str] = {}
+        self._first_hosted: dict[str, dict[str, str]] = {}
 
     def add(self, step: DraftStep) -> int:
         """Add a step; gives its number."""
@@ -162,6 +163,16 @@ class Draft:
         while (host := self.members.get(found[-1].host)) is not None:
             found.append(host.record)
         return tuple(found)
+
+    def first_hosted(self, node: str, host: str) -> str:
+        """The first instance of a node that stays on a host, "" where there is none; once all members are chosen."""
+        first = self._first_hosted.get(node)
+        if first is None:
+            first = self._first_hosted[node] = {}
+            for member in self.of_node.get(node, ()):
+                if not member.goes:
+                    first.setdefault(member.record.host, member.id)
+        return first.get(host, "")
 
     def runs_on(self, where: Where, instance: str, far: str = "") -> str:
         """The Compute instance on which an operation runs, "" for the orchestrator."""

@@ -34,5 +34,6 @@ class LocalhostProvider:
             "this machine",
         )
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
-        """Nothing: the machine stays."""
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
+        """Nothing: the machine stays, and so does what runs on it."""
+        return False

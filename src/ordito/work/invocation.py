@@ -154,8 +154,8 @@ class Provider(Protocol):
     async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
         """Make the instance, or find it where it was made already; idempotent by instance id."""
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> None:
-        """Remove the instance; no error where it is gone."""
+    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
+        """Remove the instance; no error where it is gone. Gives whether what ran on it is gone with it."""
 
 
 class Delegation(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ordito.base.paths import above, from_above, levels_above
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
@@ -72,20 +73,23 @@ class Operations:
         environment = self._environments.prepare(self._place(step, call), step)
         if environment.refusals:
             return Prepared(refusal="; ".join(environment.refusals), warnings=environment.warnings)
+        levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in environment.files)))
         invocation = Invocation(
             job=self._job,
             step=step.id,
             attempt=attempt,
             processor=call.processor,
-            root=self._root,
-            artifact=call.artifact,
+            root=above(self._root, levels),
+            artifact=from_above(self._root, levels, call.artifact),
             environment=environment.variables,
-            dependencies=call.dependencies,
+            dependencies=tuple(from_above(self._root, levels, d) for d in call.dependencies),
             large=environment.large,
             outputs=call.outputs,
             timeout=call.timeout,
             host=step.runs_on,
-            files=environment.files,
+            files=tuple(
+                msgspec.structs.replace(p, file=from_above(self._root, levels, p.file)) for p in environment.files
+            ),
         )
         return Prepared(invocation, warnings=environment.warnings)
 
@@ -143,7 +147,7 @@ class Operations:
         if step.link:
             delta = self._end_of_link(step, call, outcome, change)
         elif outcome.succeeded and step.leave == DELETED:
-            delta = self._deleted(step, change)
+            delta = self._deleted(step, change, host_is_gone=outcome.changed is not False)
         else:
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
         return outcome, msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
@@ -177,14 +181,15 @@ class Operations:
             record, last_config_change=change, last_state_change=change if modified else record.last_state_change
         )
 
-    def _deleted(self, step: Step, change: str) -> Delta:
-        """An instance is gone, with its links, and with everything that it still hosted."""
+    def _deleted(self, step: Step, change: str, *, host_is_gone: bool) -> Delta:
+        """An instance is gone, with its links, and with everything that it still hosted; what a machine hosted that
+        itself stays (nothing was changed by removing it) is still there."""
         note, with_host = "", WENT_WITH_HOST
         if self._plan.workflow != "undeploy":
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0
-        while index < len(gone):
+        while host_is_gone and index < len(gone):
             hosted = self._snapshot.hosted_on(gone[index].id)
             gone.extend(self._gone(self._snapshot.instances[i], change, with_host) for i in hosted)
             index += 1
@@ -209,8 +214,8 @@ class Operations:
 
     def _ends(self, record: Instance) -> Iterable[str]:
         """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
-        template = self._service.nodes[record.node]
-        ends = [end_id(r.key, record.id, "source") for r in template.requirements]
+        template = self._service.nodes.get(record.node)
+        ends = [end_id(r.key, record.id, "source") for r in template.requirements] if template else []
         ends += [end_id(r.key, record.id, "target") for r in self._service.incoming.get(record.node, ())]
         return (e for e in ends if e in self._snapshot.attributes or e in self._snapshot.outputs)
 
