@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from ordito.executors.local import LocalExecutor
+from ordito.executors.process_table import Marker, Process, processes_of
 from ordito.work.invocation import Ending, Invocation, Outcome, Placement, Started
 from tests.executors.place import JOB, Place, is_gone, until
 
@@ -235,6 +236,25 @@ def test_the_step_runs_again_after_it_was_settled(crash: Crash) -> None:
     ran = crash.place.run("X=again", outputs=("X",))
     assert ran.outcome.outputs == {"X": "again"}
     assert crash.settle(ran.started) == msgspec.structs.replace(ran.outcome, seconds=0.0)
+
+
+def test_what_cannot_be_ended_fails_the_step(crash: Crash, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was started, so it is no step that never was; the job ends, so what helps is to deploy again."""
+    place = crash.place
+    place.write("f", "x")
+    copy = place.scrap / "copy"
+    started = crash.at(WAIT, files=(Placement("f", str(copy), remove=True),))
+
+    async def in_vain(marker: Marker, grace: float) -> list[Process]:
+        return processes_of(marker)
+
+    monkeypatch.setattr("ordito.executors.local.end_processes", in_vain)
+    outcome = crash.settle(started)
+    assert outcome is not None
+    assert outcome.ending is Ending.FAILED
+    assert f"{started.pid} (state S)" in outcome.message
+    assert "end them, then deploy (or undeploy) again" in outcome.message
+    assert not copy.exists()
 
 
 def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestrator]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ordito.work.invocation import Ending
+from ordito.executors.environment_files import KEPT
+from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from tests.executors.place import Place
 
 ODD = [
@@ -68,6 +70,80 @@ def test_a_large_environment_is_in_a_file_to_be_sourced(place: Place) -> None:
     )
     ran = place.run(script, large=large, outputs=tuple(f"OUT_{n}" for n in range(len(ODD))))
     assert ran.outcome.outputs == {f"OUT_{n}": value for n, value in enumerate(ODD)}
+    assert place.left() == []
+
+
+SAYS_FILE = """. "$ORDITO_ENVIRONMENT_FILE"
+FILE=$ORDITO_ENVIRONMENT_FILE MODE=$(stat -c %a "$FILE") INODE=$(stat -c %i "$FILE") OUT=$node_1_I"""
+FILE_OUTPUTS = ("FILE", "MODE", "INODE", "OUT")
+
+
+def test_steps_that_see_the_same_share_their_environment_file(place: Place) -> None:
+    """One file per mapping, however many steps: n steps do not write n files of n entries. Others cannot read it."""
+    large = {f"node_{n}_I": str(n) for n in range(1, 5)}
+    steps = [
+        place.invocation(SAYS_FILE, step=f"s{n}", environment={"N": str(n)}, large=large, outputs=FILE_OUTPUTS)
+        for n in range(6)
+    ]
+
+    async def run(batch: list[Invocation]) -> list[dict[str, object]]:
+        told = [progress async for _, progress in place.executor.run(batch)]
+        return [progress.outputs for progress in told if isinstance(progress, Outcome)]
+
+    # At the same time, and one after the other.
+    found = asyncio.run(run(steps[:4])) + asyncio.run(run(steps[4:5])) + asyncio.run(run(steps[5:]))
+    assert len(found) == 6
+    assert all(outputs == found[0] for outputs in found)
+    assert (found[0]["MODE"], found[0]["OUT"]) == ("400", "1")
+    changed = place.invocation(SAYS_FILE, large={**large, "node_1_I": "new"}, outputs=FILE_OUTPUTS)
+    assert asyncio.run(run([changed]))[0]["OUT"] == "new"
+    place.executor.close()
+    assert not place.slots.exists()
+
+
+def test_environment_files_that_nobody_uses_do_not_pile_up(place: Place) -> None:
+    """Each step sees other variables: only a few files stay for steps to come, and one that is used is not removed."""
+    gate = place.scrap / "gate"
+    os.mkfifo(gate)
+    waiting = place.invocation(f"read x <{gate}\n{SAYS_FILE}", "wait.sh", large={"node_1_I": "w"}, outputs=("OUT",))
+
+    async def run() -> Outcome:
+        waiter = asyncio.create_task(place.arun(waiting))
+        for n in range(20):
+            outcome = (
+                await place.arun(place.invocation(SAYS_FILE, large={"node_1_I": str(n)}, outputs=("OUT",)))
+            ).outcome
+            assert outcome.outputs == {"OUT": str(n)}
+        with gate.open("w") as opened:
+            opened.write("\n")
+        return (await waiter).outcome
+
+    assert asyncio.run(run()).outputs == {"OUT": "w"}
+    assert len(list(place.slots.glob("*/environment-*"))) == KEPT
+
+
+def test_an_environment_file_may_name_the_scratch_folder(place: Place) -> None:
+    """Each step has a folder of its own, so it gets a file of its own too."""
+    large = {"node_1_I": f"{SCRATCH}x", "other": "o"}
+    for step in ("s1", "s2"):
+        ran = place.run(f'{SAYS_FILE}\n[ "$OUT" = "$PWD/x" ] || exit 9', step=step, large=large, outputs=FILE_OUTPUTS)
+        assert ran.outcome.succeeded, ran.text
+        assert ran.outcome.outputs["MODE"] == "400"
+    assert place.left() == []
+
+
+def test_a_long_and_a_shared_variable_are_in_one_file(place: Place) -> None:
+    """R-13.2.7-4."""
+    long = "x" * 200_000
+    ran = place.run(
+        '. "$ORDITO_ENVIRONMENT_FILE"\n[ "${#LONG}" = 200000 ] && [ "$(grep -c "^LONG=" "$ORDITO_ENVIRONMENT_FILE")" = 1 ]\n'
+        "OUT=$node_1_I",
+        environment={"LONG": long},
+        large={"node_1_I": "1"},
+        outputs=("OUT",),
+    )
+    assert ran.outcome.outputs == {"OUT": "1"}
+    assert ran.outcome.succeeded
     assert place.left() == []
 
 

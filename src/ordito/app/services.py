@@ -12,6 +12,7 @@ from ordito.model.service import Artifact, Interface, Service
 from ordito.source.package import Package, open_package
 
 MISSING_FILE = "missing-artifact"
+IMPLEMENTATION = "tosca.artifacts.Implementation"
 
 
 class ReadService(msgspec.Struct, frozen=True):
@@ -31,20 +32,32 @@ def read_service(path: str, diagnostics: Diagnostics) -> ReadService:
 
 
 def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:
-    """See whether the local files that artifacts name exist: errors where they are ``required``, else warnings."""
-    seen: set[str] = set()
+    """See whether the files that artifacts name can be used: errors where they are ``required``, else warnings."""
+    seen: set[tuple[str, bool]] = set()
+    report = diagnostics.error if required else diagnostics.warning
     for artifact in artifacts(read.service):
-        if artifact.file in seen or is_remote(artifact.file):
+        runs = IMPLEMENTATION in artifact.kinds
+        if (artifact.file, runs) in seen:
             continue
-        seen.add(artifact.file)
-        if not read.package.has(artifact.file):
-            report = diagnostics.error if required else diagnostics.warning
-            report(
-                MISSING_FILE,
-                f"there is no file {read.package.shown(artifact.file)}",
-                artifact.span,
-                hint="artifact files are looked for relative to the file that names them",
-            )
+        seen.add((artifact.file, runs))
+        problem, hint = _problem(artifact, read.package, runs=runs)
+        if problem:
+            report(MISSING_FILE, problem, artifact.span, hint=hint)
+
+
+def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, str]:
+    """What stands against using an artifact's file, and what to do; ("", "") where nothing does."""
+    file = artifact.file
+    if is_remote(file):
+        return f"{file} is not fetched: artifacts come from files in this version", "put a copy beside the template"
+    if file.startswith("/"):
+        return f"{file} is an absolute path, which belongs to no service", "put the file beside the template"
+    if not package.has(file):
+        hint = "artifact files are looked for relative to the file that names them"
+        return f"there is no file {package.shown(file)}", hint
+    if runs and not package.path(file).is_file():
+        return f"{package.shown(file)} is a folder, and cannot be run", "name a file in it"
+    return "", ""
 
 
 def artifacts(service: Service) -> Iterator[Artifact]:

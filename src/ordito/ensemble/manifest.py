@@ -33,6 +33,7 @@ from ordito.instances.records import Snapshot
 T = TypeVar("T")
 
 MARKER = b"# ==== What follows is written by ordito: the status of this ensemble. Edit above this line. ====\n"
+END = b"# ==== The status ends here. ====\n"
 _MARKER_LINE = re.compile(rb"^# ==== What follows is written by ordito: [^\r\n]*====\r?(?:\n|\Z)", re.MULTILINE)
 
 LARGEST_INLINE = 10_000
@@ -95,7 +96,7 @@ def write_manifest(
         row = msgspec.structs.replace(row, parts=dict(_write_parts(layout, rows)))
     else:
         row = msgspec.structs.replace(row, instances=dict(rows))
-    machine = MARKER + "".join(block({"status": msgspec.to_builtins(row)})).encode()
+    machine = MARKER + "".join(block({"status": msgspec.to_builtins(row)})).encode() + END
     found = read_manifest(layout) or ManifestParts()
     write_whole(layout.manifest, [join(ManifestParts(found.user, machine))])
     _remove_old_parts(layout, row.parts)
@@ -153,6 +154,10 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
     if found is None or not found.machine:
         return Snapshot(), Status()
     name = str(layout.manifest)
+    if not found.machine.rstrip().endswith(END.rstrip()):
+        raise EnsembleError(
+            f"{name}: the machine part is cut off: its last line, {END.decode().strip()!r}, is missing", RESTORE
+        )
     first_line = found.user.count(b"\n") + 1
     data = _load(found.machine, name, first_line)
     if not isinstance(data, dict) or set(data) != {"status"}:
@@ -164,6 +169,10 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
     instances = dict(row.instances)
     for part in row.parts:
         instances.update(_read_part(layout, part))
+    if len(instances) != row.records:
+        raise EnsembleError(
+            f"{name}: the status speaks of {row.records} instances, and holds {len(instances)}", RESTORE
+        )
     for instance in instances:
         if not _INSTANCE_ID.fullmatch(instance):
             raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", RESTORE)
@@ -216,7 +225,7 @@ def _named_parts(machine: bytes) -> Iterator[tuple[str, str]]:
     """The files named at the end of the machine's part, read without a parser: this is asked for at every command."""
     _, found, parts = machine.rpartition(b"\n  parts:\n")
     if found:
-        for line in parts.splitlines():
+        for line in parts.removesuffix(END).splitlines():
             name, _, digest = line.decode("utf-8", "replace").strip().rpartition(": ")
             try:
                 yield json.loads(name) if name.startswith('"') else name, digest.strip('"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar, cast
 
 import msgspec
 
@@ -23,11 +23,14 @@ class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forb
     """One mapping of the file: its keys in this order, those that say nothing left out."""
 
 
+OperationalStatus = Literal["unknown", "pending", "ok", "degraded", "error", "absent"]
+
+
 class ReadyState(_Row, frozen=True, omit_defaults=False):
     """The three states of an instance, always all of them."""
 
-    local: str
-    effective: str
+    local: OperationalStatus
+    effective: OperationalStatus
     state: str
 
 
@@ -85,8 +88,9 @@ class LastJobRow(_Row, frozen=True):
 
 
 class StatusRow(_Row, frozen=True):
-    """The whole of `status:`. ``parts`` names the files that hold the instances of a large ensemble, each with the
-    SHA-256 of its content; ``highest`` has numbers that no instance bears any more."""
+    """The whole of `status:`. ``records`` is the number of instances it holds, deleted ones included. ``parts`` names
+    the files that hold the instances of a large ensemble, each with the SHA-256 of its content; ``highest`` has
+    numbers that no instance bears any more."""
 
     format: str = ""
     service: str = ""
@@ -98,6 +102,7 @@ class StatusRow(_Row, frozen=True):
     given: dict[str, GivenValue] = {}
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
+    records: int = 0
     highest: dict[str, int] = {}
     instances: dict[str, InstanceRow] = {}
     relationships: dict[str, LinkRow] = {}
@@ -125,6 +130,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         given=status.given,
         outputs=status.outputs,
         counts=_sorted(status.counts),
+        records=len(snapshot.instances),
         highest=_sorted(_numbers_beyond(snapshot)),
         relationships={link.id: _link_row(link, snapshot) for link in sorted(orphans, key=lambda link: link.id)},
         relationship_ends={
@@ -144,7 +150,11 @@ def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[
             InstanceRow(
                 template=instance.node,
                 index=instance.index,
-                ready_state=ReadyState(instance.local, effective.get(instance.id, instance.local), instance.state),
+                ready_state=ReadyState(
+                    cast(OperationalStatus, instance.local),
+                    cast(OperationalStatus, effective.get(instance.id, instance.local)),
+                    instance.state,
+                ),
                 host=instance.host,
                 created=instance.created,
                 last_config_change=instance.last_config_change,

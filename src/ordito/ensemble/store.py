@@ -98,10 +98,7 @@ def read_ensemble(root: str | Path) -> Ensemble:
         snapshot, status = read_state(layout)
         return Ensemble(layout, snapshot, status, None, None)
     try:
-        if journal.is_truth(state_digest(layout)):
-            snapshot, status = journal.snapshot(), journal.status()
-        else:
-            snapshot, status = read_state(layout)
+        snapshot, status, _ = _read(layout, journal)
         return Ensemble(layout, snapshot, status, journal, None)
     except BaseException:
         journal.shut()
@@ -109,18 +106,25 @@ def read_ensemble(root: str | Path) -> Ensemble:
 
 
 def _synchronised(layout: Layout, journal: Journal) -> tuple[Snapshot, Status]:
-    """What exists: by the journal's rows if the files were written from them, else by the files.
+    """What exists, with the journal's rows brought in step with it."""
+    snapshot, status, changed = _read(layout, journal)
+    if changed is not None:
+        journal.replace_state(snapshot, status, changed)
+    return snapshot, status
+
+
+def _read(layout: Layout, journal: Journal) -> tuple[Snapshot, Status, str | None]:
+    """What exists: by the journal's rows if the files were written from them, else by the files, whose digest is given
+    then.
 
     The files may have been changed by a merge, or come from another clone.
     """
     digest = state_digest(layout)
     if journal.is_truth(digest):
-        return journal.snapshot(), journal.status()
+        return journal.snapshot(), journal.status(), None
     if not digest and journal.holds_instances():
         raise EnsembleError(
             f"{layout.manifest} has no machine part, but {layout.journal} knows instances",
             "restore the file from git; if those instances are really gone, remove the directory .ordito",
         )
-    snapshot, status = read_state(layout)
-    journal.replace_state(snapshot, status, digest)
-    return snapshot, status
+    return *read_state(layout), digest

@@ -12,6 +12,7 @@ import msgspec
 from ordito.executors.commands import COMMANDS, Script, read_head
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.environment import Environment, unfit_variable
+from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
 from ordito.executors.operation import Command, Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
@@ -28,11 +29,12 @@ TAIL_BYTES = 32_768
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What an executor gives to each attempt: the basic variables, the folder of all slots, patience, and who takes
-    care of a child process that stays behind."""
+    """What an executor gives to each attempt: the basic variables, the folder of all slots, files of variables that
+    several share, patience, and who takes care of a child process that stays behind."""
 
     base: Mapping[str, str]
     area: str
+    shared: EnvironmentFiles
     patience: Patience
     left: Callable[[int], None]
 
@@ -58,6 +60,7 @@ class Attempt:
         self._surroundings = surroundings
         self._copies: list[Copy] = []
         self._files: list[str] = []
+        self._shared: EnvironmentFile | None = None
         self._process: OperationProcess | None = None
         self._ended: Ended | None = None
         self._cancelled = False
@@ -113,8 +116,15 @@ class Attempt:
             await in_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
         if invocation.dependencies:
             path = await self._with_dependencies(path)
+        if invocation.large:
+            self._shared = self._surroundings.shared.take(invocation.job, invocation.large)
         environment = Environment(
-            invocation, self._surroundings.base, scratch=slot.work, outputs=slot.outputs, file=slot.environment
+            invocation,
+            self._surroundings.base,
+            scratch=slot.work,
+            outputs=slot.outputs,
+            file=slot.environment,
+            shared=self._shared.path if self._shared else "",
         )
         self._write(slot.environment, environment.file)
         self._write(slot.unexported, environment.unexported)
@@ -132,7 +142,7 @@ class Attempt:
     def _write(self, path: str, text: str) -> None:
         if text:
             self._files.append(path)
-            Path(path).write_text(text, encoding="utf-8", errors="surrogateescape")
+            write_private(path, text)
 
     def _start(self, command: Command) -> Started:
         invocation, surroundings = self.invocation, self._surroundings
@@ -182,6 +192,9 @@ class Attempt:
             await in_thread(remove_copies, self._copies, self.slot)
         if kept:
             await in_thread(Path(self.slot.kept).touch)
+        if self._shared is not None:
+            self._surroundings.shared.give_back(self._shared)
+            self._shared = None
         for path in self._files:
             self.is_slot_clean &= await in_thread(remove, path)
         if not is_empty(self.slot.work):

@@ -46,18 +46,19 @@ class Environment:
     """What an operation sees.
 
     ``variables`` are handed to the process. ``file`` is the text of ``$ORDITO_ENVIRONMENT_FILE``, "" where none is
-    needed, and ``unexported`` that of a second file in the same format, with variables that are longer than Linux
-    takes: shell and Python operations find those among their variables all the same, only programs they start do
-    not. ``given`` are the names that came from the invocation.
+    needed or the shared one will do, and ``unexported`` that of a second file in the same format, with variables that
+    are longer than Linux takes: shell and Python operations find those among their variables all the same, only
+    programs they start do not. ``given`` are the names that came from the invocation.
     """
 
     __slots__ = ("file", "given", "unexported", "variables")
 
     def __init__(
-        self, invocation: Invocation, base: Mapping[str, str], *, scratch: str, outputs: str, file: str
+        self, invocation: Invocation, base: Mapping[str, str], *, scratch: str, outputs: str, file: str, shared: str
     ) -> None:
+        """``file`` is where the operation's own file will be, ``shared`` one with all of ``invocation.large``, "" where
+        there is none."""
         given = _placed(invocation.environment, scratch)
-        large = _placed(invocation.large, scratch)
         # Only a value of at least a quarter of the limit can exceed it: four bytes are the most a character takes.
         too_long = {
             name: value
@@ -69,9 +70,12 @@ class Environment:
         self.variables = {**base, **given, JOB: invocation.job, STEP: invocation.step, OUTPUTS: outputs}
         for name in too_long:
             del self.variables[name]
-        self.file = environment_file({**large, **too_long}) if large or too_long else ""
+        self.file = ""
         self.unexported = environment_file(too_long) if too_long else ""
-        if self.file:
+        if shared and not too_long:
+            self.variables[ENVIRONMENT_FILE] = shared
+        elif invocation.large or too_long:
+            self.file = environment_file({**_placed(invocation.large, scratch), **too_long})
             self.variables[ENVIRONMENT_FILE] = file
 
 

@@ -14,6 +14,7 @@ from ordito.executors.commands import COMMANDS
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
+from ordito.executors.environment_files import EnvironmentFiles
 from ordito.executors.operation import Patience
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import reap_when_ended
@@ -48,8 +49,9 @@ class LocalExecutor:
         self._settle_patience = patience
         self._slots = Slots(str(Path(base).resolve()))
         self._patience = Patience(grace, linger)
+        self._shared = EnvironmentFiles(self._slots.base)
         self._surroundings = Surroundings(
-            base_environment(os.environ), self._slots.base, self._patience, self._take_care_of
+            base_environment(os.environ), self._slots.base, self._shared, self._patience, self._take_care_of
         )
         self._running: dict[str, Attempt] = {}
         self._caring: list[Callable[[], None]] = []
@@ -101,7 +103,7 @@ class LocalExecutor:
         ``started`` may be None: the crash came before the process was written down; it is found all the same. The
         outcome is known if the operation came to its end. If it did not, or cannot say so (a script that replaced
         itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If
-        something cannot be ended, the outcome is UNREACHABLE, and says so.
+        something cannot be ended, the step has failed, and its outcome says what is to be done.
         """
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
         outcome = self._left_behind(job, step, outputs)
@@ -112,11 +114,11 @@ class LocalExecutor:
             if outcome is None:
                 unended = await end_processes(marker, self._patience.grace)
                 if unended:
-                    return Outcome(Ending.UNREACHABLE, message=_unended(unended))
+                    self._remove_copies(job, step)
+                    return Outcome(Ending.FAILED, message=_unended(unended))
         if outcome is not None and leader is not None:
             await self._let_end(leader)
-        for slot in self._slots.of(job):
-            remove_pending_copies(job, step, slot)
+        self._remove_copies(job, step)
         if outcome is None and leader is not None and self._slots.contain(job, leader.slot):
             await asyncio.to_thread(remove, leader.slot)
         # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
@@ -127,6 +129,7 @@ class LocalExecutor:
         for stop in self._caring:
             stop()
         self._caring.clear()
+        self._shared.clear()
         self._slots.remove_all()
 
     # ------------------------------------------------------------------------------------------------------- parts
@@ -161,6 +164,11 @@ class LocalExecutor:
         for slot in self._slots.of(job):
             if is_result_of(slot, job, step):
                 remove(slot.result)
+
+    def _remove_copies(self, job: str, step: str) -> None:
+        """Remove the copies that an operation that is settled had asked to be removed."""
+        for slot in self._slots.of(job):
+            remove_pending_copies(job, step, slot)
 
     def _marker(self, job: str, step: str, leader: Started | None) -> Marker:
         if leader is None:
@@ -202,4 +210,4 @@ class LocalExecutor:
 
 def _unended(processes: Sequence[Process]) -> str:
     numbers = ", ".join(f"{p.pid} (state {p.state})" for p in processes)
-    return f"processes of an earlier run of this step cannot be ended: {numbers}; end them, then resume the job"
+    return f"processes of this step cannot be ended, not even by KILL: {numbers}; end them, then deploy (or undeploy) again"

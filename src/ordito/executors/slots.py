@@ -3,11 +3,12 @@
     <base>/<job>/<n>/work/         the working directory of the operation, emptied after it
                      result        written by the operation's wrapper at its end
                      outputs.json  ``$ORDITO_OUTPUTS``, if the operation writes it
-                     environment   ``$ORDITO_ENVIRONMENT_FILE``, if there is one
+                     environment   ``$ORDITO_ENVIRONMENT_FILE``, if this step needs one of its own
                      unexported    variables that are too long for any environment, if there are some
                      tree/         the script and its dependencies, if they must be brought together
                      copies.json   copies outside of the slot that must go if this process dies, if there are some
                      kept          there if copies in the slot are to stay: then it is not removed with the others
+    <base>/<job>/environment-<n>   ``$ORDITO_ENVIRONMENT_FILE`` of all steps that see the same variables
 
 A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
 result of a step stays in its slot until the slot is given to another one, and the slot that was given back first is
@@ -75,7 +76,8 @@ class Slots:
         folder = f"{self.base}/{job}"
         with contextlib.suppress(FileNotFoundError):
             for name in sorted(os.listdir(folder)):
-                yield Slot(f"{folder}/{name}")
+                if name.isdigit():
+                    yield Slot(f"{folder}/{name}")
 
     def contain(self, job: str, path: str) -> bool:
         """Whether a path is a slot of a job."""
@@ -93,11 +95,12 @@ class Slots:
         """Remove the slots of all jobs but those that this process has given slots to."""
         with contextlib.suppress(FileNotFoundError):
             for job in set(os.listdir(self.base)).difference(self._made):
-                for slot in self.of(job):
-                    if not os.path.lexists(slot.kept):
-                        remove(slot.path)
+                folder = f"{self.base}/{job}"
+                for name in os.listdir(folder):
+                    if not os.path.lexists(Slot(f"{folder}/{name}").kept):
+                        remove(f"{folder}/{name}")
                 with contextlib.suppress(OSError):
-                    os.rmdir(f"{self.base}/{job}")
+                    os.rmdir(folder)
 
     def _make(self, job: str) -> Slot:
         folder = f"{self.base}/{job}"

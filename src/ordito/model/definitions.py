@@ -123,7 +123,7 @@ class Definitions:
         self._diagnostics.warning(
             "untyped-input", f'input "{name}" has no type and is read as a string', item.span, hint="add type: string"
         )
-        metadata = {k: v.text for k, v in (item.metadata or {}).items()}
+        metadata = self._metadata(item.metadata)
         return PropertyDefinition(
             name,
             Schema("string"),
@@ -195,7 +195,7 @@ class Definitions:
         required: bool | None = getattr(item, "required", None)
         if required is None and isinstance(item.at, Mapping) and "required" in item.at.values:
             required = inherited.required if inherited is not None else False  # what is written there was refused
-        metadata = {k: v.text for k, v in (item.metadata or {}).items()}
+        metadata = self._metadata(item.metadata)
         description = item.description.text if item.description else ""
         status = self._status(item.status)
         fixed = getattr(item, "value", None) is not None
@@ -270,6 +270,18 @@ class Definitions:
             status=self._status(item.status) or inherited.status,
             span=item.span,
         )
+
+    def _metadata(self, written: MappingType[str, Scalar] | None) -> dict[str, str]:
+        """Metadata as texts; what it asks for and does not get is said."""
+        sensitive = (written or {}).get("sensitive")
+        if sensitive is not None and sensitive.text.lower() == "true":
+            self._diagnostics.warning(
+                "not-acted-on",
+                '"sensitive" is read but not acted on: the value is kept and shown in clear',
+                sensitive.span,
+                hint="give no real secret to this version",
+            )
+        return {k: v.text for k, v in (written or {}).items()}
 
     def _status(self, written: Scalar | None) -> str:
         if written is not None and written.text not in STATUSES:

@@ -1,0 +1,158 @@
+"""What users do to an ensemble and to paths, on purpose or not: the truth is told, and nothing is done on a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.program import ordito
+
+HEAD = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+HELLO = """\
+topology_template:
+  node_templates:
+    hello:
+      type: tosca.nodes.Root
+      interfaces: { Standard: { operations: { create: scripts/hello.sh } } }
+"""
+
+
+def service(home: Path, text: str = HELLO) -> None:
+    (home / "service.yaml").write_text(HEAD + text)
+    (home / "scripts").mkdir(exist_ok=True)
+    (home / "scripts/hello.sh").write_text('echo "$INSTANCE" >> "$HOME/done"\n')
+
+
+@pytest.mark.parametrize("place", ["../outside", "./here", "deep/../down", "deep/er"])
+def test_an_ensemble_may_be_named_in_any_way(tmp_path: Path, place: str) -> None:
+    home = tmp_path / "home"
+    (home / "deep").mkdir(parents=True)
+    service(home)
+    deployed = ordito(home, "deploy", "service.yaml", "-e", place, "--yes")
+    assert deployed.code == 0, deployed.both
+    undeployed = ordito(home, "undeploy", "-e", place, "--yes")
+    assert undeployed.code == 0, undeployed.both
+
+
+@pytest.mark.parametrize("damage", ["cut", "instance", "status", "gone"])
+def test_a_damaged_status_is_not_taken_for_nothing(tmp_path: Path, damage: str) -> None:
+    """No verb says that nothing exists, and nothing is deployed over what runs."""
+    service(tmp_path)
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    manifest = tmp_path / "ensemble" / "ensemble.yaml"
+    text = manifest.read_text()
+    match damage:
+        case "cut":
+            manifest.write_text(text[: text.index("  instances:")])
+        case "instance":
+            start, end = text.index("  instances:"), text.index("# ==== The status ends here")
+            manifest.write_text(text[:start] + text[end:])
+        case "status":
+            manifest.write_text(text.replace("local: ok", "local: bogus"))
+        case "gone":
+            manifest.unlink()
+    for verb in (["status"], ["output"], ["deploy", "--yes"], ["undeploy", "--yes"]):
+        answer = ordito(tmp_path, *verb, "-e", "ensemble")
+        assert answer.code == 3, (verb, answer.both)
+        assert "Traceback" not in answer.both
+    assert (tmp_path / "done").read_text() == "hello_1\n"
+
+
+def test_types_in_a_folder_beside_bring_their_scripts(tmp_path: Path) -> None:
+    """R-2.3-2: paths are relative to the file that contains them, also above the service's own folder."""
+    for folder in ("app", "common"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "common/types.yaml").write_text(
+        HEAD
+        + """\
+node_types:
+  my.Node:
+    derived_from: tosca.nodes.Root
+    artifacts: { note: { type: tosca.artifacts.File, file: note.txt } }
+    interfaces:
+      Standard:
+        type: tosca.interfaces.node.lifecycle.Standard
+        operations:
+          create:
+            implementation: { primary: make.sh, dependencies: [ lib/more.sh ] }
+            inputs: { copy: { default: { get_artifact: [ SELF, note, LOCAL_FILE ] }, type: string } }
+"""
+    )
+    (tmp_path / "common/make.sh").write_text(
+        '#!/bin/bash -e\n. "$(dirname "$0")/more.sh"\ncat "$note" "$copy" > "$HOME/made"\n'
+    )
+    (tmp_path / "common/lib").mkdir()
+    (tmp_path / "common/lib/more.sh").write_text("set -u\n")
+    (tmp_path / "common/note.txt").write_text("note ")
+    (tmp_path / "app/service.yaml").write_text(
+        HEAD + "imports: [ ../common/types.yaml ]\ntopology_template:\n  node_templates:\n    it: { type: my.Node }\n"
+    )
+    deployed = ordito(tmp_path, "deploy", "app", "-e", "ensemble", "--yes")
+    assert deployed.code == 0, deployed.both
+    assert (tmp_path / "made").read_text() == "note note "
+
+
+@pytest.mark.parametrize(
+    ("script", "word"),
+    [("/bin/true.sh", "absolute"), ("scripts", "folder"), ("http://127.0.0.1/x.sh", "fetched"), ("none.sh", "no file")],
+)
+def test_a_script_that_can_never_run_is_refused_before_anything_runs(tmp_path: Path, script: str, word: str) -> None:
+    service(
+        tmp_path,
+        HELLO
+        + f"""\
+    other:
+      type: tosca.nodes.Root
+      requirements: [ {{ dependency: hello }} ]
+      interfaces:
+        Standard:
+          operations:
+            create:
+              implementation: {{ primary: {{ type: tosca.artifacts.Implementation.Bash, file: '{script}' }} }}
+""",
+    )
+    refused = ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes")
+    assert refused.code == 3, refused.both
+    assert "service.yaml:14" in refused.err
+    assert word in refused.err
+    assert not (tmp_path / "done").exists()
+
+
+def test_what_a_machine_that_stays_still_hosts_is_not_forgotten(tmp_path: Path) -> None:
+    """lifecycle §1: only what a host that is really gone hosted went with it; what could not be removed can be tried
+    again."""
+    service(
+        tmp_path,
+        """\
+topology_template:
+  node_templates:
+    machine: { type: tosca.nodes.Compute }
+    software:
+      type: tosca.nodes.SoftwareComponent
+      requirements: [ { host: machine } ]
+      interfaces: { Standard: { operations: { create: scripts/hello.sh, delete: scripts/delete.sh } } }
+""",
+    )
+    (tmp_path / "scripts/delete.sh").write_text('test -e "$HOME/allowed"\n')
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    failed = ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes")
+    assert failed.code == 1, failed.both
+    status = ordito(tmp_path, "status", "-e", "ensemble")
+    assert "software_1" in status.out
+    assert "error" in status.out
+    (tmp_path / "allowed").touch()
+    again = ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes")
+    assert again.code == 0, again.both
+    assert "software_1" not in ordito(tmp_path, "status", "-e", "ensemble").out
+
+
+def test_a_sensitive_property_is_warned_about(tmp_path: Path) -> None:
+    """This version keeps no secrets, and says so."""
+    service(
+        tmp_path, "topology_template:\n  inputs:\n    pw: { type: string, default: x, metadata: { sensitive: true } }\n"
+    )
+    checked = ordito(tmp_path, "validate", "service.yaml")
+    assert checked.code == 0
+    assert "not-acted-on" in checked.err
+    assert "service.yaml:4" in checked.err
