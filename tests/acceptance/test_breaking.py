@@ -156,3 +156,19 @@ def test_a_sensitive_property_is_warned_about(tmp_path: Path) -> None:
     assert checked.code == 0
     assert "not-acted-on" in checked.err
     assert "service.yaml:4" in checked.err
+
+
+def test_what_was_deployed_is_removed_by_what_was_deployed_and_nothing_else(tmp_path: Path) -> None:
+    """A script that somebody changed in the pinned files is not run."""
+    service(tmp_path, HELLO.replace("create: scripts/hello.sh", "create: scripts/hello.sh, delete: scripts/hello.sh"))
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    (script,) = (tmp_path / "ensemble/artifacts").rglob("hello.sh")
+    before = script.read_text()
+    script.chmod(0o644)
+    script.write_text("touch $HOME/changed\n")
+    refused = ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes")
+    assert refused.code == 3, refused.both
+    assert "artifacts" in refused.err
+    script.write_text(before)
+    assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0
+    assert not (tmp_path / "changed").exists()

@@ -266,6 +266,8 @@ def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestra
                 place.invocation(f"touch {file.parent}/ready$N; sleep 600", step=f"s{n}", environment={"N": str(n)}),
             )
         )
+        # One after the other: the folder of the slots belongs to one executor at a time.
+        orchestrators[-1].started()
     for file in ready:
         until(file.exists, "the operations")
     for orchestrator in orchestrators:

@@ -136,8 +136,7 @@ def test_a_long_and_a_shared_variable_are_in_one_file(place: Place) -> None:
     """R-13.2.7-4."""
     long = "x" * 200_000
     ran = place.run(
-        '. "$ORDITO_ENVIRONMENT_FILE"\n[ "${#LONG}" = 200000 ] && [ "$(grep -c "^LONG=" "$ORDITO_ENVIRONMENT_FILE")" = 1 ]\n'
-        "OUT=$node_1_I",
+        f"""{SAYS_FILE}\n[ "${{#LONG}}" = 200000 ] && [ "$(grep -c ^LONG= "$FILE")" = 1 ]""",
         environment={"LONG": long},
         large={"node_1_I": "1"},
         outputs=("OUT",),

@@ -54,7 +54,8 @@ def test_preview() -> None:
     assert shown.totals.delegated == 1
     assert shown.totals.operations == 5
     assert shown.totals.no_op == 8
-    assert shown.totals.waves == len(shown.waves) == 10
+    assert len(shown.waves) == 10
+    assert shown.totals.waves == sum(any(not s.no_op for s in wave) for wave in shown.waves) < 10
     assert [s.id for s in shown.waves[0]] == ["server_1.delegate.deploy"]
     # What runs on one instance runs one after the other.
     assert [s.id for s in shown.waves[-2]] == ["web_1.db.db_1.Configure.add_source"]

@@ -20,22 +20,26 @@ from ordito.work.records import JobOptions
 
 class DeployRequest(msgspec.Struct, frozen=True):
     """What to deploy and where: ``directory`` is the ensemble's, ``service`` may be "" where the ensemble knows it.
-    ``wait_lock`` is how many seconds to wait for another command."""
+    ``wait_lock`` is how many seconds to wait for another command, ``allow_large`` permits very many link operations of
+    one requirement."""
 
     directory: str
     service: str = ""
     inputs: GivenInputs = GivenInputs()
     options: JobOptions = JobOptions()
     wait_lock: float = 0.0
+    allow_large: bool = False
 
 
 class DeployResult(msgspec.Struct, frozen=True):
-    """What came of it. ``report`` is None where there was nothing to do; ``ignored`` then names inputs that were given
-    and change nothing, which are not remembered because nothing is written."""
+    """What came of it. ``report`` is None where there was nothing to do, and nothing was written: ``changed`` then names
+    inputs whose values are others than at the last deployment, though no operation depends on that, and ``ignored``
+    those that this command gave and that are not remembered."""
 
     service: str
     report: JobReport | None = None
     outputs: dict[str, object] = {}
+    changed: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
 
@@ -71,7 +75,9 @@ def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
 def _propose(
     place: Place, request: DeployRequest, snapshot: Snapshot, status: Status, conversation: Conversation
 ) -> Proposal:
-    proposal = propose_deploy(place, request.service, request.inputs, snapshot, status)
+    proposal = propose_deploy(
+        place, request.service, request.inputs, snapshot, status, allow_large=request.allow_large
+    )
     conversation.found(proposal.diagnostics)
     if not proposal.plan.is_empty and not conversation.approve(proposal):
         raise Declined
@@ -90,4 +96,4 @@ def _carry_out(
 
 def _nothing_to_do(proposal: Proposal, status: Status) -> DeployResult:
     ignored = tuple(name for name, given in proposal.given.items() if status.given.get(name) != given)
-    return DeployResult(proposal.service.name, None, status.outputs, ignored)
+    return DeployResult(proposal.service.name, None, status.outputs, proposal.changed_inputs, ignored)

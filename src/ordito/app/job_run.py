@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import getpass
-import os
 import socket
 from collections.abc import Callable, Mapping
 
@@ -20,6 +18,7 @@ from ordito.base.clock import SystemClock
 from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.journal import UnfinishedJob
+from ordito.ensemble.lock import current_user
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.store import Ensemble
 from ordito.instances.records import Snapshot
@@ -33,7 +32,8 @@ from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecor
 
 class JobReport(msgspec.Struct, frozen=True):
     """How a job ended: ``status`` is ok, failed or cancelled; counts are of steps and include what was done before an
-    interruption. ``crash_file`` holds what is known about faults of executors, "" where there were none."""
+    interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about faults of
+    executors, "" where there were none."""
 
     job: str
     workflow: str
@@ -45,6 +45,7 @@ class JobReport(msgspec.Struct, frozen=True):
     skipped: int
     failures: tuple[StepFailed, ...] = ()
     outputs: Mapping[str, object] = {}
+    left: int = 0
     crash_file: str = ""
 
 
@@ -64,7 +65,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         inputs=proposal.inputs,
         options=options,
         machine=socket.gethostname(),
-        user=_user(),
+        user=current_user(),
         ticks=change_ids.ticks,
         given=proposal.given,
     )
@@ -115,6 +116,7 @@ class _Job:
             skipped=result.counts.skipped,
             failures=result.failed,
             outputs=result.outputs,
+            left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
             crash_file=self._keep_crashes(result),
         )
 
@@ -165,10 +167,3 @@ def _soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None
     # A signal may come right when the loop has ended: then there is nothing left to cancel.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(callback)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())

@@ -57,7 +57,7 @@ class OpenJob(msgspec.Struct, frozen=True):
     def line(self) -> JobLine:
         """The job as the list of jobs shows it."""
         summary = f"{self.done} of {self.steps} steps done"
-        return JobLine(self.job, self.workflow, self.outcome, moment(self.began), "", summary)
+        return JobLine(self.job, self.workflow, self.outcome, moment(self.began), None, summary)
 
 
 def list_jobs(request: JobsRequest) -> list[JobLine]:

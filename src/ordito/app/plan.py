@@ -16,12 +16,14 @@ WORKFLOWS = (DEPLOY, UNDEPLOY)
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
-    """Which workflow to plan, with what that takes; ``service`` may be "" where the ensemble knows it."""
+    """Which workflow to plan, with what that takes; ``service`` may be "" where the ensemble knows it.
+    ``allow_large`` permits very many link operations of one requirement."""
 
     directory: str
     workflow: str = DEPLOY
     service: str = ""
     inputs: GivenInputs = GivenInputs()
+    allow_large: bool = False
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -42,7 +44,14 @@ def plan(request: PlanRequest) -> PlanResult:
     with read_ensemble(request.directory) as ensemble:
         unfinished = ensemble.unfinished.header.id if ensemble.unfinished else ""
         if request.workflow == DEPLOY:
-            proposal = propose_deploy(place, request.service, request.inputs, ensemble.snapshot, ensemble.status)
+            proposal = propose_deploy(
+                place,
+                request.service,
+                request.inputs,
+                ensemble.snapshot,
+                ensemble.status,
+                allow_large=request.allow_large,
+            )
             return PlanResult(proposal, unfinished)
         if not place.layout.exists:
             raise no_ensemble(place.shown)

@@ -45,8 +45,8 @@ class Proposal(msgspec.Struct, frozen=True):
 
     ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
     is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
-    ``user_part`` is set where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and
-    notes.
+    ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
+    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes.
     """
 
     workflow: str
@@ -57,6 +57,7 @@ class Proposal(msgspec.Struct, frozen=True):
     measured: str
     pinned: PinnedService | None = None
     given: dict[str, GivenValue] = {}
+    changed_inputs: tuple[str, ...] = ()
     user_part: bytes | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -65,9 +66,24 @@ class Proposal(msgspec.Struct, frozen=True):
         """The service that the plan is about."""
         return self.read.service
 
+    @property
+    def orphans(self) -> tuple[str, ...]:
+        """The instances that exist and whose nodes are not in the service, by id."""
+        nodes = self.service.nodes
+        return tuple(i.id for i in self.snapshot.instances.values() if i.exists and i.node not in nodes)
 
-def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Snapshot, status: Status) -> Proposal:
-    """What deploying would do; without ``service`` that of the ensemble is deployed.
+
+def propose_deploy(
+    place: Place,
+    service: str,
+    inputs: GivenInputs,
+    snapshot: Snapshot,
+    status: Status,
+    *,
+    allow_large: bool = False,
+) -> Proposal:
+    """What deploying would do; without ``service`` that of the ensemble is deployed. ``allow_large`` permits very many
+    link operations of one requirement.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
     """
@@ -82,7 +98,7 @@ def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Sn
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
-        made, measured = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs)
+        made, measured = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs, allow_large=allow_large)
     is_new = not user.service
     return Proposal(
         workflow=DEPLOY,
@@ -92,6 +108,7 @@ def propose_deploy(place: Place, service: str, inputs: GivenInputs, snapshot: Sn
         inputs=bound.inputs,
         measured=measured,
         given={} if is_new else bound.given,
+        changed_inputs=_changed(bound.inputs, status),
         user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
     )
@@ -140,7 +157,7 @@ def pinned(layout: Layout, proposal: Proposal) -> Proposal:
         raise Refused(
             "changed",
             "the files of the service were changed after the plan was made",
-            "nothing was done; look at the plan for what they say now",
+            "no operation was run; look at the plan for what they say now",
             next_words=("plan",),
             purpose="see what would be done",
         )
@@ -177,11 +194,27 @@ def _is_same(one: str, other: str) -> bool:
     return second in {first, first.parent} or first == second.parent
 
 
+def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
+    """The inputs whose values are not those that were deployed, by name; none where nothing was deployed."""
+    if not status.service:
+        return ()
+    before = status.inputs
+    return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
+
+
 def _plan(
-    layout: Layout, workflow: str, read: ReadService, snapshot: Snapshot, inputs: Mapping[str, object]
+    layout: Layout,
+    workflow: str,
+    read: ReadService,
+    snapshot: Snapshot,
+    inputs: Mapping[str, object],
+    *,
+    allow_large: bool = False,
 ) -> tuple[Plan, str]:
     """The plan, and the digest of the files that it was made for."""
     package, service, plugins = read.package, read.service, plugins_of(layout)
     measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
-    options = PlanOptions(digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides)
+    options = PlanOptions(
+        digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides, allow_large=allow_large
+    )
     return plan(workflow, service, snapshot, inputs, options), measured.digest

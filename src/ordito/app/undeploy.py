@@ -23,9 +23,11 @@ class UndeployRequest(msgspec.Struct, frozen=True):
 
 
 class UndeployResult(msgspec.Struct, frozen=True):
-    """What came of it; ``report`` is None where there was nothing to remove."""
+    """What came of it; ``report`` is None where there was nothing to remove; ``kept`` then names the instances that
+    exist all the same, because their nodes are not in the service that was deployed."""
 
     report: JobReport | None = None
+    kept: tuple[str, ...] = ()
 
 
 def undeploy(request: UndeployRequest, conversation: Conversation) -> UndeployResult:
@@ -40,9 +42,11 @@ def undeploy(request: UndeployRequest, conversation: Conversation) -> UndeployRe
     with open_ensemble(request.directory, command="undeploy", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
         proposal = propose_undeploy(place, ensemble.snapshot, ensemble.status)
-        if proposal is None or proposal.plan.is_empty:
+        if proposal is None:
             return UndeployResult()
         conversation.found(proposal.diagnostics)
+        if proposal.plan.is_empty:
+            return UndeployResult(kept=proposal.orphans)
         if not conversation.approve(proposal):
             raise Declined
         return UndeployResult(run_new(ensemble, proposal, request.options, conversation))

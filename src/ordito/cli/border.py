@@ -33,10 +33,13 @@ def _run(arguments: list[str], report: CrashReport) -> int:
     group = root()
     try:
         with group.make_context("ordito", list(arguments)) as context:
-            settings = settings_of(context)
-            report.directory, report.resume = Path(settings.directory), settings.command("jobs", "resume")
             context.meta[ARGUMENTS] = arguments
-            result = group.invoke(context)
+            try:
+                result = group.invoke(context)
+            finally:
+                # Options may stand behind the verb too: only now all of them are read.
+                settings = settings_of(context)
+                report.directory, report.resume = Path(settings.directory), settings.command("jobs", "resume")
             return int(result if result is not None else ExitCode.DONE)
     except click.exceptions.Exit as leave:
         return leave.exit_code

@@ -90,6 +90,7 @@ class CliConversation:
 
     def listener(self) -> Listener:
         """Render events as they come."""
+        self._session.job_began = True
         self._progress = self._rendering()
         return self._tell
 

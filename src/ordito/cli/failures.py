@@ -49,15 +49,20 @@ def _unfinished(error: JobUnfinished, session: Session) -> ExitCode:
 
 def _ensemble(error: EnsembleError, session: Session) -> ExitCode:
     session.fail("ensemble", error.message, error.hint)
-    # It may have come in the middle of a job, which then waits to be continued.
-    return ExitCode.JOB_FAILED if _offer_resume(session) else ExitCode.REFUSED
+    return _stopped(session)
 
 
 def _system(error: OSError, session: Session) -> ExitCode:
     """The operating system refuses something that no room expects it to: a name too long, no more handles."""
     where = f": {error.filename}" if error.filename else ""
     session.fail("system", f"the operating system says: {error.strerror or error}{where}")
-    if _offer_resume(session):
+    return _stopped(session)
+
+
+def _stopped(session: Session) -> ExitCode:
+    """Name the command that helps against what the world has done: it may have come in the middle of this command's
+    job, which then waits to be continued. That another job waits is nothing that a command has failed in."""
+    if session.job_began and _offer_resume(session):
         return ExitCode.JOB_FAILED
     session.next(NextCommand(session.settings.again(), "once that is mended"))
     return ExitCode.REFUSED
@@ -87,11 +92,13 @@ def _offer_resume(session: Session) -> bool:
     try:
         job = open_job(place_of(session.settings.directory))
     except (EnsembleError, OSError):
-        return False
-    if job is None or job.holder:
-        return False
-    session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue job {job.job} where it stopped"))
-    return True
+        # What keeps us from looking may be what has stopped the job.
+        found, named = session.job_began, "the job"
+    else:
+        found, named = job is not None and not job.holder, f"job {job.job}" if job is not None else ""
+    if found:
+        session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue {named} where it stopped"))
+    return found
 
 
 _PRESENTED: Mapping[type[Exception], Callable[[Any, Session], ExitCode]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -14,6 +14,8 @@ from ordito.cli.progress.report import NextCommand, Summary, write_failures, wri
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
 from ordito.work.invocation import Ending
+
+MOST_NAMED = 12
 
 
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
@@ -74,15 +76,37 @@ def suggest(report: JobReport, session: Session) -> None:
     if exit_code(report) is ExitCode.DONE:
         return
     command = session.settings.command
-    again = {"deploy": "carry on: what is done is not done again", "undeploy": "try again to remove what is left"}
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
-    if report.workflow in again:
-        commands.append(NextCommand(command(report.workflow), again[report.workflow]))
     if report.workflow == "deploy":
-        commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
-    else:
+        commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
+        if report.left:
+            commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
+    elif report.left:
+        commands.append(NextCommand(command("undeploy"), "try again to remove what is left"))
         commands.append(NextCommand(command("status"), "see what is left"))
+    else:
+        commands.append(NextCommand(command("status", "--all"), "see that no instance is left"))
     session.next(*commands)
+
+
+def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
+    """Say of inputs that have other values now why nothing is done about them."""
+    session.warn(
+        f"these inputs changed, and no operation depends on them: {', '.join(names)}; "
+        "outputs keep their values until something is deployed"
+    )
+
+
+def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
+    """Say which instances are kept because nothing says how to remove them, and what to do about that."""
+    more = f" and {len(instances) - MOST_NAMED} more" if len(instances) > MOST_NAMED else ""
+    session.warn(
+        f"kept, because their nodes are not in the service that was deployed: {', '.join(instances[:MOST_NAMED])}{more}"
+    )
+    session.next(
+        NextCommand(session.settings.command("deploy"), "once their nodes are in the service again; then undeploy"),
+        NextCommand(session.settings.command("status"), "see what is kept"),
+    )
 
 
 def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:

@@ -115,6 +115,13 @@ def wait_lock_option(function: F) -> F:
     )(function)
 
 
+def allow_large_option(function: F) -> F:
+    """The option of verbs that plan a deployment."""
+    return click.option(
+        "--allow-large", is_flag=True, help="Plan also more than 100,000 operations for the links of one requirement."
+    )(function)
+
+
 def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
 

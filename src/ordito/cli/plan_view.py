@@ -111,8 +111,9 @@ def _folded(changes: Iterable[Change]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _write_warnings(shown: Preview, channel: Channel) -> None:
+    # Each says itself that it is a warning, behind its place.
     for warning in shown.warnings:
-        channel.line(f"{channel.paint('warning', 'warning')}: {printable(warning)}")
+        channel.line(printable(warning))
 
 
 # ------------------------------------------------------------------------------------------------------------ order

@@ -20,7 +20,7 @@ class Session:
     """What a verb speaks through.
 
     ``out`` carries the result and nothing else, ``err`` everything people want to know besides. With ``--json`` all of
-    it goes to ``out`` as a stream of objects.
+    it goes to ``out`` as a stream of objects. ``job_began`` is whether the command has come so far as to run a job.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -28,6 +28,7 @@ class Session:
         self.out = Channel(sys.stdout, settings.color)
         self.err = Channel(sys.stderr, settings.color)
         self.stream = JsonStream(self.out) if settings.json_events else None
+        self.job_began = False
 
     @property
     def can_ask(self) -> bool:

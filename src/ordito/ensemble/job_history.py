@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import msgspec
-import yaml
 
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import read
 from ordito.ensemble.jobs_tsv import unescape
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.yaml_reader import load
 
 RESTORE = "restore the file from git"
 
@@ -20,13 +21,13 @@ Entry = dict[str, object]
 
 
 class JobLine(msgspec.Struct, frozen=True):
-    """A job's own line in `jobs.tsv`."""
+    """A job's own line in `jobs.tsv`; ``seconds`` is None where it says no number, as of a job that is not closed."""
 
     id: str
     workflow: str
     outcome: str
     start: str
-    seconds: str
+    seconds: float | None
     summary: str
 
 
@@ -38,10 +39,18 @@ def job_lines(layout: Layout) -> Iterator[JobLine]:
         columns = line.split("\t")
         if len(columns) >= COLUMNS and columns[1] == "job" and is_change_id(columns[0]):
             change, _, _, workflow, _, outcome, _, start, seconds, summary = map(unescape, columns[:COLUMNS])
-            yield JobLine(change, workflow, outcome, start, seconds, summary)
+            yield JobLine(change, workflow, outcome, start, _number(seconds), summary)
 
 
 COLUMNS = 10
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def job_record(layout: Layout, job: str) -> Entry | None:
@@ -50,7 +59,7 @@ def job_record(layout: Layout, job: str) -> Entry | None:
     content = read(path)
     if content is None:
         return None
-    record = _load(content, str(path))
+    record = load(content, str(path), RESTORE)
     if not isinstance(record, dict) or not isinstance(record.get("job"), dict):
         raise EnsembleError(f"{path} is no record of a job", RESTORE)
     changes = record.get("changes", [])
@@ -70,14 +79,5 @@ def _part(layout: Layout, name: str) -> list[Entry]:
         # One task a line, as JSON behind a dash: hundreds of times faster than a YAML parser.
         return [msgspec.json.decode(line.removeprefix(b"- ")) for line in lines]
     except msgspec.DecodeError:
-        found = _load(content, str(path))
+        found = load(content, str(path), RESTORE)
         return found if isinstance(found, list) else []
-
-
-def _load(content: bytes, name: str) -> object:
-    try:
-        return yaml.load(content, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise EnsembleError(f"{where}: {getattr(error, 'problem', None) or error}", RESTORE) from error

@@ -69,7 +69,7 @@ class EnsembleLock:
             handle = os.open(self._layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 self._acquire(handle)
-                owner = Owner(_user(), socket.gethostname(), os.getpid(), self._command, time.time())
+                owner = Owner(current_user(), socket.gethostname(), os.getpid(), self._command, time.time())
                 _write_owner(handle, msgspec.json.encode(owner) + b"\n")
             except BaseException:
                 os.close(handle)
@@ -129,7 +129,8 @@ def _write_owner(handle: int, text: bytes) -> None:
     write_all(handle, text)
 
 
-def _user() -> str:
+def current_user() -> str:
+    """The name of this process's user, or the number of one who has none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -27,6 +27,7 @@ from ordito.ensemble.manifest_rows import (
     status_row,
 )
 from ordito.ensemble.status import Status
+from ordito.ensemble.yaml_reader import load
 from ordito.ensemble.yaml_writer import block, flow, scalar
 from ordito.instances.records import Snapshot
 
@@ -159,7 +160,7 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
             f"{name}: the machine part is cut off: its last line, {END.decode().strip()!r}, is missing", RESTORE
         )
     first_line = found.user.count(b"\n") + 1
-    data = _load(found.machine, name, first_line)
+    data = load(found.machine, name, RESTORE, first_line=first_line)
     if not isinstance(data, dict) or set(data) != {"status"}:
         raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", RESTORE)
     row = _convert(data["status"], StatusRow, f"{name}: status")
@@ -195,21 +196,9 @@ def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
             rows[msgspec.json.decode(key) if key.startswith('"') else key] = decoder.decode(found[2])
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Somebody else wrote it: that costs more time, and gives errors with places.
-        data = _load(content, str(path), 1)
+        data = load(content, str(path), RESTORE)
         return _convert(data or {}, dict[str, InstanceRow], str(path))
     return rows
-
-
-def _load(content: bytes, name: str, first_line: int) -> object:
-    import yaml
-
-    try:
-        return yaml.load(content, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name
-        problem = getattr(error, "problem", None) or str(error)
-        raise EnsembleError(f"{where}: the machine part is no YAML any more: {problem}", RESTORE) from error
 
 
 def _convert(data: object, kind: type[T], place: str) -> T:

@@ -94,7 +94,7 @@ def _measure(
     with explained("read the service's files in", base):
         places = _places(base, top, [*relative.values(), *wholes], layout)
         files = sorted(_file(place, source) for place, source in places.items())
-    digest = hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
+    digest = _digest(files)
     place = layout.artifacts / digest
     by_place = {file.place: file.digest for file in files}
     digests = {file: _named_digest(prefix, path, by_place) for file, path in relative.items()}
@@ -102,13 +102,16 @@ def _measure(
 
 
 def pinned_root(layout: Layout, digest: str) -> Path:
-    """The folder of a pin. Raises ``EnsembleError`` where it is missing."""
+    """The folder of a pin, which holds what it held when it was made. Raises ``EnsembleError`` where it does not."""
     place = layout.artifacts / digest
+    restore = "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed"
     if not _DIGEST.fullmatch(digest) or not place.is_dir():
-        raise EnsembleError(
-            f"the files that were deployed are missing: {place}",
-            "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed",
-        )
+        raise EnsembleError(f"the files that were deployed are missing: {place}", restore)
+    with explained("read the files that were deployed in", place):
+        found = (path for path in place.rglob("*") if path.is_file())
+        files = sorted(_file(path.relative_to(place).as_posix(), str(path)) for path in found)
+    if _digest(files) != digest:
+        raise EnsembleError(f"the files that were deployed are not what they were: {place}", restore)
     return place
 
 
@@ -167,6 +170,11 @@ def _is_own(path: Path, layout: Layout) -> bool:
         return is_change_id(path.name.removesuffix(".yaml"))
     # Another ensemble: what it has pinned is not part of this service.
     return path.name == MANIFEST and path.parent != layout.root and (path.parent / "jobs.tsv").exists()
+
+
+def _digest(files: Iterable[_File]) -> str:
+    """The digest of a pin that holds these files, which are sorted."""
+    return hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
 
 
 def _file(place: str, source: str) -> _File:

@@ -5,7 +5,7 @@ cost n files of n entries.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
-# ruff: noqa: PTH108
+# ruff: noqa: PTH108, PTH123
 
 from __future__ import annotations
 

@@ -210,4 +210,5 @@ class LocalExecutor:
 
 def _unended(processes: Sequence[Process]) -> str:
     numbers = ", ".join(f"{p.pid} (state {p.state})" for p in processes)
-    return f"processes of this step cannot be ended, not even by KILL: {numbers}; end them, then deploy (or undeploy) again"
+    todo = "end them, then deploy (or undeploy) again"
+    return f"processes of this step cannot be ended, not even by KILL: {numbers}; {todo}"

@@ -26,7 +26,7 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Totals(msgspec.Struct, frozen=True):
     """How many instances are made, continued or changed, and removed; how many operations have something to run, are
-    delegated to a provider, and do nothing; and in how many waves all of it could be done."""
+    delegated to a provider, and do nothing; and how many waves have something that is run or delegated."""
 
     made: int = 0
     changed: int = 0
@@ -65,7 +65,7 @@ def preview(plan: Plan) -> Preview:
         operations=sum(not s.no_op and not s.delegated for s in shown),
         delegated=sum(s.delegated for s in shown),
         no_op=sum(s.no_op for s in shown),
-        waves=len(waves),
+        waves=sum(not all(s.no_op for s in wave) for wave in waves),
     )
     return Preview(
         plan.workflow, plan.changes, tuple(tuple(w) for w in waves), totals, dict(plan.counts), plan.warnings

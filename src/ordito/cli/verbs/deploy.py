@@ -8,7 +8,7 @@ import click
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.options import allow_large_option, job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -26,12 +26,15 @@ until ensemble.yaml says something else. What is done already is not done again.
 @verb("deploy", HELP, takes_inputs=True)
 @click.argument("service", required=False)
 @job_options
+@allow_large_option
 def command(
     session: Session,
     service: str | None,
     inputs: GivenInputs,
     options: JobOptions,
     wait_lock: float,
+    *,
+    allow_large: bool,
 ) -> ExitCode:
     """Deploy."""
     from ordito.app.deploy import DeployRequest, deploy
@@ -39,7 +42,7 @@ def command(
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock)
+    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock, allow_large)
     result = deploy(request, conversation)
     if result.report is None:
         return _nothing_to_do(result, session)
@@ -51,12 +54,20 @@ def command(
 
 
 def _nothing_to_do(result: DeployResult, session: Session) -> ExitCode:
-    from ordito.cli.job_view import write_outputs
+    from ordito.cli.job_view import warn_of_changed_inputs, write_outputs
 
     session.note(f"Nothing to do: {result.service} is as it should be. No operation was run, no file was changed.")
+    if result.changed:
+        warn_of_changed_inputs(result.changed, session)
     if result.ignored:
         names = ", ".join(result.ignored)
         session.note(f"These inputs change nothing that exists, so they were not remembered: {names}")
-    data = {"job": None, "workflow": "deploy", "status": "ok", "outputs": result.outputs}
+    data = {
+        "job": None,
+        "workflow": "deploy",
+        "status": "ok",
+        "outputs": result.outputs,
+        "changed_inputs": list(result.changed),
+    }
     session.result(data, lambda channel: write_outputs(result.outputs, channel))
     return ExitCode.DONE

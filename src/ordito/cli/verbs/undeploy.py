@@ -19,13 +19,18 @@ def command(session: Session, options: JobOptions, wait_lock: float) -> ExitCode
     """Undeploy."""
     from ordito.app.undeploy import UndeployRequest, undeploy
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+    from ordito.cli.job_view import exit_code, report_data, suggest, warn_of_orphans, write_report
 
     conversation = CliConversation(session)
-    report = undeploy(UndeployRequest(session.settings.directory, options, wait_lock), conversation).report
+    result = undeploy(UndeployRequest(session.settings.directory, options, wait_lock), conversation)
+    report = result.report
     if report is None:
-        session.note("Nothing to do: nothing is deployed.")
-        session.result({"job": None, "workflow": "undeploy", "status": "ok"}, lambda _: None)
+        reason = "the service that was deployed has no instances" if result.kept else "nothing is deployed"
+        session.note(f"Nothing to do: {reason}.")
+        if result.kept:
+            warn_of_orphans(result.kept, session)
+        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": list(result.kept)}
+        session.result(data, lambda _: None)
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     session.result(report_data(report), lambda _: None)
