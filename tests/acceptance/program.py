@@ -101,12 +101,11 @@ def is_open(port: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Shop:
-    """A shop of its own: service, ensemble, ports and data directory, all below ``home``."""
+class Project:
+    """A service and its ensemble, both below ``home``."""
 
     home: Path
     service: Path
-    port: int
 
     @property
     def ensemble(self) -> Path:
@@ -114,14 +113,29 @@ class Shop:
         return self.home / "ensemble"
 
     @property
-    def directory(self) -> Path:
-        """Where its processes keep their files."""
-        return self.home / "data"
-
-    @property
     def log(self) -> Path:
         """The operations' own log: a line when an operation begins and one when it has ended well."""
         return self.home / "operations.log"
+
+    def deploying(self, *inputs: str) -> list[str]:
+        """The arguments that deploy it."""
+        return ["deploy", str(self.service), "-e", str(self.ensemble), "--yes", *inputs]
+
+    def run(self, *arguments: str) -> Finished:
+        """Run another command on its ensemble."""
+        return ordito(self.home, *arguments, "-e", self.ensemble)
+
+
+@dataclass(frozen=True)
+class Shop(Project):
+    """A shop of its own, with ports and a data directory of its own."""
+
+    port: int
+
+    @property
+    def directory(self) -> Path:
+        """Where its processes keep their files."""
+        return self.home / "data"
 
     def inputs(self, instances: int) -> list[str]:
         """The inputs that make it this shop."""
@@ -140,11 +154,7 @@ class Shop:
 
     def deployment(self, instances: int) -> list[str]:
         """The arguments that deploy it."""
-        return ["deploy", str(self.service), "-e", str(self.ensemble), "--yes", *self.inputs(instances)]
-
-    def run(self, *arguments: str) -> Finished:
-        """Run another command on its ensemble."""
-        return ordito(self.home, *arguments, "-e", self.ensemble)
+        return self.deploying(*self.inputs(instances))
 
     def leftovers(self) -> list[str]:
         """What is left of it: open ports, processes that name its directory, files."""
@@ -155,6 +165,7 @@ class Shop:
             left += [str(p) for p in self.directory.rglob("*")]
             if not left or time.monotonic() > deadline:
                 return left
+            time.sleep(0.02)
 
 
 def make_shop(home: Path) -> Shop:
@@ -189,6 +200,89 @@ with open("{log}", "a") as _log:
     _log.write(f"begin {{_os.environ['ORDITO_JOB']}} {{_os.environ['ORDITO_STEP']}} {{_os.getpid()}}\\n"
                f"end {{_os.environ['ORDITO_JOB']}} {{_os.environ['ORDITO_STEP']}} {{_os.getpid()}}\\n")
 """
+
+
+SMALL = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  small.Node:
+    derived_from: tosca.nodes.Root
+    attributes: { mark: { type: string } }
+    requirements:
+      - peer:
+          capability: tosca.capabilities.Node
+          node: small.Node
+          relationship: small.Link
+          occurrences: [ 0, UNBOUNDED ]
+    interfaces:
+      Standard:
+        type: tosca.interfaces.node.lifecycle.Standard
+        operations:
+          create: { implementation: do.sh, outputs: { mark: [ SELF, mark ] } }
+          configure: do.sh
+          start: do.sh
+          stop: do.sh
+          delete: do.sh
+relationship_types:
+  small.Link:
+    derived_from: tosca.relationships.DependsOn
+    interfaces:
+      Configure:
+        type: tosca.interfaces.relationship.Configure
+        operations: { add_target: do.sh, remove_target: do.sh }
+topology_template:
+  node_templates:
+    base: { type: small.Node }
+    middle: { type: small.Node, requirements: [ { peer: base } ] }
+    top: { type: small.Node, requirements: [ { peer: base }, { peer: middle } ] }
+  outputs:
+    mark: { value: { get_attribute: [ top, mark ] } }
+"""
+"""Three nodes with operations of all kinds."""
+SMALL_SCRIPT = """\
+set -eu
+while [ -e "$HOME/hold" ]; do sleep 0.02; done
+thing=$HOME/things/${{INSTANCE:-$SOURCE-$TARGET}}
+fail() {{ [ "$(cat "$HOME/failing" 2>/dev/null)" != "$1 $ORDITO_STEP" ] || exit 7; }}
+fail before
+case ${{ORDITO_STEP##*.}} in
+    create) touch "$thing.created" ;;
+    start) touch "$thing.started" ;;
+    add_target) touch "$thing.linked" ;;
+    stop) rm -f "$thing.started" ;;
+    delete) rm -f "$thing.created" ;;
+    remove_target) rm -f "$thing.linked" ;;
+esac
+mark=${{thing##*/}}
+fail after
+"""
+"""What the operations of the small service make and remove is a file each, in ``things``. They wait while there is a
+file ``hold``; the file ``failing`` names the one that is to fail, and whether before or after it has done its part."""
+
+
+@dataclass(frozen=True)
+class Small(Project):
+    """A small service that starts no processes."""
+
+    def things(self) -> list[str]:
+        """What its operations have made and not removed."""
+        return sorted(path.name for path in (self.home / "things").iterdir())
+
+    def deploy(self, code: str = "") -> Finished:
+        """Deploy it."""
+        return ordito(self.home, *self.deploying(), code=code)
+
+
+def make_small(home: Path) -> Small:
+    """A small service whose scripts log that they begin and that they ended well."""
+    folder = home / "small"
+    folder.mkdir()
+    (home / "things").mkdir()
+    small = Small(home, folder / "service.yaml")
+    small.service.write_text(SMALL, encoding="utf-8")
+    script = f"#!/bin/bash\n{LOGGING}\n{SMALL_SCRIPT}".format(log=small.log)
+    (folder / "do.sh").write_text(script, encoding="utf-8")
+    return small
 
 
 def completed_twice(log: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -10,14 +11,19 @@ from pathlib import Path
 
 import pytest
 
+import yaml
+
 from tests.acceptance.program import (
+    CHANGE_ID,
+    Project,
     Shop,
     completed_twice,
     make_shop,
+    make_small,
+    ordito,
     overlaps,
     removed_after,
     start,
-    status_of,
 )
 
 KILL_AFTER = """
@@ -34,36 +40,63 @@ def dying(commit, count=[0]):
 Journal.open = dying(Journal.open)
 Journal.commit = dying(Journal.commit)
 """
+KILL_CLOSING = """
+import os, signal
+from ordito.ensemble import close
+from ordito.ensemble.journal import Journal
+def dying(part):
+    def wrapper(*arguments, **options):
+        part(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return wrapper
+{part} = dying({part})
+"""
+PARTS = ("close.write_job_record", "close.append_lines", "close.write_manifest", "Journal.finish")
 INSTANCES = 2
+DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 MOMENTS = 30 if THOROUGH else 4
 RECORDS = range(1, 31) if THOROUGH else (1, 2, 5, 9, 14, 20)
 
 
-def settle(shop: Shop) -> None:
-    """Bring an interrupted shop to its end as a user would: resume, and deploy what was never begun."""
-    if (shop.ensemble / "ensemble.yaml").exists() or (shop.ensemble / ".ordito").exists():
-        resumed = shop.run("jobs", "resume")
+def settle(project: Project, deployment: list[str]) -> None:
+    """Bring an interrupted project to its end as a user would: resume, and deploy what was never begun.
+
+    A job that was begun is whole after resuming: the deployment then finds nothing to do.
+    """
+    was_begun = False
+    if (project.ensemble / "ensemble.yaml").exists() or (project.ensemble / ".ordito").exists():
+        resumed = project.run("jobs", "resume")
         assert resumed.code == 0, resumed.both
-    deployed = shop.deploy(INSTANCES)
+        was_begun = "Nothing to resume" not in resumed.both
+    was_begun |= (project.ensemble / "jobs.tsv").exists()
+    deployed = ordito(project.home, *deployment)
     assert deployed.code == 0, deployed.both
+    assert not was_begun or "Nothing to do" in deployed.both, deployed.both
 
 
-def check(shop: Shop, undisturbed: object) -> None:
+def check(project: Project, undisturbed: object) -> None:
     """The end is that of an undisturbed run, and the operations' own log is clean."""
-    assert overlaps(shop.log) == []
-    assert completed_twice(shop.log) == []
-    assert comparable(shop) == undisturbed
+    assert overlaps(project.log) == []
+    assert completed_twice(project.log) == []
+    assert comparable(project) == undisturbed
 
 
-def comparable(shop: Shop) -> object:
-    """The instances of the status, without what depends on where and when it ran."""
-    instances = status_of(shop.ensemble)["instances"]
-    own = {"attributes", "relationships", "outputs"}
-    found = {name: {part: v for part, v in record.items() if part not in own} for name, record in instances.items()}
-    for record in found.values():
-        record["applied"] = sorted(record["applied"])
-    return found
+def comparable(project: Project) -> object:
+    """All of `ensemble.yaml`, and the jobs and tasks of `jobs.tsv`, without ids and times.
+
+    Each project has a directory and ports of its own, and logs to a file of its own; placeholders stand for the first
+    two, and for the digests of what holds any of them.
+    """
+    text = (project.ensemble / "ensemble.yaml").read_text(encoding="utf-8").replace(str(project.home), "HOME")
+    if isinstance(project, Shop):
+        for n in range(22):
+            text = re.sub(rf"\b{project.port + n}\b", f"PORT_{n}", text)
+    document = yaml.safe_load(DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text)))
+    lines = (project.ensemble / "jobs.tsv").read_text(encoding="utf-8").splitlines()
+    # Kind, operation, target, outcome: the order of tasks that run at the same time is left to chance.
+    tasks = sorted((row[1], row[3], row[4], row[5]) for row in (line.split("\t") for line in lines))
+    return document, tasks
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +117,7 @@ def test_killed_after_a_record_of_the_journal(tmp_path: Path, undisturbed: tuple
         if killed.code == 0:
             pytest.skip("the job has fewer turns than that")
         assert killed.code == -signal.SIGKILL
-        settle(shop)
+        settle(shop, shop.deployment(INSTANCES))
         check(shop, undisturbed[0])
         assert shop.run("undeploy", "--yes").code == 0
         assert shop.leftovers() == []
@@ -101,7 +134,26 @@ def test_killed_at_a_moment(tmp_path: Path, undisturbed: tuple[object, float], m
         except subprocess.TimeoutExpired:
             process.kill()
         process.communicate()
-        settle(shop)
+        settle(shop, shop.deployment(INSTANCES))
         check(shop, undisturbed[0])
         assert shop.run("undeploy", "--yes").code == 0
         assert shop.leftovers() == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_killed_between_the_parts_of_closing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, part: str
+) -> None:
+    """SIGKILL right after one of the files is written, or the journal has forgotten the job: closing is done again,
+    no operation is."""
+    calm = make_small(tmp_path_factory.mktemp("calm"))
+    assert calm.deploy().code == 0
+    small = make_small(tmp_path)
+    killed = small.deploy(code=KILL_CLOSING.format(part=part))
+    assert killed.code == -signal.SIGKILL, killed.both
+    operations = small.log.read_bytes()
+    settle(small, small.deploying())
+    check(small, comparable(calm))
+    assert small.log.read_bytes() == operations
+    assert small.run("undeploy", "--yes").code == 0
+    assert small.things() == []

@@ -53,6 +53,7 @@ def test_files_that_change_while_the_question_is_open_are_not_deployed(tmp_path:
     script = tmp_path / "create.sh"
     script.write_text("exit 0\n")
     request = DeployRequest(str(tmp_path / "ensemble"), str(tmp_path / "service.yaml"))
-    with pytest.raises(Refused, match="changed after the plan"):
+    with pytest.raises(Refused, match="changed after the plan") as refused:
         deploy(request, Editing(script))
+    assert "no operation was run" in refused.value.hint
     assert not (tmp_path / "ensemble" / "ensemble.yaml").exists()

@@ -35,7 +35,7 @@ def test_the_first_deployment_makes_the_ensemble(run: Run, tmp_path: Path) -> No
 def test_progress_and_report_go_to_standard_error(run: Run) -> None:
     done = deployed(run)
     lines = [" ".join(line.split()) for line in done.err.splitlines()]
-    assert "Plan: 2 to make, 0 to change, 0 to remove; 2 operations in 6 waves." in lines
+    assert "Plan: 2 to make, 0 to change, 0 to remove; 2 operations in 2 waves." in lines
     assert any(line.endswith("base_1 create start") for line in lines)
     assert any(line.endswith("base_1 configure no-op") for line in lines)
     assert "base_1 ok=1 no-op=2" in lines
@@ -227,3 +227,126 @@ def test_a_new_project_deploys_at_once_and_is_never_overwritten(run: Run, tmp_pa
     assert again.code == 3
     assert (tmp_path / "first" / "service.yaml").read_text() == "mine"
     assert run("init", "x", "--template", "helo").err.count('did you mean "hello"') == 1
+
+
+# ----------------------------------------------------------------------------------------------------- nothing to do
+
+
+def own_copy(tmp_path: Path) -> Path:
+    """The service, to be changed by a test: the word is an output, and no operation takes it."""
+    service = tmp_path / "service"
+    (service / "scripts").mkdir(parents=True)
+    (service / "scripts" / "log.sh").write_bytes((TINY / "scripts" / "log.sh").read_bytes())
+    text = (TINY / "service.yaml").read_text().replace("said: { get_input: word }", "said: hello")
+    (service / "service.yaml").write_text(text)
+    return service
+
+
+def test_inputs_on_which_no_operation_depends(run: Run, tmp_path: Path) -> None:
+    """Given, written, or by a new default: it is said that they changed, and nothing is written."""
+    service = own_copy(tmp_path)
+    assert run("deploy", service, "-y", "-e", "here", "-i", f"log={tmp_path / 'log'}").code == 0
+    manifest = tmp_path / "here" / "ensemble.yaml"
+
+    def said_and_kept(*words: str) -> None:
+        before = files_of(tmp_path)
+        again = run("deploy", "--yes", "-e", "here", *words)
+        assert again.code == 0
+        assert "Nothing to do" in again.err
+        assert "these inputs changed, and no operation depends on them: word;" in again.err
+        assert "outputs keep their values until something is deployed" in again.err
+        assert "word = hello" in again.out
+        assert "no operation depends on them: word" in run("plan", "-e", "here", *words).err
+        assert run("deploy", "-y", "-e", "here", "-o", "json", *words).json["changed_inputs"] == ["word"]
+        assert files_of(tmp_path) == before
+
+    assert "these inputs" not in run("deploy", "--yes", "-e", "here").err
+    said_and_kept("-i", "word=other")
+    original = manifest.read_text()
+    manifest.write_text(original.replace("  inputs:\n    log", "  inputs:\n    word: written\n    log", 1))
+    said_and_kept()
+    manifest.write_text(original)
+    text = (service / "service.yaml").read_text()
+    (service / "service.yaml").write_text(text.replace("default: hello", "default: good day"))
+    said_and_kept()
+
+
+def row_of(ensemble: Path, last: str) -> str:
+    """What the ensemble holds of its last instance."""
+    return (ensemble / "ensemble.yaml").read_text().partition(f"    {last}:\n")[2]
+
+
+def haunt(ensemble: Path, row: str) -> None:
+    """Add an instance of a node that is in no service."""
+    manifest = ensemble / "ensemble.yaml"
+    text = manifest.read_text().replace("  records: 2\n", "  records: 3\n")
+    manifest.write_text(text + "    ghost_1:\n" + row.replace("template: top", "template: ghost"))
+
+
+def test_undeploying_names_what_it_keeps(run: Run, tmp_path: Path) -> None:
+    """Instances of nodes that the deployed service does not have are not nothing."""
+    deployed(run)
+    row = row_of(tmp_path, "top_1")
+    assert run("undeploy", "-y").code == 0
+    haunt(tmp_path, row)
+    kept = run("undeploy", "-y")
+    assert kept.code == 0, kept.err
+    assert "nothing is deployed" not in kept.err
+    assert "kept, because their nodes are not in the service that was deployed: ghost_1" in kept.err
+    assert "Next:  ordito deploy" in kept.err
+    assert run("undeploy", "-y", "-o", "json").json["kept"] == ["ghost_1"]
+    planned = run("plan", "undeploy")
+    assert "the service that was deployed has no instances" in planned.out
+    assert "ghost_1" in planned.err
+
+
+def test_warnings_of_a_plan_say_once_that_they_are_warnings(run: Run, tmp_path: Path) -> None:
+    deployed(run)
+    haunt(tmp_path, row_of(tmp_path, "top_1"))
+    planned = run("plan", "undeploy")
+    (line,) = [line for line in planned.out.splitlines() if "ghost" in line]
+    assert line.count("warning") == 1
+
+
+def test_the_plan_of_nothing(run: Run) -> None:
+    deployed(run)
+    run("undeploy", "-y")
+    assert run("plan", "undeploy").out == "Nothing to do: nothing is deployed.\n"
+
+
+def test_waves_are_counted_as_they_are_shown(run: Run) -> None:
+    """Waves in which nothing is run count only where they are shown."""
+    planned = run("plan", TINY, "-i", "log=log").out
+    assert "2 operations in 2 waves." in planned
+    assert [line.split()[0] for line in planned.partition("Order\n")[2].splitlines()[:2]] == ["1", "2"]
+    full = run("plan", TINY, "-i", "log=log", "--full").out
+    assert "2 operations and 4 no-ops in 6 waves." in full
+    assert "Wave 6" in full
+
+
+def test_the_list_of_jobs_holds_numbers(run: Run) -> None:
+    deployed(run)
+    (job,) = run("jobs", "list", "-o", "json").json["jobs"]
+    assert isinstance(job["seconds"], float)
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_after_a_failed_removal_it_is_offered_again_only_where_something_is_left(
+    run: Run, tmp_path: Path, *, deletes: bool
+) -> None:
+    (tmp_path / "service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  node_templates:\n"
+        "    a:\n"
+        "      type: tosca.nodes.Root\n"
+        "      interfaces: { Standard: { operations: { create: good.sh, stop: bad.sh, delete: delete.sh } } }\n"
+    )
+    for script, code in (("good", 0), ("bad", 1), ("delete", 0 if deletes else 1)):
+        (tmp_path / f"{script}.sh").write_text(f"exit {code}\n")
+    assert run("deploy", "service.yaml", "-y").code == 0
+    failed = run("undeploy", "-y")
+    assert failed.code == 1
+    assert bool(run("status", "-o", "json").json["instances"]) is not deletes
+    assert ("try again to remove what is left" in failed.err) is not deletes
+    assert ("see that no instance is left" in failed.err) is deletes

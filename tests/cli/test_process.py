@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ordito.ensemble.manifest import MARKER
 from tests.cli.program import DATA, LIMIT, command, environment, process, start, until
 
 TINY = DATA / "tiny"
@@ -146,6 +147,14 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     assert "was interrupted" in process(tmp_path, "status").out
     assert process(tmp_path, "jobs", "list", "-o", "json").json["jobs"][0]["outcome"] == "interrupted"
 
+    manifest = tmp_path / "ensemble.yaml"
+    whole = manifest.read_text()
+    manifest.write_text(f"{MARKER.decode()}\n{MARKER.decode()}\n")
+    damaged = process(tmp_path, "status")
+    assert damaged.code == 3, "a command that only reads fails in no job"
+    assert "Next:  ordito status" in damaged.err
+    manifest.write_text(whole)
+
     (tmp_path / "go").touch()
     resumed = process(tmp_path, "jobs", "resume")
     assert resumed.code == 0, resumed.err
@@ -169,10 +178,11 @@ def test_waiting_for_the_lock(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------- crashes
 
 
-@pytest.mark.parametrize("in_ensemble", [True, False])
-def test_our_own_fault_is_one_line_and_a_file(tmp_path: Path, *, in_ensemble: bool) -> None:
-    if in_ensemble:
-        (tmp_path / ".ordito").mkdir()
+@pytest.mark.parametrize("place", ["", "here", "elsewhere"])
+def test_our_own_fault_is_one_line_and_a_file(tmp_path: Path, place: str) -> None:
+    """The file lies in the ensemble if there is one, wherever that was named on the command line."""
+    (tmp_path / "here" / ".ordito").mkdir(parents=True)
+    (tmp_path / "here" / ".ordito" / "journal.db").touch()
     program = (
         "import sys, ordito.app.validate as v\n"
         "def broken(*a): raise ZeroDivisionError('by design')\n"
@@ -180,7 +190,7 @@ def test_our_own_fault_is_one_line_and_a_file(tmp_path: Path, *, in_ensemble: bo
         "from ordito.cli.main import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, "validate", str(TINY)],
+        [sys.executable, "-c", program, "validate", str(TINY), *(["-e", place] if place else [])],
         cwd=tmp_path,
         env=environment(TMPDIR=str(tmp_path)),
         capture_output=True,
@@ -191,9 +201,10 @@ def test_our_own_fault_is_one_line_and_a_file(tmp_path: Path, *, in_ensemble: bo
     assert "Traceback" not in done.stderr
     found = re.search(r"the details are in (\S+)", done.stderr)
     assert found is not None
-    place = tmp_path / found[1]
-    assert "by design" in place.read_text()
-    assert (place.parent.name == ".ordito") is in_ensemble
+    file = tmp_path / found[1]
+    assert "by design" in file.read_text()
+    assert (file.parent == tmp_path / "here" / ".ordito") is (place == "here")
+    assert ("nothing of it is lost: ordito -e here jobs resume" in done.stderr) is (place == "here")
 
 
 # --------------------------------------------------------------------------------------------------------- terminals

@@ -12,6 +12,7 @@ from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"
 FAILING = DATA / "failing"
+ROOT = DATA.parent.parent
 
 
 def test_the_version(run: Run) -> None:
@@ -211,3 +212,48 @@ def test_impossible_paths_are_no_fault_of_ours(run: Run, words: list[str]) -> No
     assert refused.code == 3
     assert "error[" in refused.err
     assert "fault of Ordito" not in refused.err
+
+
+def test_the_service_in_the_readme_is_the_example() -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = readme.partition("```yaml\n")[2].partition("```")[0]
+    assert shown == (ROOT / "examples" / "hello" / "service.yaml").read_text()
+
+
+def test_very_many_links_are_planned_when_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the refusal says to give is an option."""
+    monkeypatch.setattr("ordito.planning.links.MOST_PAIRS", 0)
+    Path("link.sh").write_text("exit 0\n")
+    Path("service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  node_templates:\n"
+        "    a: { type: tosca.nodes.Root }\n"
+        "    b:\n"
+        "      type: tosca.nodes.Root\n"
+        "      requirements:\n"
+        "        - dependency:\n"
+        "            node: a\n"
+        "            relationship:\n"
+        "              type: tosca.relationships.DependsOn\n"
+        "              interfaces: { Configure: { operations: { add_source: link.sh } } }\n"
+    )
+    for words in (["plan", "service.yaml"], ["deploy", "service.yaml", "--yes"]):
+        refused = run(*words)
+        assert refused.code == 3
+        assert "give --allow-large" in refused.err
+        assert not Path("ensemble.yaml").exists()
+        assert run(*words, "--allow-large").code == 0
+    assert Path("ensemble.yaml").exists()
+
+
+@pytest.mark.parametrize("words", [["status"], ["deploy", "--yes"], ["undeploy", "--yes"], ["output"], ["plan"]])
+def test_a_damaged_ensemble_has_a_next_command(run: Run, words: list[str]) -> None:
+    run("deploy", FAILING, "-y", "-e", "here")
+    manifest = Path("here/ensemble.yaml")
+    manifest.write_text(manifest.read_text().replace("  format:", "  format: ["))
+    refused = run(*words, "-e", "here")
+    assert refused.code == 3
+    assert "error[ensemble]" in refused.err
+    assert "ensemble.yaml:" in refused.err
+    assert f"Next:  ordito {' '.join(words)} -e here" in refused.err

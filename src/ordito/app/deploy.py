@@ -32,9 +32,9 @@ class DeployRequest(msgspec.Struct, frozen=True):
 
 
 class DeployResult(msgspec.Struct, frozen=True):
-    """What came of it. ``report`` is None where there was nothing to do, and nothing was written: ``changed`` then names
-    inputs whose values are others than at the last deployment, though no operation depends on that, and ``ignored``
-    those that this command gave and that are not remembered."""
+    """What came of it. ``report`` is None where there was nothing to do, and nothing was written: ``changed`` then
+    names inputs whose values are others than at the last deployment, though no operation depends on that, and
+    ``ignored`` those that this command gave and that are not remembered."""
 
     service: str
     report: JobReport | None = None
@@ -75,9 +75,7 @@ def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
 def _propose(
     place: Place, request: DeployRequest, snapshot: Snapshot, status: Status, conversation: Conversation
 ) -> Proposal:
-    proposal = propose_deploy(
-        place, request.service, request.inputs, snapshot, status, allow_large=request.allow_large
-    )
+    proposal = propose_deploy(place, request.service, request.inputs, snapshot, status, allow_large=request.allow_large)
     conversation.found(proposal.diagnostics)
     if not proposal.plan.is_empty and not conversation.approve(proposal):
         raise Declined

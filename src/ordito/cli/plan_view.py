@@ -40,7 +40,7 @@ def write_plan(proposal: Proposal, channel: Channel, *, full: bool) -> None:
     else:
         _write_waves(shown, channel)
     _write_warnings(shown, channel)
-    channel.line(totals(shown))
+    channel.line(totals(shown, full=full))
 
 
 def write_brief(proposal: Proposal, channel: Channel) -> None:
@@ -50,12 +50,14 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
     channel.line(totals(shown))
 
 
-def totals(shown: Preview) -> str:
-    """The plan in one sentence."""
+def totals(shown: Preview, *, full: bool = False) -> str:
+    """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
     found = shown.totals
     instances = f"{found.made} to make, {found.changed} to change, {found.removed} to remove"
     operations = plural(found.operations + found.delegated, "operation")
-    return f"Plan: {instances}; {operations} in {plural(found.waves, 'wave')}."
+    if full and found.no_op:
+        operations += f" and {plural(found.no_op, 'no-op')}"
+    return f"Plan: {instances}; {operations} in {plural(len(shown.waves) if full else found.waves, 'wave')}."
 
 
 def plan_data(proposal: Proposal) -> dict[str, object]:
