@@ -172,3 +172,36 @@ def test_what_was_deployed_is_removed_by_what_was_deployed_and_nothing_else(tmp_
     script.write_text(before)
     assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0
     assert not (tmp_path / "changed").exists()
+
+
+def test_the_next_command_is_one_that_can_be_typed(tmp_path: Path) -> None:
+    """What stands against a plan because of what runs is answered by undeploying, not by the same command."""
+    service(tmp_path)
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    service(tmp_path, HELLO.replace("hello:", "renamed:"))
+    refused = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes")
+    assert refused.code == 3, refused.both
+    assert "hello_1" in refused.err
+    assert "ordito -e ensemble undeploy" in refused.err
+    assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0
+    assert ordito(tmp_path, "deploy", "-e", "ensemble", "--yes").code == 0
+    assert (tmp_path / "done").read_text() == "hello_1\nrenamed_1\n"
+
+
+def test_a_remembered_input_is_named(tmp_path: Path) -> None:
+    """The ensemble's file says one thing and an earlier command another: whoever deploys is told."""
+    service(
+        tmp_path,
+        """\
+topology_template:
+  inputs: { count: { type: integer } }
+  node_templates:
+    hello: { type: tosca.nodes.Root, occurrences: [ 0, 9 ], instance_count: { get_input: count } }
+""",
+    )
+    deploy = ("deploy", "-e", "ensemble", "--yes")
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes", "-i", "count=1").code == 0
+    assert "remembered-input" not in ordito(tmp_path, *deploy, "-i", "count=3").err
+    again = ordito(tmp_path, *deploy)
+    assert again.code == 0
+    assert '"count" has the value of an earlier command, 3' in again.err

@@ -48,7 +48,7 @@ def test_undeploying_removes_what_a_failed_deployment_has_left(tmp_path: Path, s
     assert_all_is_gone(small)
 
 
-@pytest.mark.parametrize("step", ["top_1.Standard.stop", "base_1.Standard.delete"])
+@pytest.mark.parametrize("step", ["top_1.Standard.delete", "base_1.Standard.delete"])
 def test_undeploying_goes_on_where_it_failed(tmp_path: Path, step: str) -> None:
     """What could not be removed is removed by the next try."""
     small = make_small(tmp_path)

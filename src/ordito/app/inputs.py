@@ -42,6 +42,13 @@ def bind_given(
         for name, value in remembered.items()
         if name not in asked and name in service.inputs and value.over == plain(written.get(name))
     }
+    for name, value in kept.items():
+        diagnostics.note(
+            "remembered-input",
+            f'input "{name}" has the value of an earlier command, {msgspec.json.encode(value.value).decode()}',
+            service.inputs[name].span,
+            hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml",
+        )
     values = {**written, **{name: value.value for name, value in kept.items()}, **asked}
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics))
     now = {name: bound[name] for name in asked if name in bound}

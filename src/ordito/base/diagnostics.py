@@ -70,6 +70,10 @@ class Diagnostics:
         """Record a warning."""
         self._add(Diagnostic(Severity.WARNING, code, message, span, hint, tuple(related)))
 
+    def note(self, code: str, message: str, span: Span | None, *, hint: str = "") -> None:
+        """Record something that is worth knowing."""
+        self._add(Diagnostic(Severity.NOTE, code, message, span, hint))
+
     def unknown(
         self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = ""
     ) -> None:

@@ -20,6 +20,9 @@ from ordito.cli.options import ARGUMENTS, settings_of
 
 def run_guarded(arguments: list[str]) -> int:
     """Run a command line and give its exit code. Never raises."""
+    # A caller may have closed them: then nobody wants to read, as long as the process lives.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # Names and values may hold what the encoding of a terminal does not.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -22,8 +22,16 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
     session.diagnostics(error.diagnostics)
     code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
     session.fail_for_programs(code, f"nothing was done: {total(error.diagnostics)}", "", as_json(error.diagnostics))
-    session.next(NextCommand(session.settings.again(), "once that is mended; nothing was done"))
+    if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
+        purpose = "remove what runs, by the files that were deployed; then deploy again"
+        session.next(NextCommand(session.settings.command("undeploy"), purpose))
+    else:
+        session.next(NextCommand(session.settings.again(), "once that is mended; nothing was done"))
     return ExitCode.REFUSED
+
+
+NEEDS_UNDEPLOY = frozenset({"changed-running", "removed-node"})
+"""What stands against a plan because of what runs, so that changing the documents is not the only way on."""
 
 
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from enum import StrEnum
 
 import msgspec
 
 from ordito.cli.channel import Color
+
+PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
+"""How the program is called, in the commands that it proposes: who starts it by other words sets the variable."""
 
 
 class Format(StrEnum):
@@ -40,14 +44,13 @@ class Settings(msgspec.Struct, frozen=True):
     def command(self, *words: str) -> str:
         """A command line that does something else with the same ensemble, as one types it."""
         chosen = ["-e", self.ensemble] if self.ensemble else []
-        return shlex.join(["ordito", *chosen, *words])
+        return f"{PROGRAM} {shlex.join([*chosen, *words])}"
 
     def again(self, *more: str) -> str:
         """This very command line once more, with something added."""
-        return shlex.join(["ordito", *self.arguments, *more])
+        return f"{PROGRAM} {shlex.join([*self.arguments, *more])}"
 
     def completed(self, text: str) -> str:
         """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble."""
-        if not self.ensemble:
-            return text
-        return text.replace("`ordito ", f"`ordito -e {shlex.quote(self.ensemble)} ")
+        chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
+        return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
