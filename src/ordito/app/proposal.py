@@ -169,9 +169,10 @@ def _service_path(place: Place, asked: str, user: UserPart) -> str:
     """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file."""
     if not user.service:
         if not asked:
+            where = f"{place.manifest} names none" if place.layout.exists else f"{place.shown} is not an ensemble yet"
             raise Refused(
                 "no-service",
-                f"no service is named, and {place.shown} is not an ensemble yet",
+                f"no service is named, and {where}",
                 "name the service",
                 next_words=("deploy", "SERVICE"),
                 purpose="SERVICE is a definitions file, or a folder that holds one",

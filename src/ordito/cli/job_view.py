@@ -82,7 +82,9 @@ def suggest(report: JobReport, session: Session) -> None:
         if report.left:
             commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
     elif report.left:
-        commands.append(NextCommand(command("undeploy"), "try again to remove what is left"))
+        commands.append(
+            NextCommand(command("undeploy"), "try again to remove what is left, by the scripts as deployed last")
+        )
         commands.append(NextCommand(command("status"), "see what is left"))
     else:
         commands.append(NextCommand(command("status", "--all"), "see that no instance is left"))
