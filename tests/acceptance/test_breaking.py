@@ -205,3 +205,27 @@ topology_template:
     again = ordito(tmp_path, *deploy)
     assert again.code == 0
     assert '"count" has the value of an earlier command, 3' in again.err
+
+
+def test_what_the_user_wrote_is_never_replaced(tmp_path: Path) -> None:
+    """A user's part without a service is the user's all the same."""
+    service(tmp_path)
+    (tmp_path / "ensemble").mkdir()
+    manifest = tmp_path / "ensemble/ensemble.yaml"
+    for written in ("# a note\n", "spec:\n  inputs: {}\n"):
+        manifest.write_text(written)
+        refused = ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes")
+        assert refused.code == 3, refused.both
+        assert "names no service" in refused.err
+        assert manifest.read_text() == written
+    manifest.write_text("# a note\nspec: { service: ../service.yaml }")
+    assert ordito(tmp_path, "deploy", "-e", "ensemble", "--yes").code == 0
+    assert manifest.read_text().startswith("# a note\nspec: { service: ../service.yaml }\n# ====")
+
+
+def test_a_service_is_deployed_where_it_lies(tmp_path: Path) -> None:
+    """`init` and `deploy` are enough."""
+    assert ordito(tmp_path, "init", "mine").code == 0
+    deployed = ordito(tmp_path, "deploy", "-e", "mine", "--yes")
+    assert deployed.code == 0, deployed.both
+    assert "Hello" in ordito(tmp_path, "output", "greeting", "-e", "mine").out

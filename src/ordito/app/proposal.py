@@ -40,6 +40,10 @@ class PinnedService(msgspec.Struct, frozen=True):
     root: str
 
 
+SERVICE_FILE = "service.yaml"
+"""The service that is meant where none is named: the one in the ensemble's own directory."""
+
+
 class Proposal(msgspec.Struct, frozen=True):
     """A plan with all that is needed to show it and to carry it out.
 
@@ -99,7 +103,7 @@ def propose_deploy(
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
         made, measured = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs, allow_large=allow_large)
-    is_new = not user.service
+    is_new = not user.exists
     return Proposal(
         workflow=DEPLOY,
         read=read,
@@ -167,17 +171,26 @@ def pinned(layout: Layout, proposal: Proposal) -> Proposal:
 
 def _service_path(place: Place, asked: str, user: UserPart) -> str:
     """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file."""
+    if user.exists and not user.service:
+        raise Refused(
+            "no-service",
+            f"{place.manifest} names no service",
+            'add it to what you wrote there, below "spec:", as in: service: service.yaml',
+            next_words=("status",),
+            purpose="see what exists",
+        )
     if not user.service:
-        if not asked:
-            where = f"{place.manifest} names none" if place.layout.exists else f"{place.shown} is not an ensemble yet"
-            raise Refused(
-                "no-service",
-                f"no service is named, and {where}",
-                "name the service",
-                next_words=("deploy", "SERVICE"),
-                purpose="SERVICE is a definitions file, or a folder that holds one",
-            )
-        return asked
+        beside = Path(place.shown) / SERVICE_FILE
+        if asked or beside.is_file():
+            # What `init` makes is deployed where it lies.
+            return asked or str(beside)
+        raise Refused(
+            "no-service",
+            f"no service is named, and {place.shown} is not an ensemble yet",
+            "name the service",
+            next_words=("deploy", "SERVICE"),
+            purpose="SERVICE is a definitions file, or a folder that holds one",
+        )
     written = user.service_path(place.layout, place.shown)
     if asked and not _is_same(asked, written):
         raise Refused(

@@ -38,12 +38,13 @@ spec:
 
 
 class UserPart(msgspec.Struct, frozen=True):
-    """What the user wrote: the service as a path (relative to the ensemble, or absolute), "" where there is none, where
-    it stands, and located values of inputs."""
+    """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
+    there is none, where it stands, and located values of inputs."""
 
     service: str = ""
     span: Span | None = None
     inputs: Mapping[str, Node] = {}
+    exists: bool = False
 
     def service_path(self, layout: Layout, shown: str) -> str:
         """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
@@ -68,10 +69,10 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     except UnicodeDecodeError as error:
         raise EnsembleError(f"{shown} is not encoded as UTF-8", "save it as UTF-8") from error
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
-        return UserPart()
+        return UserPart(exists=True)
     document = load_text(shown, text, diagnostics)
     if document is None:
-        return UserPart()
+        return UserPart(exists=True)
     root = _map(document.root, "the ensemble", ("spec",), diagnostics)
     spec = _map(root.get("spec"), '"spec"', KNOWN, diagnostics)
     service = spec.get("service")
@@ -82,6 +83,7 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
         service.text if service is not None and not is_null(service) else "",
         service.span if service is not None else None,
         _map(spec.get("inputs"), '"inputs"', (), diagnostics),
+        exists=True,
     )
 
 
