@@ -229,3 +229,66 @@ def test_a_service_is_deployed_where_it_lies(tmp_path: Path) -> None:
     deployed = ordito(tmp_path, "deploy", "-e", "mine", "--yes")
     assert deployed.code == 0, deployed.both
     assert "Hello" in ordito(tmp_path, "output", "greeting", "-e", "mine").out
+
+
+def test_a_changed_pin_is_made_anew_where_its_source_is_at_hand(tmp_path: Path) -> None:
+    """What runs is what was read: neither somebody's change nor what a script leaves beside itself gets in the way."""
+    growing = """\
+topology_template:
+  inputs: { count: { type: integer, default: 1 } }
+  node_templates:
+    hello:
+      type: tosca.nodes.Root
+      occurrences: [ 0, 9 ]
+      instance_count: { get_input: count }
+      interfaces: { Standard: { operations: { create: scripts/hello.sh, delete: scripts/hello.sh } } }
+"""
+    service(tmp_path, growing)
+    with (tmp_path / "scripts/hello.sh").open("a") as script:
+        script.write('mkdir -p "$(dirname "$0")/__pycache__"; touch "$(dirname "$0")/__pycache__/x.pyc"\n')
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    (pinned,) = (tmp_path / "ensemble/artifacts").rglob("hello.sh")
+    pinned.write_text('touch "$HOME/changed"\n')
+    grown = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes", "-i", "count=2")
+    assert grown.code == 0, grown.both
+    assert (tmp_path / "done").read_text() == "hello_1\nhello_2\n"
+    undeployed = ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes")
+    assert undeployed.code == 0, undeployed.both
+    assert not (tmp_path / "changed").exists()
+
+
+def test_a_host_stays_while_something_on_it_could_not_be_removed(tmp_path: Path) -> None:
+    """Its addresses are still known when it is tried again, and nothing is put on a host that is gone."""
+    service(
+        tmp_path,
+        """\
+topology_template:
+  inputs: { count: { type: integer, default: 2 } }
+  node_templates:
+    machine: { type: tosca.nodes.Compute, occurrences: [ 0, 9 ], instance_count: { get_input: count } }
+    software:
+      type: tosca.nodes.SoftwareComponent
+      occurrences: [ 0, 9 ]
+      instance_count: { get_input: count }
+      requirements: [ { host: machine } ]
+      interfaces:
+        Standard:
+          inputs: { ADDRESS: { get_attribute: [ HOST, private_address ] } }
+          operations: { create: scripts/hello.sh, delete: scripts/delete.sh }
+""",
+    )
+    (tmp_path / "scripts/delete.sh").write_text('test -n "$ADDRESS" && test ! -e "$HOME/fail.$INSTANCE"\n')
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    (tmp_path / "fail.software_2").touch()
+    failed = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes", "-i", "count=1")
+    assert failed.code == 1, failed.both
+    status = ordito(tmp_path, "status", "-e", "ensemble").out
+    assert "machine_2" in status
+    assert "software_2" in status
+    (tmp_path / "fail.software_2").unlink()
+    again = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes", "-i", "count=1")
+    assert again.code == 0, again.both
+    status = ordito(tmp_path, "status", "-e", "ensemble").out
+    assert "machine_2" not in status
+    assert "software_2" not in status
+    assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0

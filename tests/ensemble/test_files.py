@@ -125,7 +125,7 @@ def test_lines_of_the_user_are_never_touched(tmp_path: Path) -> None:
     ensure_git_files(layout)
     ensure_git_files(layout)
     assert layout.git_ignore.read_bytes() == b"# mine\r\n*.bak\n/.ordito/\n"
-    assert layout.git_attributes.read_bytes() == b"jobs.tsv merge=union\n"
+    assert layout.git_attributes.read_bytes() == b"jobs.tsv merge=union\nartifacts/** -text\n"
     add_lines(layout.git_ignore, ["*.bak"])
     assert layout.git_ignore.read_bytes() == b"# mine\r\n*.bak\n/.ordito/\n"
 

@@ -76,7 +76,7 @@ def test_a_job_leaves_its_record_its_lines_and_the_status(tmp_path: Path) -> Non
     lines = [line.split("\t") for line in (tmp_path / "jobs.tsv").read_text().splitlines()]
     assert [line[0] for line in lines] == [job, *(c["changeId"] for c in record["changes"] if "changeId" in c)]
     assert {len(line) for line in lines} == {10}
-    assert (tmp_path / ".gitattributes").read_text() == "jobs.tsv merge=union\n"
+    assert (tmp_path / ".gitattributes").read_text() == "jobs.tsv merge=union\nartifacts/** -text\n"
     assert (tmp_path / ".gitignore").read_text() == "/.ordito/\n"
 
 

@@ -11,13 +11,17 @@ from pathlib import Path
 from ordito.ensemble.files import read, write_whole
 from ordito.ensemble.layout import PRIVATE, Layout
 
-MERGE_UNION = "jobs.tsv merge=union"
+ATTRIBUTES = ("jobs.tsv merge=union", "artifacts/** -text")
+"""Histories of jobs are joined line by line; pinned files are kept to the byte."""
 
 
 def ensure_git_files(layout: Layout) -> None:
-    """See to it that git keeps `.ordito/` out and joins the lines of `jobs.tsv`. Raises ``EnsembleError``."""
+    """See to it that git keeps `.ordito/` out, joins the lines of `jobs.tsv` and leaves pinned files alone.
+
+    Raises ``EnsembleError``.
+    """
     add_lines(layout.git_ignore, [f"/{PRIVATE}/"])
-    add_lines(layout.git_attributes, [MERGE_UNION])
+    add_lines(layout.git_attributes, ATTRIBUTES)
 
 
 def ignore_files(layout: Layout, paths: Iterable[Path]) -> None:

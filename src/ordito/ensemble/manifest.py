@@ -63,6 +63,8 @@ def split(content: bytes, name: str = "ensemble.yaml") -> ManifestParts:
     """Cut a file in two. Raises ``EnsembleError`` for one with several marker lines."""
     marks = [found.start() for found in _MARKER_LINE.finditer(content)]
     if not marks:
+        if END.rstrip() in content:
+            raise EnsembleError(f"{name} has the end of a status, and no marker line where it begins", RESTORE)
         return ManifestParts(content)
     if len(marks) > 1:
         raise EnsembleError(f"{name} has {len(marks)} marker lines, after a merge perhaps", RESTORE)

@@ -18,7 +18,7 @@ import msgspec
 
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import BLOCK, digest_of, sync_directory
+from ordito.ensemble.files import BLOCK, digest_of, sync_directory, write_whole
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.source.package import PROFILE_SCHEME
@@ -27,7 +27,10 @@ LARGEST_FOR_GIT = 10 * 1024 * 1024
 """Bytes above which a pinned file is kept out of git."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_LINE = re.compile(r"(.*?)\0([x-])\0([0-9a-f]{64})\n", re.DOTALL)
 _UNFINISHED = ".new-"
+LIST = ".pinned"
+"""The list of a pin's files in it; its digest is the pin's. Hidden files of a service are never pinned."""
 
 
 class Pinned(msgspec.Struct, frozen=True):
@@ -61,7 +64,7 @@ def pin(layout: Layout, root: str, main: str, definitions: Iterable[str], artifa
     """
     pinned, files = _measure(layout, root, main, definitions, artifacts)
     place = layout.artifacts / pinned.digest
-    if not place.is_dir():
+    if not place.is_dir() or not _is_sound(place, pinned.digest):
         _copy(layout, place, files)
     return pinned
 
@@ -107,10 +110,7 @@ def pinned_root(layout: Layout, digest: str) -> Path:
     restore = "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed"
     if not _DIGEST.fullmatch(digest) or not place.is_dir():
         raise EnsembleError(f"the files that were deployed are missing: {place}", restore)
-    with explained("read the files that were deployed in", place):
-        found = (path for path in place.rglob("*") if path.is_file())
-        files = sorted(_file(path.relative_to(place).as_posix(), str(path)) for path in found)
-    if _digest(files) != digest:
+    if not _is_sound(place, digest):
         raise EnsembleError(f"the files that were deployed are not what they were: {place}", restore)
     return place
 
@@ -172,6 +172,24 @@ def _is_own(path: Path, layout: Layout) -> bool:
     return path.name == MANIFEST and path.parent != layout.root and (path.parent / "jobs.tsv").exists()
 
 
+def _is_sound(place: Path, digest: str) -> bool:
+    """Whether a pin holds what it held when it was made, by the list of its files; what others put beside them, such as
+    compiled Python, does not count."""
+    with explained("read the files that were deployed in", place):
+        try:
+            listed = (place / LIST).read_bytes()
+            if hashlib.sha256(listed).hexdigest() != digest:
+                return False
+            for found in _LINE.finditer(listed.decode("utf-8", "surrogateescape")):
+                name, executable, content = found.groups()
+                file = _file(name, str(place / name))
+                if (file.digest, "x" if file.executable else "-") != (content, executable):
+                    return False
+        except FileNotFoundError:
+            return False
+    return True
+
+
 def _digest(files: Iterable[_File]) -> str:
     """The digest of a pin that holds these files, which are sorted."""
     return hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
@@ -209,12 +227,15 @@ def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 folders.update(parent for parent in target.parents if fresh in (parent, *parent.parents))
             _copy_file(file, target)
+        write_whole(fresh / LIST, [b"".join(file.line for file in files)])
         for folder in folders:
             sync_directory(folder)
     large = [place / f.place for f in files if Path(f.source).stat().st_size > LARGEST_FOR_GIT]
     if large:
         ignore_files(layout, large)
     with explained("write", place):
+        if place.exists():
+            shutil.rmtree(place)
         fresh.rename(place)
         sync_directory(layout.artifacts)
         sync_directory(layout.root)

@@ -67,12 +67,12 @@ def decide(draft: Draft) -> None:
 
 def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: Changed) -> None:
     record = member.record
+    if not record.created and not record.applied:
+        member.fate, member.reason = Fate.CONTINUE, "not started yet"
+        return
     wanted, host = member.template.host, draft.snapshot.instances.get(record.host)
     if (wanted.target if wanted else "") != (host.node if host else ""):
         changed.moved(member, wanted.target if wanted else "nothing")
-        return
-    if not record.created and not record.applied:
-        member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return
     operational = record.local in OPERATIONAL
     own = draft.with_hosts(member)

@@ -52,7 +52,7 @@ class Digests:
         if context.node:
             # An operation of a node was carried out beside what the node requires; other targets are another form.
             required = self._service.nodes[context.node].requirements
-            files += [(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required]
+            files += sorted((f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required)
         return Content(tuple(files), {i.name: i.value for i in operation.inputs.values() if i.has_value}, context)
 
     def provided(self, node: NodeTemplate) -> Content:

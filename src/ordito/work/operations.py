@@ -14,7 +14,7 @@ from ordito.base.paths import above, from_above, levels_above
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
-from ordito.instances.states import CREATING, DELETED, ERROR, TAKES_BACK
+from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
 from ordito.instances.status import ABSENT, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Operation, Service
@@ -147,7 +147,7 @@ class Operations:
         if step.link:
             delta = self._end_of_link(step, call, outcome, change)
         elif outcome.succeeded and step.leave == DELETED:
-            delta = self._deleted(step, change, host_is_gone=outcome.changed is not False)
+            delta = self._stays(step) if self._is_kept(step, outcome) else self._deleted(step, change)
         else:
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
         return outcome, msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
@@ -181,15 +181,24 @@ class Operations:
             record, last_config_change=change, last_state_change=change if modified else record.last_state_change
         )
 
-    def _deleted(self, step: Step, change: str, *, host_is_gone: bool) -> Delta:
-        """An instance is gone, with its links, and with everything that it still hosted; what a machine hosted that
-        itself stays (nothing was changed by removing it) is still there."""
+    def _is_kept(self, step: Step, outcome: Outcome) -> bool:
+        """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
+        provided = step.action is Action.DELEGATE and outcome.changed is False
+        return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
+
+    def _stays(self, step: Step) -> Delta:
+        """A host goes on, so that what it still hosts can be removed another time."""
+        record = self._snapshot.instances[step.instance]
+        return Delta(instances=(msgspec.structs.replace(record, state=STARTED),))
+
+    def _deleted(self, step: Step, change: str) -> Delta:
+        """An instance is gone, with its links, and with everything that it still hosted."""
         note, with_host = "", WENT_WITH_HOST
         if self._plan.workflow != "undeploy":
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0
-        while host_is_gone and index < len(gone):
+        while index < len(gone):
             hosted = self._snapshot.hosted_on(gone[index].id)
             gone.extend(self._gone(self._snapshot.instances[i], change, with_host) for i in hosted)
             index += 1
