@@ -230,15 +230,19 @@ def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
         write_whole(fresh / LIST, [b"".join(file.line for file in files)])
         for folder in folders:
             sync_directory(folder)
-    large = [place / f.place for f in files if Path(f.source).stat().st_size > LARGEST_FOR_GIT]
+        large = [place / f.place for f in files if (fresh / f.place).stat().st_size > LARGEST_FOR_GIT]
     if large:
         ignore_files(layout, large)
     with explained("write", place):
+        changed = layout.artifacts / f"{_UNFINISHED}old-{place.name[:16]}"
         if place.exists():
-            shutil.rmtree(place)
+            # Moved aside first, so that the pin is never there in part.
+            place.rename(changed)
         fresh.rename(place)
         sync_directory(layout.artifacts)
         sync_directory(layout.root)
+        if changed.exists():
+            shutil.rmtree(changed)
 
 
 def _copy_file(file: _File, target: Path) -> None:

@@ -235,10 +235,6 @@ class Service(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = {}
     description: str = ""
 
-    def nodes_of_type(self, kind: str) -> list[NodeTemplate]:
-        """The node templates of a type or one derived from it, by the type's full name."""
-        return [n for n in self.nodes.values() if kind in n.kinds]
-
 
 class DataType(msgspec.Struct, frozen=True):
     """A data type, flattened (§3.7.6). ``base`` is the primitive at its root, or "" for a complex type, whose fields
