@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ordito.base.span import SourceText, Span
+from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import (
     COMPUTE,
     CONFIGURE,
@@ -12,15 +13,12 @@ from ordito.model.service import (
     STANDARD,
     Artifact,
     Capability,
-    DataType,
     Input,
     Interface,
     NodeTemplate,
     Operation,
     Output,
-    PropertyDefinition,
     Relationship,
-    Schema,
     Service,
 )
 from ordito.syntax.expressions import Call, Value

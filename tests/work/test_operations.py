@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ordito.instances.records import Delta, end_id
-from ordito.model.service import DataType, NodeTemplate, PropertyDefinition, Schema
+from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.service import NodeTemplate
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
 from ordito.work.plan import Step

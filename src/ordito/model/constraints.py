@@ -10,7 +10,7 @@ from ordito.base.patterns import compile_pattern, matches
 from ordito.base.scalar_units import UNITS, amount
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Incomparable, Version
-from ordito.model.service import Constraint
+from ordito.model.schema import Constraint
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import integer
 from ordito.syntax.expressions import Value

@@ -9,7 +9,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
-from ordito.model.service import DataType, PropertyDefinition, Schema
+from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.units import Definition
 from ordito.model.values import PRIMITIVES
 from ordito.syntax import entities

@@ -11,7 +11,7 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.model.constraints import read_constraint
-from ordito.model.service import Constraint, DataType, PropertyDefinition, Schema
+from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.model.units import Unit, Units
 from ordito.model.values import PRIMITIVES, UNREADABLE, Values
 from ordito.source.nodes import Mapping, Node, Scalar, is_null

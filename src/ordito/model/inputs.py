@@ -9,7 +9,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
-from ordito.model.service import PropertyDefinition, Service
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.package import load_text

@@ -10,15 +10,8 @@ from itertools import islice
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.service import (
-    Capability,
-    Interface,
-    NodeTemplate,
-    Operation,
-    PropertyDefinition,
-    Relationship,
-    Schema,
-)
+from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.service import Capability, Interface, NodeTemplate, Operation, Relationship
 from ordito.model.types import Types
 from ordito.model.values import STRING
 from ordito.syntax import entities

@@ -13,7 +13,8 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.references import Place, References
 from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
-from ordito.model.service import Output, PropertyDefinition, Relationship, Service
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import Output, Relationship, Service
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units

@@ -12,45 +12,11 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.span import Span
+from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.syntax.expressions import Value
 
 UNBOUNDED = None
 """The upper bound of occurrences without limit."""
-
-
-class Schema(msgspec.Struct, frozen=True):
-    """The type of a value: a data type's full name, the schemas of entries and keys, and constraints (§3.6.9)."""
-
-    type: str
-    entry: Schema | None = None
-    key: Schema | None = None
-    constraints: tuple[Constraint, ...] = ()
-
-
-class Constraint(msgspec.Struct, frozen=True):
-    """One constraint clause (§3.6.3); the operand is already of the type it is compared with."""
-
-    operator: str
-    operand: Value
-    span: Span | None = None
-
-
-class PropertyDefinition(msgspec.Struct, frozen=True):
-    """A property or attribute of a type, or a parameter's definition (§3.6.10, §3.6.12, §3.6.14).
-
-    ``default`` is only meaningful where ``has_default``; ``fixed`` says a refinement gave the final value.
-    """
-
-    name: str
-    schema: Schema
-    required: bool = True
-    has_default: bool = False
-    default: Value = None
-    fixed: bool = False
-    description: str = ""
-    status: str = "supported"
-    metadata: Mapping[str, str] = {}
-    span: Span | None = None
 
 
 class Artifact(msgspec.Struct, frozen=True):
@@ -234,19 +200,6 @@ class Service(msgspec.Struct, frozen=True):
     relationship_templates: Mapping[str, tuple[Relationship, ...]] = {}
     metadata: Mapping[str, str] = {}
     description: str = ""
-
-
-class DataType(msgspec.Struct, frozen=True):
-    """A data type, flattened (§3.7.6). ``base`` is the primitive at its root, or "" for a complex type, whose fields
-    are ``properties``."""
-
-    name: str
-    kinds: tuple[str, ...]
-    base: str
-    properties: Mapping[str, PropertyDefinition] = {}
-    constraints: tuple[Constraint, ...] = ()
-    entry: Schema | None = None
-    key: Schema | None = None
 
 
 HOSTED_ON = "tosca.relationships.HostedOn"

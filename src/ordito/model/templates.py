@@ -11,7 +11,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.suggest import nearest
-from ordito.model.service import Capability, Interface, NodeTemplate, PropertyDefinition, Schema
+from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.service import Capability, Interface, NodeTemplate
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar

@@ -15,7 +15,7 @@ from ordito.base.suggest import nearest
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Version
 from ordito.model.constraints import LENGTHS, violation
-from ordito.model.service import Constraint, DataType, PropertyDefinition, Schema
+from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, decimal, integer
 from ordito.syntax.expressions import Call, Value, is_static

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from ordito.model.service import DataType, Schema
+from ordito.model.schema import DataType, Schema
 
 
 class WrongValue(Exception):

@@ -9,7 +9,8 @@ import msgspec
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
-from ordito.model.service import Capability, NodeTemplate, PropertyDefinition, Relationship, Schema
+from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
 from ordito.work.attribute_values import WrongValue, placed, typed
 from ordito.work.environment import Place
