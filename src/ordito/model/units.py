@@ -31,6 +31,9 @@ RESERVED_PREFIX = "tosca"
 NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
 TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
 
+_bundled: dict[str, ServiceFile] = {}
+"""The bundled files that were read so far. What is in them is frozen."""
+
 
 class Unit:
     """One file. ``file`` is relative to the service's root, or ``profile:...`` for bundled ones."""
@@ -126,8 +129,7 @@ class Units:
         if (file, id(scope)) in self._loaded:
             return None
         if file not in self._contents:
-            document = self._package.load(file, self._diagnostics, wanted.span if wanted else None)
-            self._contents[file] = read_service_file(document, self._diagnostics) if document else None
+            self._contents[file] = self._read(file, wanted)
         content = self._contents[file]
         if content is None:
             scope.incomplete.update(KINDS)
@@ -136,6 +138,17 @@ class Units:
         self._loaded[file, id(scope)] = unit
         self._register(unit)
         return unit
+
+    def _read(self, file: str, wanted: Scalar | None) -> ServiceFile | None:
+        """What is written in a file. The bundled ones never change, so a process reads each of them once."""
+        if file in _bundled:
+            return _bundled[file]
+        found_before = len(self._diagnostics)
+        document = self._package.load(file, self._diagnostics, wanted.span if wanted else None)
+        content = read_service_file(document, self._diagnostics) if document else None
+        if content is not None and file.startswith(PROFILE_SCHEME) and len(self._diagnostics) == found_before:
+            _bundled[file] = content
+        return content
 
     def _import(self, unit: Unit, item: ImportDefinition) -> Unit | None:
         file = self._locate(unit, item)
