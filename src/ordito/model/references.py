@@ -14,9 +14,9 @@ from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import Capability, Interface, NodeTemplate, Operation, Relationship
 from ordito.model.types import Types
 from ordito.model.values import STRING
-from ordito.syntax import entities
 from ordito.syntax.entries import EntryList, is_lost
 from ordito.syntax.expressions import Call, Value
+from ordito.syntax.topology import TopologyTemplate
 
 ENDPOINT = "tosca.capabilities.Endpoint"
 INDEX = "INDEX"
@@ -42,7 +42,7 @@ class References:
 
     def __init__(
         self,
-        topology: entities.TopologyTemplate,
+        topology: TopologyTemplate,
         types: Types,
         nodes: MappingType[str, NodeTemplate],
         relationship_templates: MappingType[str, tuple[Relationship, ...]],

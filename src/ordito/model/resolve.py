@@ -19,9 +19,9 @@ from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
 from ordito.source.package import Package
-from ordito.syntax import entities
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.functions import read_untyped
+from ordito.syntax.topology import TopologyTemplate
 
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 
@@ -43,7 +43,7 @@ def _resolve_topology(
 ) -> Service | None:
     topology = entry.content.topology_template
     if topology is None:
-        topology = entities.TopologyTemplate(at=entry.content.at)
+        topology = TopologyTemplate(at=entry.content.at)
     _refuse_workflows(topology, diagnostics)
     inputs = _inputs(topology, entry, types, diagnostics)
     types.values.inputs = inputs
@@ -78,7 +78,7 @@ def _resolve_topology(
 
 
 def _inputs(
-    topology: entities.TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
+    topology: TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
 ) -> dict[str, PropertyDefinition]:
     found: dict[str, PropertyDefinition] = {}
     for name, item in (topology.inputs or {}).items():
@@ -96,9 +96,7 @@ def _inputs(
     return found
 
 
-def _outputs(
-    topology: entities.TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
-) -> dict[str, Output]:
+def _outputs(topology: TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics) -> dict[str, Output]:
     found = {}
     for name, item in (topology.outputs or {}).items():
         schema = types.definitions.schema(item, entry) if item.type is not None else None
@@ -153,18 +151,18 @@ def _check_calls(
         references.check_all(calls(output.value), Place())
 
 
-def _refuse_workflows(topology: entities.TopologyTemplate, diagnostics: Diagnostics) -> None:
+def _refuse_workflows(topology: TopologyTemplate, diagnostics: Diagnostics) -> None:
     """A workflow of the template that replaces the generated one would change what a deployment does."""
-    for key, _ in topology.workflows.entries() if topology.workflows is not None else ():
-        if key.text in DEPLOYMENT_WORKFLOWS:
+    for name, workflow in (topology.workflows or {}).items():
+        if name in DEPLOYMENT_WORKFLOWS:
             diagnostics.error(
                 "not-supported-yet",
-                f'the workflow "{key.text}" of the template would replace the generated one, which is not carried out '
+                f'the workflow "{name}" of the template would replace the generated one, which is not carried out '
                 "in this version",
-                key.span,
+                workflow.span,
                 hint="remove it to use the generated workflow",
             )
         else:
             diagnostics.warning(
-                "not-acted-on", f'workflow "{key.text}" is read but cannot be run in this version', key.span
+                "not-acted-on", f'workflow "{name}" is read but cannot be run in this version', workflow.span
             )

@@ -11,9 +11,10 @@ from ordito.base.versions import Version
 from ordito.source.nodes import Scalar
 from ordito.source.package import PROFILE_SCHEME, Package, has_profile, profile_names
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3, TOSCA_NAMESPACE
-from ordito.syntax.entities import DefinedType, ImportDefinition, ServiceFile
+from ordito.syntax.entities import DefinedType
 from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.service_file import read_service_file
+from ordito.syntax.service_template import ImportDefinition, ServiceFile
 
 KINDS = {
     "artifact": "artifact_types",

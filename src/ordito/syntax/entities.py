@@ -1,17 +1,20 @@
-"""The entities of TOSCA Simple Profile 1.3 chapter 3, as they are written, one frozen class each."""
+"""The entities of TOSCA Simple Profile 1.3 chapter 3, as they are written, one frozen class each: what types and
+templates are made of. Topologies are in ``topology.py``, whole files in ``service_template.py``."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar
 
 from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.syntax.grammar import Entity, Key
+from ordito.syntax.policies import Trigger
 from ordito.syntax.shapes import (
     Assignments,
     Bounds,
     Either,
     Flag,
     Many,
+    Metadata,
     Named,
     NamedList,
     One,
@@ -20,8 +23,6 @@ from ordito.syntax.shapes import (
     Texts,
     Whole,
 )
-
-Metadata: TypeAlias = dict[str, Scalar]
 
 
 class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
@@ -122,6 +123,30 @@ class OperationDefinition(Entity, frozen=True, eq=False, kw_only=True):
     outputs: Annotated[Mapping | None, Key(Assignments())] = None
 
 
+class NotificationImplementation(Entity, frozen=True, eq=False, kw_only=True):
+    """Notification implementation (§3.6.18): what subscribes to the events outside."""
+
+    SHORT: ClassVar[str] = "primary"
+    WHAT: ClassVar[str] = "notification implementation"
+
+    primary: Annotated[Scalar | ArtifactDefinition | None, Key(Either(One(ArtifactDefinition)))] = None
+    dependencies: Annotated[list[Scalar | ArtifactDefinition] | None, Key(Many(Either(One(ArtifactDefinition))))] = None
+
+
+class NotificationDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """Notification definition (§3.6.19): a call from outside whose outputs become attributes."""
+
+    SHORT: ClassVar[str] = "implementation"
+    WHAT: ClassVar[str] = "notification"
+    NOTE: ClassVar[str] = "a notification takes no inputs"
+
+    description: Annotated[Scalar | None, Key(Text())] = None
+    implementation: Annotated[
+        Scalar | NotificationImplementation | None, Key(Either(One(NotificationImplementation)))
+    ] = None
+    outputs: Annotated[Mapping | None, Key(Assignments())] = None
+
+
 class InterfaceDefinition(Entity, frozen=True, eq=False, kw_only=True):
     """Interface definition and assignment (§3.6.20); operations may stand beside the keynames as in 1.2."""
 
@@ -132,9 +157,7 @@ class InterfaceDefinition(Entity, frozen=True, eq=False, kw_only=True):
     type: Annotated[Scalar | None, Key(Text())] = None
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
     operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition))] = None
-    notifications: Annotated[
-        Mapping | None, Key(Assignments(), later="notifications are not received in this version")
-    ] = None
+    notifications: Annotated[dict[str, NotificationDefinition] | None, Key(Named(NotificationDefinition))] = None
     description: Annotated[Scalar | None, Key(Text())] = None
 
 
@@ -203,9 +226,7 @@ class InterfaceType(DefinedType, frozen=True, eq=False, kw_only=True):
 
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
     operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition))] = None
-    notifications: Annotated[
-        Mapping | None, Key(Assignments(), later="notifications are not received in this version")
-    ] = None
+    notifications: Annotated[dict[str, NotificationDefinition] | None, Key(Named(NotificationDefinition))] = None
 
 
 class DataType(DefinedType, frozen=True, eq=False, kw_only=True):
@@ -261,7 +282,9 @@ class GroupType(DefinedType, frozen=True, eq=False, kw_only=True):
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
     attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
     members: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+    interfaces: Annotated[Mapping | None, Key(Assignments(), instead="them in the types of the members")] = None
+    capabilities: Annotated[Mapping | None, Key(Assignments(), instead="them in the types of the members")] = None
+    requirements: Annotated[Node | None, Key(Raw(), instead="them in the types of the members")] = None
 
 
 class PolicyType(DefinedType, frozen=True, eq=False, kw_only=True):
@@ -271,7 +294,7 @@ class PolicyType(DefinedType, frozen=True, eq=False, kw_only=True):
 
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
     targets: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    triggers: Annotated[Mapping | None, Key(Assignments())] = None
+    triggers: Annotated[dict[str, Trigger] | None, Key(Named(Trigger))] = None
 
 
 class CapabilityAssignment(Entity, frozen=True, eq=False, kw_only=True):
@@ -334,69 +357,3 @@ class RelationshipTemplate(Entity, frozen=True, eq=False, kw_only=True):
     attributes: Annotated[Mapping | None, Key(Assignments())] = None
     interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
     copy: Annotated[Scalar | None, Key(Text())] = None
-
-
-class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
-    """Topology template (§3.9)."""
-
-    WHAT: ClassVar[str] = "topology template"
-    SECTIONS: ClassVar[bool] = True
-
-    description: Annotated[Scalar | None, Key(Text())] = None
-    inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
-    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(Named(NodeTemplate))] = None
-    relationship_templates: Annotated[dict[str, RelationshipTemplate] | None, Key(Named(RelationshipTemplate))] = None
-    groups: Annotated[Node | None, Key(Raw(), later="groups have no effect on a deployment")] = None
-    policies: Annotated[Node | None, Key(Raw(), later="policies are not enforced in this version")] = None
-    outputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
-    substitution_mappings: Annotated[
-        Node | None, Key(Raw(), later="the template is deployed by itself; it substitutes nothing in this version")
-    ] = None
-    workflows: Annotated[Mapping | None, Key(Assignments())] = None
-
-
-class ImportDefinition(Entity, frozen=True, eq=False, kw_only=True):
-    """Import definition (§3.6.8)."""
-
-    SHORT: ClassVar[str] = "file"
-    WHAT: ClassVar[str] = "import"
-
-    file: Annotated[Scalar, Key(Text(), required=True)]
-    repository: Annotated[Scalar | None, Key(Text())] = None
-    namespace_prefix: Annotated[Scalar | None, Key(Text())] = None
-    namespace_uri: Annotated[Scalar | None, Key(Text(), instead="namespace in the imported file")] = None
-
-
-class RepositoryDefinition(Entity, frozen=True, eq=False, kw_only=True):
-    """Repository definition (§3.6.6)."""
-
-    SHORT: ClassVar[str] = "url"
-    WHAT: ClassVar[str] = "repository"
-
-    description: Annotated[Scalar | None, Key(Text())] = None
-    url: Annotated[Scalar, Key(Text(), required=True)]
-    credential: Annotated[Node | None, Key(Raw())] = None
-
-
-class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
-    """Service template (§3.10): one file."""
-
-    WHAT: ClassVar[str] = "service template"
-    SECTIONS: ClassVar[bool] = True
-
-    tosca_definitions_version: Annotated[Scalar, Key(Text(), required=True)]
-    namespace: Annotated[Scalar | None, Key(Text())] = None
-    metadata: Annotated[Metadata | None, Key(Texts())] = None
-    description: Annotated[Scalar | None, Key(Text())] = None
-    dsl_definitions: Annotated[Node | None, Key(Raw())] = None
-    repositories: Annotated[dict[str, RepositoryDefinition] | None, Key(Named(RepositoryDefinition))] = None
-    imports: Annotated[list[ImportDefinition] | None, Key(Many(One(ImportDefinition)))] = None
-    artifact_types: Annotated[dict[str, ArtifactType] | None, Key(Named(ArtifactType))] = None
-    data_types: Annotated[dict[str, DataType] | None, Key(Named(DataType))] = None
-    capability_types: Annotated[dict[str, CapabilityType] | None, Key(Named(CapabilityType))] = None
-    interface_types: Annotated[dict[str, InterfaceType] | None, Key(Named(InterfaceType))] = None
-    relationship_types: Annotated[dict[str, RelationshipType] | None, Key(Named(RelationshipType))] = None
-    node_types: Annotated[dict[str, NodeType] | None, Key(Named(NodeType))] = None
-    group_types: Annotated[dict[str, GroupType] | None, Key(Named(GroupType))] = None
-    policy_types: Annotated[dict[str, PolicyType] | None, Key(Named(PolicyType))] = None
-    topology_template: Annotated[TopologyTemplate | None, Key(One(TopologyTemplate))] = None

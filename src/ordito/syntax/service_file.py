@@ -6,8 +6,8 @@ from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
-from ordito.syntax.entities import ServiceFile
 from ordito.syntax.grammar import Reading, read_entity
+from ordito.syntax.service_template import ServiceFile
 
 VERSION = "tosca_definitions_version"
 

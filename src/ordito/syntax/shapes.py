@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -11,6 +11,9 @@ from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, integer
 from ordito.syntax.entries import Entries, EntryList
 from ordito.syntax.grammar import Entity, Reading, read_entity
+
+Metadata: TypeAlias = dict[str, Scalar]
+"""Free texts under names of the author's choice (§3.6.2)."""
 
 
 class Text(msgspec.Struct, frozen=True):

@@ -1,0 +1,31 @@
+"""The topology template, as it is written (§3.9)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from ordito.source.nodes import Node, Scalar
+from ordito.syntax.entities import NodeTemplate, ParameterDefinition, RelationshipTemplate
+from ordito.syntax.grammar import Entity, Key
+from ordito.syntax.policies import Group, Policies, Policy
+from ordito.syntax.shapes import Named, Raw, Text
+from ordito.syntax.workflows import Workflow
+
+
+class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
+    """Topology template (§3.9)."""
+
+    WHAT: ClassVar[str] = "topology template"
+    SECTIONS: ClassVar[bool] = True
+
+    description: Annotated[Scalar | None, Key(Text())] = None
+    inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
+    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(Named(NodeTemplate))] = None
+    relationship_templates: Annotated[dict[str, RelationshipTemplate] | None, Key(Named(RelationshipTemplate))] = None
+    groups: Annotated[dict[str, Group] | None, Key(Named(Group))] = None
+    policies: Annotated[list[Policy] | None, Key(Policies())] = None
+    outputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
+    substitution_mappings: Annotated[
+        Node | None, Key(Raw(), later="the template is deployed by itself; it substitutes nothing in this version")
+    ] = None
+    workflows: Annotated[dict[str, Workflow] | None, Key(Named(Workflow))] = None
