@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ordito.base.span import SourceText, Span
+from ordito.model.operation import Artifact, Input, Interface, Operation
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import (
     COMPUTE,
     CONFIGURE,
     HOSTED_ON,
     STANDARD,
-    Artifact,
     Capability,
-    Input,
-    Interface,
     NodeTemplate,
-    Operation,
     Output,
     Relationship,
     Service,

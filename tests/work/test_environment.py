@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from ordito.model.service import NodeTemplate, Operation, Service
+from ordito.model.operation import Operation
+from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.environment import MOST_VARIABLES
 from ordito.work.invocation import SCRATCH, Invocation, Placement

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.model.operation import Artifact, Interface
 from ordito.model.resolve import resolve_service
-from ordito.model.service import Artifact, Interface, Service
+from ordito.model.service import Service
 from ordito.source.package import Package, open_package
 
 MISSING_FILE = "missing-artifact"

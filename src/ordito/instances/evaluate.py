@@ -15,7 +15,8 @@ from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
 from ordito.instances.records import Data, Snapshot, end_id
 from ordito.instances.text import as_text, is_plain
-from ordito.model.service import Interface, Service
+from ordito.model.operation import Interface
+from ordito.model.service import Service
 from ordito.syntax.expressions import Call, Value, is_static
 
 LOCAL_FILE = "LOCAL_FILE"

@@ -19,8 +19,9 @@ from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.records import end_id
+from ordito.model.operation import Artifact
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import Artifact, Capability
+from ordito.model.service import Capability
 from ordito.syntax.expressions import Value
 
 ENDPOINT = "tosca.capabilities.Endpoint"

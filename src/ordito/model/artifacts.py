@@ -10,8 +10,8 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import extension
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
+from ordito.model.operation import Artifact
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import Artifact
 from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar

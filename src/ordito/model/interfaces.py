@@ -13,7 +13,7 @@ from ordito.base.suggest import nearest
 from ordito.model.artifacts import FILE, Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
-from ordito.model.service import Artifact, Input, Interface, Operation
+from ordito.model.operation import Artifact, Input, Interface, Operation
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null

@@ -10,8 +10,9 @@ from itertools import islice
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.operation import Interface, Operation
 from ordito.model.schema import PropertyDefinition, Schema
-from ordito.model.service import Capability, Interface, NodeTemplate, Operation, Relationship
+from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import Types
 from ordito.model.values import STRING
 from ordito.syntax.entries import EntryList, is_lost

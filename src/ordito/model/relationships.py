@@ -8,7 +8,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed
-from ordito.model.service import Capability, Interface, NodeTemplate, Relationship
+from ordito.model.operation import Interface
+from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import RelationshipShape, RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping

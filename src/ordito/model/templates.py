@@ -11,8 +11,9 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.suggest import nearest
+from ordito.model.operation import Interface
 from ordito.model.schema import PropertyDefinition, Schema
-from ordito.model.service import Capability, Interface, NodeTemplate
+from ordito.model.service import Capability, NodeTemplate
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar

@@ -14,8 +14,9 @@ from ordito.model.data_types import DataTypes
 from ordito.model.definitions import Definitions, literal_default, primitive_types
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
+from ordito.model.operation import Artifact
 from ordito.model.schema import DataType, PropertyDefinition
-from ordito.model.service import UNBOUNDED, Artifact
+from ordito.model.service import UNBOUNDED
 from ordito.model.units import Definition, Unit, Units
 from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar

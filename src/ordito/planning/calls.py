@@ -8,7 +8,8 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context
 from ordito.instances.records import Instance
-from ordito.model.service import Artifact, NodeTemplate, Operation, Relationship, Service
+from ordito.model.operation import Artifact, Operation
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs

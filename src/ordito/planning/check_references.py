@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from ordito.model.service import CONFIGURE, STANDARD, NodeTemplate, Operation, Service
+from ordito.model.operation import Operation
+from ordito.model.service import CONFIGURE, STANDARD, NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.lifecycle import INSTALL, Per, Side
 from ordito.planning.recipes import implemented

@@ -16,7 +16,8 @@ from ordito.instances.context import Context, EvaluationError, NeedsInstance, No
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
-from ordito.model.service import NodeTemplate, Operation, Relationship, Service
+from ordito.model.operation import Operation
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value, as_written, calls
 
 DIGEST_LENGTH = 32

@@ -8,7 +8,8 @@ from enum import StrEnum
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.service import STANDARD, NodeTemplate, Operation, Relationship, Service
+from ordito.model.operation import Operation
+from ordito.model.service import STANDARD, NodeTemplate, Relationship, Service
 from ordito.planning.calls import Calls
 from ordito.planning.lifecycle import INSTALL, LINKED_BY, MAKES, REMOVES, UNINSTALL, Per, Placed, Side, Stage
 from ordito.planning.options import PlanOptions

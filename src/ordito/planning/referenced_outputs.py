@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ordito.instances.evaluate import interface_named
-from ordito.model.service import Interface, NodeTemplate, Relationship, Service
+from ordito.model.operation import Interface
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value, calls
 
 Wanted = dict[tuple[str, str, str], dict[str, None]]

@@ -15,7 +15,8 @@ from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.instances.text import as_text, shell_name
-from ordito.model.service import Artifact, Input, Operation, Relationship, Service
+from ordito.model.operation import Artifact, Input, Operation
+from ordito.model.service import Relationship, Service
 from ordito.syntax.expressions import Value, calls
 from ordito.work.invocation import Placement
 from ordito.work.plan import Step

@@ -17,7 +17,8 @@ from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, 
 from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
 from ordito.instances.status import ABSENT, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
-from ordito.model.service import Operation, Service
+from ordito.model.operation import Operation
+from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.environment import Environments, Place
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome

@@ -1,0 +1,88 @@
+"""Interfaces, their operations and notifications, and the artifacts that implement them (§3.6.7, §3.6.16 to 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.model.schema import Schema
+from ordito.syntax.expressions import Value
+
+
+class Artifact(msgspec.Struct, frozen=True):
+    """A file that belongs to the service (§3.6.7).
+
+    ``file`` is a path relative to the service's root folder with ``/`` between its parts (it may begin with ``..``
+    where an import lies beside the root), or an absolute URL; relative to the repository where there is one.
+    ``kinds`` are the artifact type's full name and those of its ancestors, the type first.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    file: str
+    repository: str = ""
+    deploy_path: str = ""
+    version: str = ""
+    checksum: str = ""
+    checksum_algorithm: str = ""
+    properties: Mapping[str, Value] = {}
+    mime_type: str = ""
+    span: Span | None = None
+
+
+class Input(msgspec.Struct, frozen=True):
+    """An input of an operation: the value assigned or defaulted, if any, and what the declaration asks for."""
+
+    name: str
+    schema: Schema | None = None
+    required: bool = False
+    has_value: bool = False
+    value: Value = None
+    metadata: Mapping[str, str] = {}
+    span: Span | None = None
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """An operation as it holds for one node or relationship, inherited and overridden parts merged (§3.6.17).
+
+    ``implementation`` is None for an operation that does nothing. ``outputs`` maps an output's name to the attribute
+    path it is written to, for example ``("SELF", "port")``; ``output_spans`` says where. ``timeout`` is in seconds.
+    """
+
+    interface: str
+    name: str
+    implementation: Artifact | None = None
+    dependencies: tuple[Artifact, ...] = ()
+    timeout: int | None = None
+    operation_host: str = ""
+    inputs: Mapping[str, Input] = {}
+    outputs: Mapping[str, tuple[str | int, ...]] = {}
+    description: str = ""
+    span: Span | None = None
+    output_spans: Mapping[str, Span] = {}
+
+
+class Notification(msgspec.Struct, frozen=True):
+    """A notification as it holds for one node or relationship (§3.6.19): a call from outside, whose outputs are written
+    to attributes as those of operations are. ``implementation`` is what subscribes to it, None where nothing has to."""
+
+    interface: str
+    name: str
+    implementation: Artifact | None = None
+    dependencies: tuple[Artifact, ...] = ()
+    outputs: Mapping[str, tuple[str | int, ...]] = {}
+    description: str = ""
+    span: Span | None = None
+    output_spans: Mapping[str, Span] = {}
+
+
+class Interface(msgspec.Struct, frozen=True):
+    """An interface (§3.6.20): its symbolic name, its type's full name and those of its ancestors, its operations and
+    notifications."""
+
+    name: str
+    kinds: tuple[str, ...]
+    operations: Mapping[str, Operation]
+    notifications: Mapping[str, Notification] = {}
