@@ -59,8 +59,8 @@ class Precondition(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """A step of a workflow (§3.6.27).
 
-    ``target`` is a node template or a group, "" where every activity is ``inline``; with ``relationship``, the name of a
-    requirement, it is the relationship of that requirement. ``on_success`` and ``on_failure`` name steps.
+    ``target`` is a node template or a group, "" where every activity is ``inline``; with ``relationship``, the name of
+    a requirement, it is the relationship of that requirement. ``on_success`` and ``on_failure`` name steps.
     """
 
     name: str
