@@ -1,0 +1,103 @@
+"""The pages of the diagnostic codes: what each means, why it is a rule, a document that triggers it, and its cure.
+
+A page is the file ``codes/CODE.yaml``, with the keys
+
+    title      one line, without a full stop
+    severity   error (the default), warning or note
+    sections   those of the specification that the rule comes from, possibly none
+    text       what is wrong and why that is a rule
+    mend       what to do about it
+    example    a document that gives the code; or a map of file names to documents, of which `service.yaml` is read,
+               or where there is none their folder
+    mended     the same without that fault, in the same form
+    test       where no document can show it (bytes, archives, the network): the test that does, in place of the two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence
+from ordito.source.package import load_file
+
+FOLDER = Path(__file__).parent / "codes"
+MAIN = "service.yaml"
+
+
+class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One page; ``example`` and ``mended`` are documents by their file names."""
+
+    code: str
+    title: str
+    text: str
+    mend: str
+    sections: tuple[str, ...] = ()
+    severity: str = "error"
+    example: Mapping[str, str] = {}
+    mended: Mapping[str, str] = {}
+    test: str = ""
+
+
+def page_codes() -> list[str]:
+    """The codes that have a page."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def read_page(code: str) -> Page | None:
+    """The page of a code, None where there is none. Raises ``ValueError`` where the page does not hold together."""
+    path = FOLDER / f"{code}.yaml"
+    if not code or path.parent != FOLDER or not path.is_file():
+        return None
+    found = Diagnostics()
+    document = load_file(str(path), found)
+    if document is None or found.has_errors:
+        raise ValueError(f"{path}: {'; '.join(str(d) for d in found)}")
+    fields = _plain(document.root)
+    if isinstance(fields, dict):
+        for name in ("example", "mended"):
+            if isinstance(fields.get(name), str):
+                fields[name] = {MAIN: fields[name]}
+    return msgspec.convert({"code": code, **(fields if isinstance(fields, dict) else {})}, Page)
+
+
+def _plain(node: Node) -> object:
+    """A page as plain data, in which every scalar is a text."""
+    if isinstance(node, Scalar):
+        return node.text.strip("\n") if node.plain else node.text
+    if isinstance(node, Sequence):
+        return [_plain(item) for item in node.items]
+    assert isinstance(node, MappingNode)
+    return {key.text: _plain(value) for key, value in node.entries()}
+
+
+def as_markdown(page: Page) -> Iterator[str]:
+    """The lines of a page in Markdown."""
+    yield f"## {page.code}"
+    yield ""
+    yield f"**{page.title}** ({page.severity}). {explanation(page)}"
+    yield ""
+    yield from _fenced(page.example)
+    yield page.mend.strip()
+    yield ""
+    yield from _fenced(page.mended)
+
+
+def _fenced(documents: Mapping[str, str]) -> Iterator[str]:
+    for name, text in documents.items():
+        yield "```yaml"
+        if len(documents) > 1:
+            yield f"# {name}"
+        yield from text.rstrip("\n").split("\n")
+        yield "```"
+        yield ""
+
+
+def explanation(page: Page) -> str:
+    """What is wrong and why that is a rule, with the sections it comes from."""
+    where = f" (TOSCA 1.3, {', '.join('§' + section for section in page.sections)})" if page.sections else ""
+    return page.text.strip() + where

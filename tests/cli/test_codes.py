@@ -1,0 +1,148 @@
+"""Every finding that reading can produce has a page, whose examples give it and do not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from ordito.app.validate import ValidateRequest, validate
+from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
+from ordito.cli.pages import MAIN, Page, page_codes, read_page
+from tests.cli.program import Run
+from tools.diagnostics import DOCUMENT, document
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "ordito"
+READING = ("source", "syntax", "model", "app/services.py", "app/inputs.py", "app/validate.py", "app/user_part.py")
+REPORTERS = {"error", "warning", "note", "unknown", "report", "refuse", "_Refused"}
+CODE = re.compile(r"[a-z]+(-[a-z]+)*")
+COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation)")
+"""Codes that are put together where they are reported."""
+EXPECTED = re.compile(r"(?m)^\s*#(?: *\^+|@ (?:\d+:\d+|-)) (?:(?:warning|note) )?([a-z]+(?:-[a-z]+)*)\b")
+NOT_CODES = {"property", "attribute"}
+HOW = "write src/ordito/cli/codes/CODE.yaml as src/ordito/cli/pages.py says, then: python -m tools.diagnostics"
+
+
+def reported_codes(*places: str) -> Iterator[str]:
+    """The codes that the sources report: texts and constants that are handed to what reports."""
+    for place in places:
+        path = SOURCES / place
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            constants = {
+                target.id: node.value
+                for node in tree.body
+                if isinstance(node, ast.Assign)
+                for target in node.targets
+                if isinstance(target, ast.Name)
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and _name(node.func) in REPORTERS:
+                    for position, argument in enumerate(node.args[:2]):
+                        yield from (c for c in _codes(argument, constants) if position == 0 or "-" in c)
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _codes(node: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from _codes(node.body, constants)
+        yield from _codes(node.orelse, constants)
+    elif isinstance(node, ast.Name) and node.id in constants:
+        yield from _codes(constants[node.id], {})
+
+
+def test_every_code_has_a_page() -> None:
+    """R-14.3-4: what a processor reports is explained."""
+    missing = sorted(set(reported_codes(*READING)) - set(page_codes()) - NOT_CODES)
+    assert not missing, f"{missing} have no page: {HOW}"
+
+
+def test_every_code_that_tests_expect_has_a_page() -> None:
+    files = [*ROOT.glob("tests/model/data/**/*.yaml"), *ROOT.glob("tests/conformance/**/*.yaml")]
+    expected = {code for file in files for code in EXPECTED.findall(file.read_text(encoding="utf-8", errors="replace"))}
+    missing = sorted(expected - set(page_codes()))
+    assert not missing, f"{missing} have no page: {HOW}"
+
+
+def test_every_page_is_of_a_code() -> None:
+    known = set(reported_codes("."))
+    stale = [code for code in page_codes() if code not in known and not COMPUTED.fullmatch(code)]
+    assert not stale, f"nothing reports {stale} any more: remove the pages"
+
+
+@pytest.mark.parametrize("code", page_codes())
+def test_page(code: str, tmp_path: Path) -> None:
+    """The example of a page gives its code and no other error; mended it gives no error and not that code."""
+    page = read_page(code)
+    assert page is not None
+    assert page.title
+    assert page.title[-1] not in ".:"
+    assert page.severity in set(Severity)
+    assert page.text.strip()
+    assert page.mend.strip()
+    assert all(re.fullmatch(r"\d+(\.\d+)*", section) for section in page.sections)
+    if page.test:
+        file, _, name = page.test.partition("::")
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{page.test} does not exist"
+        assert not page.example
+        assert not page.mended
+        return
+    found = findings(page.example, tmp_path / "example")
+    of_code = [d for d in found if d.code == code]
+    assert of_code, f"the example does not give {code}, but {[str(d) for d in found]}"
+    assert {str(d.severity) for d in of_code} == {page.severity}
+    other = [str(d) for d in found if d.code != code and d.severity is Severity.ERROR]
+    assert not other, "the example has other errors"
+    after = findings(page.mended, tmp_path / "mended")
+    left = [str(d) for d in after if d.code == code or d.severity is Severity.ERROR]
+    assert not left, "the mended example has errors"
+
+
+def findings(documents: Mapping[str, str], folder: Path) -> list[Diagnostic]:
+    """What is found in the documents of a page."""
+    assert documents
+    for name, text in documents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    main = folder / MAIN if MAIN in documents else folder
+    try:
+        return list(validate(ValidateRequest(str(main))).diagnostics)
+    except InvalidDocument as error:
+        return error.diagnostics
+
+
+def test_the_document_is_up_to_date() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == document(), "make it again with: python -m tools.diagnostics"
+
+
+def test_explain_a_code(run: Run) -> None:
+    shown = run("explain", "bad-value")
+    assert shown.code == 0
+    assert "error[bad-value]: A value is not of its type" in shown.out
+    assert "    topology_template:" in shown.out
+    assert run("explain", "bad-value", "-o", "json").json["sections"] == ["3.6.11", "3.3"]
+
+
+def test_explain_an_unknown_word(run: Run) -> None:
+    refused = run("explain", "bad-valeu")
+    assert refused.code == 3
+    assert 'did you mean "bad-value"' in refused.err
+    assert run("explain", "../codes/bad-value").code == 3
+
+
+def test_a_page_that_does_not_hold_together_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("ordito.cli.pages.FOLDER", tmp_path)
+    (tmp_path / "odd.yaml").write_text("title: [ x")
+    with pytest.raises(ValueError, match="odd"):
+        read_page("odd")
+    assert Page("a", "b", "c", "d").severity == "error"
