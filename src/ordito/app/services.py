@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
-from ordito.model.operation import Artifact, Interface
+from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.source.package import Package, open_package
@@ -83,10 +83,11 @@ def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[
         if id(interface) in seen:
             continue
         seen.add(id(interface))
-        for operation in interface.operations.values():
-            if operation.implementation is not None:
-                yield operation.implementation
-            yield from operation.dependencies
+        parts: list[Operation | Notification] = [*interface.operations.values(), *interface.notifications.values()]
+        for part in parts:
+            if part.implementation is not None:
+                yield part.implementation
+            yield from part.dependencies
 
 
 def is_remote(file: str) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics
+from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.model.artifacts import FILE, Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
-from ordito.model.operation import Artifact, Input, Interface, Operation
+from ordito.model.operation import Artifact, Input, Interface, Notification, Operation
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
@@ -35,7 +35,7 @@ class OperationParts(msgspec.Struct, frozen=True):
     """What is known of an operation at one level of derivation; ``implementation`` with the file that writes it."""
 
     name: str
-    implementation: tuple[Scalar | entities.Implementation, Unit] | None = None
+    implementation: tuple[Scalar | entities.Implementation | entities.NotificationImplementation, Unit] | None = None
     inputs: MappingType[str, Input] = {}
     outputs: MappingType[str, tuple[str | int, ...]] = {}
     description: str = ""
@@ -52,6 +52,7 @@ class InterfaceParts(msgspec.Struct, frozen=True):
     inputs: MappingType[str, Input] = {}
     operations: MappingType[str, OperationParts] = {}
     span: Span | None = None
+    notifications: MappingType[str, OperationParts] = {}
 
 
 class Interfaces:
@@ -74,11 +75,15 @@ class Interfaces:
             assert isinstance(written, entities.InterfaceType)
             parent = self.shapes.get(hierarchy.parent(definition) or "")
             base = parent or InterfaceParts(definition.name, ())
-            for operation in (written.operations or {}).values():
+            declared: list[entities.OperationDefinition | entities.NotificationDefinition] = [
+                *(written.operations or {}).values(),
+                *(written.notifications or {}).values(),
+            ]
+            for operation in declared:
                 if operation.implementation is not None:
                     self._diagnostics.error(
                         "bad-interface-type",
-                        f'operation "{operation.name}" of an interface type cannot have an implementation',
+                        f'{operation.WHAT} "{operation.name}" of an interface type cannot have an implementation',
                         operation.span,
                         hint="implement it in a node or relationship type",
                     )
@@ -90,7 +95,9 @@ class Interfaces:
                     base, written.operations, definition.unit, NODE_OUTPUTS, defining=True, open_ended=True
                 ),
                 definition.content.span,
+                self._notifications(base, written.notifications, definition.unit, NODE_OUTPUTS),
             )
+            self._check_overlap(self.shapes[definition.name])
 
     def merge(
         self,
@@ -115,7 +122,10 @@ class Interfaces:
             )
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
             merged = {**base.inputs, **inputs} if inputs else base.inputs
-            found[base.name] = InterfaceParts(base.name, base.kinds, merged, operations, item.span)
+            notifications = self._notifications(base, item.notifications, unit, outputs)
+            found[base.name] = InterfaceParts(base.name, base.kinds, merged, operations, item.span, notifications)
+            if item.operations or item.notifications:
+                self._check_overlap(found[base.name])
         for name in written.lost if isinstance(written, Entries) else ():
             found.setdefault(name, InterfaceParts(name, ()))
         return found
@@ -150,7 +160,10 @@ class Interfaces:
                 o.name: made.get(o.name) or self._finish_operation(interface, o, artifacts, hosts)
                 for o in interface.operations.values()
             }
-            finished[name] = Interface(name, interface.kinds, operations)
+            notifications = {
+                n.name: self._finish_notification(interface, n, artifacts) for n in interface.notifications.values()
+            }
+            finished[name] = Interface(name, interface.kinds, operations, notifications)
         return finished
 
     def _base(
@@ -211,7 +224,9 @@ class Interfaces:
             return base
         if base.kinds[0] in shape.kinds:
             operations = {**shape.operations, **base.operations}
-            return InterfaceParts(base.name, shape.kinds, {**shape.inputs, **base.inputs}, operations)
+            notifications = {**shape.notifications, **base.notifications}
+            inputs = {**shape.inputs, **base.inputs}
+            return InterfaceParts(base.name, shape.kinds, inputs, operations, base.span, notifications)
         self._diagnostics.error(
             "bad-refinement",
             f'interface "{base.name}" is of type {base.kinds[0]} and cannot become {shape.kinds[0]}',
@@ -257,6 +272,43 @@ class Interfaces:
         for name in written.lost if isinstance(written, Entries) else ():
             found.setdefault(name, OperationParts(name))
         return found
+
+    def _notifications(
+        self,
+        base: InterfaceParts,
+        written: MappingType[str, entities.NotificationDefinition] | None,
+        unit: Unit,
+        outputs: tuple[str, ...],
+    ) -> MappingType[str, OperationParts]:
+        """Notifications, which types and templates may both declare (§3.6.19)."""
+        if not written:
+            return base.notifications
+        found = dict(base.notifications)
+        for name, item in written.items():
+            inherited = found.get(name) or OperationParts(name)
+            found[name] = OperationParts(
+                name,
+                (item.implementation, unit) if item.implementation is not None else inherited.implementation,
+                {},
+                {**inherited.outputs, **self._outputs(item.outputs, outputs)},
+                item.description.text if item.description else inherited.description,
+                item.span,
+                {**inherited.output_spans, **_spans(item.outputs)},
+            )
+        return found
+
+    def _check_overlap(self, interface: InterfaceParts) -> None:
+        """An operation and a notification of one interface cannot have the same name (§3.6.20.4)."""
+        for name, notification in interface.notifications.items():
+            operation = interface.operations.get(name)
+            if operation is not None:
+                self._diagnostics.error(
+                    "duplicate-name",
+                    f'"{name}" is an operation and a notification of interface "{interface.name}"',
+                    notification.span,
+                    hint="rename one of them",
+                    related=(Related("the operation", operation.span),) if operation.span else (),
+                )
 
     def _undeclared(self, base: InterfaceParts, name: str, item: entities.OperationDefinition) -> None:
         self._diagnostics.warning(
@@ -354,7 +406,7 @@ class Interfaces:
                 dependencies = tuple(d for d in named if d is not None)
                 timeout = written.timeout
                 host = self._host(written.operation_host, hosts)
-            else:
+            elif isinstance(written, Scalar):
                 primary = self._primary(written, unit, artifacts)
         return Operation(
             interface=interface.name,
@@ -364,6 +416,30 @@ class Interfaces:
             timeout=timeout,
             operation_host=host,
             inputs={**interface.inputs, **parts.inputs},
+            outputs=parts.outputs,
+            description=parts.description,
+            span=parts.span,
+            output_spans=parts.output_spans,
+        )
+
+    def _finish_notification(
+        self, interface: InterfaceParts, parts: OperationParts, artifacts: MappingType[str, Artifact]
+    ) -> Notification:
+        primary: Artifact | None = None
+        dependencies: tuple[Artifact, ...] = ()
+        if parts.implementation is not None:
+            written, unit = parts.implementation
+            if isinstance(written, Scalar):
+                primary = self._primary(written, unit, artifacts)
+            else:
+                primary = self._primary(written.primary, unit, artifacts)
+                named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
+                dependencies = tuple(d for d in named if d is not None)
+        return Notification(
+            interface=interface.name,
+            name=parts.name,
+            implementation=primary,
+            dependencies=dependencies,
             outputs=parts.outputs,
             description=parts.description,
             span=parts.span,

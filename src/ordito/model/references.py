@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.operation import Interface, Operation
+from ordito.model.operation import Interface, Notification, Operation
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import Types
@@ -57,7 +57,7 @@ class References:
         self._inputs = inputs
         self._diagnostics = diagnostics
         self._reported: set[int] = set()
-        self._outputs: dict[int, list[Operation]] = {}
+        self._outputs: dict[int, list[Operation | Notification]] = {}
 
     def check_all(self, found: Iterable[Call], place: Place) -> None:
         """Check calls; each is reported once, however many templates share it."""
@@ -83,7 +83,10 @@ class References:
         """Check that every operation output is mapped to an attribute that exists (R-3.6.15-5)."""
         mapping = self._outputs.get(id(interfaces))
         if mapping is None:
-            mapping = [o for i in interfaces.values() for o in i.operations.values() if o.outputs]
+            mapping = []
+            for interface in interfaces.values():
+                mapping += [o for o in interface.operations.values() if o.outputs]
+                mapping += [n for n in interface.notifications.values() if n.outputs]
             self._outputs[id(interfaces)] = mapping
         for operation in mapping:
             for output, path in operation.outputs.items():
