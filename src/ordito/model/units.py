@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ordito.base.diagnostics import Diagnostics, Related, suggestion
 from ordito.base.paths import beside
 from ordito.base.versions import Version
-from ordito.source.nodes import Scalar
+from ordito.source.nodes import Scalar, texts
 from ordito.source.package import PROFILE_SCHEME, Package, has_profile, profile_names
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3, TOSCA_NAMESPACE
 from ordito.syntax.entities import DefinedType
@@ -30,6 +30,7 @@ KINDS = {
 
 RESERVED_PREFIX = "tosca"
 NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
+NON_NORMATIVE = f"{PROFILE_SCHEME}tosca_non_normative_1_3/profile.yaml"
 TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
 
 _bundled: dict[str, ServiceFile] = {}
@@ -94,18 +95,21 @@ class Units:
         self._prefixed: dict[str, Scope] = {}
         self.normative = Scope()
         self.normative_names: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
+        self.non_normative = Scope()
+        """The types of chapter 9, where nothing else is called so."""
+        self.non_normative_names: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
         self.definitions: dict[str, dict[str, Definition]] = {kind: {} for kind in KINDS}
         """All type definitions of each kind, by full name."""
         self.entry: Unit | None = None
 
     def gather(self) -> None:
-        """Load the normative profile, the entry file and everything it imports, each file once."""
+        """Load the normative profile, the entry file and everything it imports, each file once, and then the types of
+        chapter 9 that were not defined otherwise."""
         self._gather(NORMATIVE, self.normative, None)
-        for kind, known in self.normative.types.items():
-            for name, definition in known.items():
-                for short in _shorthands(name, definition):
-                    self.normative_names[kind].setdefault(short, definition)
+        _name_shortly(self.normative, self.normative_names)
         self.entry = self._gather(self._package.main, Scope(), None)
+        self._gather(NON_NORMATIVE, self.non_normative, None)
+        _name_shortly(self.non_normative, self.non_normative_names)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -239,6 +243,7 @@ class Units:
                 unit.content.namespace.span,
                 hint="choose a namespace of your own",
             )
+        replaced = self._replaced(unit) if unit.scope is self.non_normative else frozenset()
         for kind, section in KINDS.items():
             entries = getattr(unit.content, section)
             if isinstance(entries, Entries):
@@ -246,7 +251,19 @@ class Units:
                 if entries.all_lost:
                     unit.scope.incomplete.add(kind)
             for name, content in (entries or {}).items():
-                self._define(kind, name, content, unit)
+                if name not in replaced:
+                    self._define(kind, name, content, unit)
+
+    def _replaced(self, unit: Unit) -> set[str]:
+        """The types of a file that give way to types of the same name, and those that refer to such: they would not
+        fit what has taken its place."""
+        written = [(k, n, c) for k, section in KINDS.items() for n, c in (getattr(unit.content, section) or {}).items()]
+        replaced = {n for k, n, c in written if n in self.definitions[k] and self.definitions[k][n].content is not c}
+        before = -1
+        while before < len(replaced):
+            before = len(replaced)
+            replaced.update(n for _, n, c in written if not replaced.isdisjoint(texts(c.at)))
+        return replaced
 
     def _define(self, kind: str, name: str, content: DefinedType, unit: Unit) -> None:
         """Make a type known, unless its name is taken by another one."""
@@ -306,6 +323,13 @@ class Units:
         return kind in scope.incomplete or local in scope.lost[kind]
 
 
+def _name_shortly(scope: Scope, names: dict[str, dict[str, Definition]]) -> None:
+    for kind, known in scope.types.items():
+        for name, definition in known.items():
+            for short in _shorthands(name, definition):
+                names[kind].setdefault(short, definition)
+
+
 def _shorthands(name: str, definition: Definition) -> list[str]:
     """The short names of a normative type: those its metadata lists, and its name without ``tosca.<kind>s.``."""
     listed = (definition.content.metadata or {}).get("tosca.shorthand")
@@ -316,11 +340,16 @@ def _shorthands(name: str, definition: Definition) -> list[str]:
 
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:
     """The type that a name means in a file (§3.2): the normative types first, then the file's own scope, then
-    prefixes and URIs."""
+    prefixes and URIs, and at last the non-normative types of chapter 9."""
     text = name if isinstance(name, str) else name.text
     found = _normative(kind, text, units) or unit.scope.types[kind].get(text)
     if found is not None:
         return found
+    return _qualified(kind, text, unit, units) or _non_normative(kind, text, units)
+
+
+def _qualified(kind: str, text: str, unit: Unit, units: Units) -> Definition | None:
+    """The type that a name with a prefix or a namespace means in a file."""
     prefix, colon, local = text.partition(":")
     if colon and prefix == RESERVED_PREFIX:
         return _normative(kind, local, units)
@@ -337,7 +366,13 @@ def _normative(kind: str, name: str, units: Units) -> Definition | None:
     return units.normative.types[kind].get(name) or units.normative_names[kind].get(name)
 
 
+def _non_normative(kind: str, text: str, units: Units) -> Definition | None:
+    """A type of chapter 9, found by its full name, its shorthand or ``tosca:`` with that."""
+    local = text.removeprefix(f"{RESERVED_PREFIX}:")
+    return units.non_normative.types[kind].get(local) or units.non_normative_names[kind].get(local)
+
+
 def visible_types(kind: str, unit: Unit, units: Units) -> list[str]:
     """The names of all types of a kind that a file can use, for suggestions."""
     prefixed = [f"{p}:{n}" for p, s in unit.prefixes.items() for n in s.types[kind]]
-    return [*unit.scope.types[kind], *prefixed, *units.normative.types[kind]]
+    return [*unit.scope.types[kind], *prefixed, *units.normative.types[kind], *units.non_normative.types[kind]]

@@ -64,6 +64,17 @@ class Mapping(_Located, gc=False, eq=False):
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 
+def texts(node: Node) -> Iterator[str]:
+    """The text of every scalar inside a node that is no key; iterative, since users choose the depth."""
+    open_nodes: list[Node] = [node]
+    while open_nodes:
+        current = open_nodes.pop()
+        if isinstance(current, Scalar):
+            yield current.text
+        else:
+            open_nodes.extend(current.items if isinstance(current, Sequence) else current.values.values())
+
+
 def is_null(node: Node) -> bool:
     """Whether a node is the YAML null: nothing, ``~`` or ``null`` without quotes."""
     return isinstance(node, Scalar) and node.plain and node.text in NULLS
