@@ -22,11 +22,13 @@ MISSING_INPUT = "missing-input"
 
 class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
-    none for that in the directory itself; and values to check against its inputs."""
+    none for that in the directory itself; values to check against its inputs; and whether warnings are errors
+    (``strict``)."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
     directory: str = "."
+    strict: bool = False
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -52,16 +54,26 @@ def validate(request: ValidateRequest) -> ValidateResult:
         service = read.service
         check_files(read, diagnostics, required=False)
         _check_inputs(service, written, request.inputs, diagnostics)
-    if diagnostics.has_errors:
-        raise InvalidDocument(diagnostics.sorted())
+    found = diagnostics.sorted()
+    if request.strict:
+        found = [_weighed(d) for d in found]
+    if any(d.severity is Severity.ERROR for d in found):
+        raise InvalidDocument(found)
     return ValidateResult(
         service.name,
         len(service.nodes),
         sum(len(node.requirements) for node in service.nodes.values()),
         tuple(service.inputs),
         tuple(service.outputs),
-        tuple(diagnostics.sorted()),
+        tuple(found),
     )
+
+
+def _weighed(found: Diagnostic) -> Diagnostic:
+    """A finding where warnings are errors."""
+    if found.severity is not Severity.WARNING:
+        return found
+    return msgspec.structs.replace(found, severity=Severity.ERROR)
 
 
 def _of_ensemble(place: Place, diagnostics: Diagnostics) -> tuple[str, Mapping[str, Node]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Color
-from ordito.cli.settings import Format, Settings
+from ordito.cli.settings import COMMON_FORMATS, Format, Settings
 from ordito.work.records import JobOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,15 +32,22 @@ def _count(context: click.Context, _: click.Parameter, value: int) -> None:
     given["verbose"] = given.get("verbose", 0) + value
 
 
-def global_options() -> list[click.Option]:
-    """New options for one command: the same for all of them, since they may stand anywhere."""
+def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Option]:
+    """New options for one command: the same for all of them, since they may stand anywhere. Help shows ``formats``;
+    any other is accepted here, and refused by a verb that does not write it (it may have stood before the verb)."""
 
     def option(*names: str, **attributes: Any) -> click.Option:
         return click.Option(names, **{"callback": _keep, "expose_value": False, **attributes})
 
     return [
         option("-e", "--ensemble", metavar="DIR", help="The ensemble's directory (default: the current one)."),
-        option("-o", "--output", type=click.Choice([str(f) for f in Format]), help="How results are written."),
+        option(
+            "-o",
+            "--output",
+            type=click.Choice([str(f) for f in Format]),
+            metavar=f"[{'|'.join(formats)}]",
+            help="How results are written.",
+        ),
         option("--json", "json_events", is_flag=True, help="Write everything as a stream of JSON objects, one a line."),
         option("-y", "--yes", is_flag=True, help="Go ahead without asking."),
         option("--no-input", is_flag=True, help="Never ask; what would need an answer is refused."),

@@ -11,7 +11,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import NextCommand, write_next
-from ordito.cli.settings import Format, Settings
+from ordito.cli.settings import COMMON_FORMATS, Format, Settings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable
 
@@ -90,7 +90,7 @@ class Session:
         error = {"code": code, "message": message, "hint": hint}
         if self.stream is not None:
             self.stream.say("error", error)
-        elif self.settings.output is not Format.TEXT:
+        elif self.settings.output in COMMON_FORMATS[1:]:
             write_data({"error": error, "diagnostics": diagnostics}, self.settings.output, self.out)
 
     def closed(self, code: ExitCode) -> ExitCode:

@@ -15,11 +15,19 @@ PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
 
 
 class Format(StrEnum):
-    """How a result is written."""
+    """How a result is written. Every verb knows the first three; the others belong to verbs that name them."""
 
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
+    GITHUB = "github"
+    SARIF = "sarif"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    SVG = "svg"
+
+
+COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 
 class Settings(msgspec.Struct, frozen=True):

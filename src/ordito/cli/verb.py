@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -10,15 +10,18 @@ import click
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import global_options, input_options, inputs_of, settings_of
 from ordito.cli.session import Session
+from ordito.cli.settings import COMMON_FORMATS, Format
 
 Run = Callable[..., ExitCode]
 
 
-def verb(name: str, summary: str, *, takes_inputs: bool = False) -> Callable[[Run], click.Command]:
+def verb(
+    name: str, summary: str, *, takes_inputs: bool = False, formats: Sequence[Format] = COMMON_FORMATS
+) -> Callable[[Run], click.Command]:
     """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
 
     ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
-    values of inputs on the command line as ``inputs``.
+    values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result.
     """
 
     def decorate(function: Run) -> click.Command:
@@ -32,7 +35,10 @@ def verb(name: str, summary: str, *, takes_inputs: bool = False) -> Callable[[Ru
                 arguments["inputs"] = inputs
             elif not inputs.is_empty:
                 raise click.UsageError(f"{name} takes no values of inputs", context)
-            session = Session(settings_of(context))
+            settings = settings_of(context)
+            if settings.output not in formats:
+                raise click.UsageError(f"{name} writes {', '.join(formats)}, not {settings.output}", context)
+            session = Session(settings)
             try:
                 code = function(session, **arguments)
             except EXPECTED as error:
@@ -44,7 +50,7 @@ def verb(name: str, summary: str, *, takes_inputs: bool = False) -> Callable[[Ru
         own = list(reversed(getattr(function, "__click_params__", [])))
         return click.Command(
             name,
-            params=[*own, *(input_options() if takes_inputs else []), *global_options()],
+            params=[*own, *(input_options() if takes_inputs else []), *global_options(formats)],
             callback=run,
             help=summary,
             context_settings={"help_option_names": ["-h", "--help"]},

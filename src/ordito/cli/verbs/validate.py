@@ -2,32 +2,99 @@
 
 from __future__ import annotations
 
+import json
+
 import click
+import msgspec
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.validate import ValidateRequest, ValidateResult, validate
+from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.cli.channel import Channel
-from ordito.cli.diagnostics import as_json
+from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
+from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
-HELP = """Check SERVICE (a definitions file, or a folder that holds one) and the inputs given with it.
+HELP = """Check each SERVICE (a definitions file, or a folder that holds one) and the inputs given with it.
 
 Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
-Nothing is touched, and no ensemble is needed."""
+Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
 
 
-@verb("validate", HELP, takes_inputs=True)
-@click.argument("service", required=False)
-def command(session: Session, service: str | None, inputs: GivenInputs) -> ExitCode:
-    """Check a service."""
-    result = validate(ValidateRequest(service or "", inputs, session.settings.directory))
+class _Checked(msgspec.Struct, frozen=True):
+    """What checking one service gave: a ``result`` where it is valid."""
+
+    service: str
+    result: ValidateResult | None
+    diagnostics: list[Diagnostic]
+
+
+@verb("validate", HELP, takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
+@click.argument("services", metavar="[SERVICE]...", nargs=-1)
+@click.option("--strict", is_flag=True, help="Take warnings for errors.")
+def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *, strict: bool) -> ExitCode:
+    """Check services."""
+    if len(services) > 1 and not inputs.is_empty:
+        raise click.UsageError("inputs are those of one service: check the services one by one")
+    for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
+    if len(services) > 1 or for_tools:
+        requests = [ValidateRequest(s, inputs, session.settings.directory, strict) for s in services or ("",)]
+        checked = [_check(request) for request in requests]
+        code = ExitCode.DONE if all(c.result is not None for c in checked) else ExitCode.REFUSED
+        if for_tools:
+            _for_tools(session, [d for c in checked for d in c.diagnostics], code)
+        else:
+            _several(session, checked, code)
+        return code
+    result = validate(ValidateRequest(services[0] if services else "", inputs, session.settings.directory, strict))
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
     session.result(_data(result), lambda channel: _text(result, channel))
     return ExitCode.DONE
+
+
+def _check(request: ValidateRequest) -> _Checked:
+    try:
+        result = validate(request)
+    except InvalidDocument as error:
+        return _Checked(request.service, None, error.diagnostics)
+    return _Checked(request.service, result, list(result.diagnostics))
+
+
+def _several(session: Session, checked: list[_Checked], code: ExitCode) -> None:
+    """Say what was found in several services: the findings of each, then a line for each."""
+    from ordito.cli.sarif import distinct
+
+    if session.stream is not None or session.writes_text:
+        session.diagnostics(distinct(d for c in checked for d in c.diagnostics))
+
+    def text(channel: Channel) -> None:
+        for one in checked:
+            if one.result is not None:
+                _text(one.result, channel)
+            else:
+                channel.line(f"{one.service} is not valid: {total(one.diagnostics)}")
+
+    services = [_data(c.result) if c.result is not None else _invalid(c) for c in checked]
+    session.result({"valid": code is ExitCode.DONE, "services": services}, text)
+
+
+def _for_tools(session: Session, found: list[Diagnostic], code: ExitCode) -> None:
+    from ordito.cli.github import annotation_lines
+    from ordito.cli.sarif import distinct, sarif
+
+    if session.settings.output is Format.GITHUB:
+        for line in annotation_lines(distinct(found)):
+            session.out.line(line)
+    else:
+        session.out.line(json.dumps(sarif(distinct(found), exit_code=code), indent=2, ensure_ascii=True))
+
+
+def _invalid(checked: _Checked) -> dict[str, object]:
+    return {"valid": False, "service": checked.service, "diagnostics": as_json(checked.diagnostics)}
 
 
 def _data(result: ValidateResult) -> dict[str, object]:
