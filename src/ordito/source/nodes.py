@@ -81,3 +81,20 @@ def is_null(node: Node) -> bool:
 
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+def same_data(one: Node, other: Node) -> bool:
+    """Whether two nodes hold the same data, wherever they stand. The order of a map's entries does not count."""
+    waiting: list[tuple[Node, Node]] = [(one, other)]
+    while waiting:
+        a, b = waiting.pop()
+        if isinstance(a, Scalar) and isinstance(b, Scalar):
+            if (a.text, a.plain) != (b.text, b.plain):
+                return False
+        elif isinstance(a, Sequence) and isinstance(b, Sequence) and len(a.items) == len(b.items):
+            waiting += zip(a.items, b.items, strict=True)
+        elif isinstance(a, Mapping) and isinstance(b, Mapping) and a.values.keys() == b.values.keys():
+            waiting += ((value, b.values[name]) for name, value in a.values.items())
+        else:
+            return False
+    return True

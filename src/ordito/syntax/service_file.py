@@ -6,7 +6,7 @@ from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
-from ordito.syntax.grammar import Reading, read_entity
+from ordito.syntax.grammar import Dialect, Reading, read_entity
 from ordito.syntax.service_template import ServiceFile
 
 VERSION = "tosca_definitions_version"
@@ -35,3 +35,8 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
                 "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
             )
     return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
+
+
+def dialect_of(file: ServiceFile) -> Dialect:
+    """The version of the language that a file is written in."""
+    return DIALECTS.get(file.tosca_definitions_version.text, TOSCA_1_3)
