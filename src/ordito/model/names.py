@@ -54,15 +54,11 @@ class Names:
             self._normative_units.add(unit)
             _name_shortly(unit, self._normative)
 
-    def add_non_normative(self, units: Iterable[Unit]) -> None:
+    def add_non_normative(self, unit: Unit) -> None:
         """Make the types of chapter 9 known, which are found last, without those that were defined otherwise."""
-        for unit in units:
-            if unit not in self:
-                self.add(unit, self._replaced(unit))
-            _name_shortly(unit, self._non_normative)
-
-    def __contains__(self, unit: Unit | None) -> bool:
-        return unit in self._units
+        if unit not in self._units:
+            self.add(unit, self._replaced(unit))
+        _name_shortly(unit, self._non_normative)
 
     def add(self, unit: Unit, without: Collection[str] = ()) -> None:
         """Make the types that a file defines known."""

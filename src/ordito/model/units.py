@@ -44,9 +44,9 @@ class Units:
         self.entry = self._follow(self._package.main)
         for unit in self._units_from(loaded):
             self.names.add(unit)
-        loaded = len(self._loaded)
-        known = self._follow(NON_NORMATIVE)
-        self.names.add_non_normative([known] if known in self.names else self._units_from(loaded))
+        non_normative = self._follow(NON_NORMATIVE)
+        if non_normative is not None:
+            self.names.add_non_normative(non_normative)
         self.names.close()
         self._warn_of_topologies()
 
@@ -213,12 +213,6 @@ class Units:
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:
     """The type that a name means in a file; None where there is none."""
     return units.names.find(kind, name if isinstance(name, str) else name.text, unit)
-
-
-def _non_normative(kind: str, text: str, units: Units) -> Definition | None:
-    """A type of chapter 9, found by its full name, its shorthand or ``tosca:`` with that."""
-    local = text.removeprefix(f"{RESERVED_PREFIX}:")
-    return units.non_normative.types[kind].get(local) or units.non_normative_names[kind].get(local)
 
 
 def visible_types(kind: str, unit: Unit, units: Units) -> list[str]:
