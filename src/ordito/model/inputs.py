@@ -149,5 +149,5 @@ def _check_properties(
         given = bound.get(str(value.arguments[0]))
         schema = definitions[name].schema
         data_type = values.data_types[schema.type]
-        if given is not None and (schema.constraints or data_type.constraints):
+        if given is not None and (schema.constraints or data_type.constraints or values.rules(data_type)):
             values.check(given, schema, data_type, value, f'property "{name}"')

@@ -15,6 +15,7 @@ from ordito.base.suggest import nearest
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Version
 from ordito.model.constraints import LENGTHS, violation
+from ordito.model.data_rules import DataRule, Subject, rules_of
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, decimal, integer
@@ -61,6 +62,7 @@ class Values:
         self.found_calls: list[Call] = []
         self.inputs: MappingType[str, PropertyDefinition] = {}
         self._completions: dict[int, _Completion] = {}
+        self._rules: dict[str, tuple[DataRule, ...]] = {}
 
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
@@ -81,14 +83,28 @@ class Values:
         value: Value = READERS[data_type.base](self, node, schema, data_type, what, declared)
         if self.diagnostics.errors > before:
             return None
-        if data_type.constraints or schema.constraints:
+        if data_type.constraints or schema.constraints or self.rules(data_type):
             self.check(value, schema, data_type, node, what)
         return value
 
+    def rules(self, data_type: DataType) -> tuple[DataRule, ...]:
+        """The rules that values of a data type must keep."""
+        found = self._rules.get(data_type.name)
+        if found is None:
+            found = self._rules[data_type.name] = rules_of(data_type)
+        return found
+
     def check(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> None:
-        """Check an evaluated value, which stands at ``place``, against the constraints of its type and schema."""
+        """Check an evaluated value, which stands at ``place``, against the constraints of its type and schema, and
+        the rules of its type."""
         if isinstance(value, Call):
             return
+        if self._breaks_constraint(value, schema, data_type, place, what):
+            return
+        for rule in self.rules(data_type):
+            rule(Subject(value, what, place, self.diagnostics))
+
+    def _breaks_constraint(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> bool:
         whole = not isinstance(value, list | dict) or is_static(value)
         for constraint in (*data_type.constraints, *schema.constraints):
             if not whole and constraint.operator not in LENGTHS:
@@ -99,7 +115,8 @@ class Values:
                 self.diagnostics.error(
                     "constraint", f"{what} {wrong}", place.span, hint=_valid_value(value, constraint), related=related
                 )
-                return
+                return True
+        return False
 
     def wrong(self, node: Node, type_name: str, what: str, declared: Span | None, hint: str = "") -> None:
         """Report that a node is no value of a type."""
