@@ -8,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.carried_out import check_carried_out
 from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.services import ReadService, artifact_files, check_files, definition_files, read_service
+from ordito.app.services import ReadService, artifact_files, check_files, read_service
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
@@ -99,6 +100,7 @@ def propose_deploy(
         path = _service_path(place, service, user)
         read = read_service(path, diagnostics)
         check_files(read, diagnostics, required=True)
+        check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
@@ -156,7 +158,7 @@ def pinned(layout: Layout, proposal: Proposal) -> Proposal:
     Raises ``Refused`` where its files are no longer those that the plan was made for, and ``EnsembleError``.
     """
     package, service = proposal.read.package, proposal.read.service
-    kept = pin(layout, package.tree, package.opener, definition_files(proposal.read), artifact_files(service))
+    kept = pin(layout, package.root, package.main, service.files, artifact_files(service))
     if kept.digest != proposal.measured:
         raise Refused(
             "changed",
@@ -227,7 +229,7 @@ def _plan(
 ) -> tuple[Plan, str]:
     """The plan, and the digest of the files that it was made for."""
     package, service, plugins = read.package, read.service, plugins_of(layout)
-    measured = measure(layout, package.tree, package.opener, definition_files(read), artifact_files(service))
+    measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
     options = PlanOptions(
         digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides, allow_large=allow_large
     )

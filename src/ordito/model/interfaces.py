@@ -118,7 +118,7 @@ class Interfaces:
                 found[name] = base
                 continue
             inputs = (
-                self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, base.inputs)
+                self._defined_inputs(item.inputs, unit) if defining else self.assigned_inputs(item.inputs, base.inputs)
             )
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
             merged = {**base.inputs, **inputs} if inputs else base.inputs
@@ -165,6 +165,13 @@ class Interfaces:
             }
             finished[name] = Interface(name, interface.kinds, operations, notifications)
         return finished
+
+    def named(self, interfaces: MappingType[str, Interface], text: str, unit: Unit) -> Interface | None:
+        """The interface that a name in a file means: its own name, or that of its type."""
+        if text in interfaces:
+            return interfaces[text]
+        found = find_type("interface", text, unit, self._units)
+        return next((i for i in interfaces.values() if found is not None and found.name in i.kinds), None)
 
     def _base(
         self,
@@ -258,7 +265,7 @@ class Interfaces:
                 inherited = OperationParts(name)
             declared = {**base.inputs, **inherited.inputs}
             inputs = (
-                self._defined_inputs(item.inputs, unit) if defining else self._assigned_inputs(item.inputs, declared)
+                self._defined_inputs(item.inputs, unit) if defining else self.assigned_inputs(item.inputs, declared)
             )
             found[name] = OperationParts(
                 name,
@@ -343,7 +350,7 @@ class Interfaces:
             )
         return found
 
-    def _assigned_inputs(self, written: Mapping | None, declared: MappingType[str, Input]) -> dict[str, Input]:
+    def assigned_inputs(self, written: Mapping | None, declared: MappingType[str, Input]) -> dict[str, Input]:
         """Inputs as templates write them: values, typed where the input is declared."""
         if written is None:
             return {}
@@ -368,7 +375,7 @@ class Interfaces:
         """Attribute mappings (§3.6.15): output -> [SELF, (capability,) attribute, ...]."""
         found: dict[str, tuple[str | int, ...]] = {}
         for key, node in written.entries() if written is not None else ():
-            path = _mapping_path(node)
+            path = mapping_path(node)
             if path is None:
                 self._diagnostics.error(
                     "bad-mapping",
@@ -394,20 +401,12 @@ class Interfaces:
         artifacts: MappingType[str, Artifact],
         hosts: tuple[str, ...],
     ) -> Operation:
-        primary: Artifact | None = None
-        dependencies: tuple[Artifact, ...] = ()
+        primary, dependencies = self.implementation(parts.implementation, artifacts)
         timeout: int | None = None
         host = ""
-        if parts.implementation is not None:
-            written, unit = parts.implementation
-            if isinstance(written, entities.Implementation):
-                primary = self._primary(written.primary, unit, artifacts)
-                named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
-                dependencies = tuple(d for d in named if d is not None)
-                timeout = written.timeout
-                host = self._host(written.operation_host, hosts)
-            elif isinstance(written, Scalar):
-                primary = self._primary(written, unit, artifacts)
+        if parts.implementation is not None and isinstance(parts.implementation[0], entities.Implementation):
+            timeout = parts.implementation[0].timeout
+            host = self.host(parts.implementation[0].operation_host, hosts)
         return Operation(
             interface=interface.name,
             name=parts.name,
@@ -425,16 +424,7 @@ class Interfaces:
     def _finish_notification(
         self, interface: InterfaceParts, parts: OperationParts, artifacts: MappingType[str, Artifact]
     ) -> Notification:
-        primary: Artifact | None = None
-        dependencies: tuple[Artifact, ...] = ()
-        if parts.implementation is not None:
-            written, unit = parts.implementation
-            if isinstance(written, Scalar):
-                primary = self._primary(written, unit, artifacts)
-            else:
-                primary = self._primary(written.primary, unit, artifacts)
-                named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
-                dependencies = tuple(d for d in named if d is not None)
+        primary, dependencies = self.implementation(parts.implementation, artifacts)
         return Notification(
             interface=interface.name,
             name=parts.name,
@@ -445,6 +435,21 @@ class Interfaces:
             span=parts.span,
             output_spans=parts.output_spans,
         )
+
+    def implementation(
+        self,
+        given: tuple[Scalar | entities.Implementation | entities.NotificationImplementation, Unit] | None,
+        artifacts: MappingType[str, Artifact],
+    ) -> tuple[Artifact | None, tuple[Artifact, ...]]:
+        """The artifact that implements something, if any, and those that it depends on (§3.6.16); ``given`` is what is
+        written, with the file that writes it."""
+        if given is None:
+            return None, ()
+        written, unit = given
+        if isinstance(written, Scalar):
+            return self._primary(written, unit, artifacts), ()
+        named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
+        return self._primary(written.primary, unit, artifacts), tuple(d for d in named if d is not None)
 
     def _primary(
         self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]
@@ -470,7 +475,8 @@ class Interfaces:
             return artifacts.get(written.text) or self._artifacts.file(written, unit)
         return self._artifacts.read(written, unit)
 
-    def _host(self, written: Scalar | None, hosts: tuple[str, ...]) -> str:
+    def host(self, written: Scalar | None, hosts: tuple[str, ...]) -> str:
+        """The keyword that says where an operation runs, which must be one of ``hosts``; "" where none is written."""
         if written is None:
             return ""
         if written.text not in hosts:
@@ -492,7 +498,7 @@ def _spans(written: Mapping | None) -> dict[str, Span]:
     return {key.text: node.span for key, node in written.entries()} if written is not None else {}
 
 
-def _mapping_path(node: Node) -> tuple[str | int, ...] | None:
+def mapping_path(node: Node) -> tuple[str | int, ...] | None:
     if not isinstance(node, Sequence) or len(node.items) < 2:
         return None
     path: list[str | int] = []

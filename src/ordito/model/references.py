@@ -29,6 +29,8 @@ class Place(msgspec.Struct, frozen=True):
 
     node: NodeTemplate | None = None
     relationship: Relationship | None = None
+    inputs: MappingType[str, PropertyDefinition] = {}
+    """Inputs that come before those of the topology: of the workflow around it (§7.3.6)."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -127,11 +129,11 @@ class References:
 
     def _input(self, call: Call, place: Place) -> None:
         name = str(call.arguments[0])
-        definition = self._inputs.get(name)
+        definition = place.inputs.get(name) or self._inputs.get(name)
         if definition is not None:
             self._check_path(call, f'input "{name}"', definition.schema, call.arguments[1:])
         elif not is_lost(self._topology.inputs, name):
-            hint = self._diagnostics.suggestion(name, self._inputs)
+            hint = self._diagnostics.suggestion(name, {**self._inputs, **place.inputs})
             self.error(call, "unknown-input", f'no input named "{name}"', hint)
 
     def _check_path(self, call: Call, what: str, schema: Schema, path: Iterable[Value]) -> None:

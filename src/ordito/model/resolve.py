@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.groups import Groups
+from ordito.model.policies import Policies
 from ordito.model.references import Place, References
 from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
@@ -18,12 +20,12 @@ from ordito.model.service import Output, Relationship, Service
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
+from ordito.model.workflows import Workflows
 from ordito.source.package import Package
+from ordito.syntax import entities
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.functions import read_untyped
 from ordito.syntax.topology import TopologyTemplate
-
-DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 
 
 def resolve_service(package: Package, diagnostics: Diagnostics) -> Service | None:
@@ -44,8 +46,7 @@ def _resolve_topology(
     topology = entry.content.topology_template
     if topology is None:
         topology = TopologyTemplate(at=entry.content.at)
-    _refuse_workflows(topology, diagnostics)
-    inputs = _inputs(topology, entry, types, diagnostics)
+    inputs = _inputs(topology.inputs or {}, entry, types, diagnostics)
     types.values.inputs = inputs
     templates = Templates(types, entry, diagnostics)
     templates.read(topology.node_templates or {})
@@ -56,6 +57,14 @@ def _resolve_topology(
     by_template = {n: tuple(r) for n, r in relationships.by_template.items()}
     references = References(topology, types, templates.nodes, by_template, inputs, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references)
+    groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
+    types.values.found_calls = []
+    groups.read(topology.groups or {})
+    references.check_all(types.values.found_calls, Place())
+    workflows = Workflows(types, templates, groups, by_template, references, entry, diagnostics)
+    workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
+    policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
+    policies.read(topology.policies or [])
     incoming: dict[str, list[Relationship]] = {}
     for node in templates.nodes.values():
         for relationship in node.requirements:
@@ -74,14 +83,17 @@ def _resolve_topology(
         relationship_templates=by_template,
         metadata=metadata,
         description=entry.content.description.text if entry.content.description else "",
+        groups=groups.found,
+        policies=policies.found,
+        workflows=workflows.found,
     )
 
 
 def _inputs(
-    topology: TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics
+    written: MappingType[str, entities.ParameterDefinition], entry: Unit, types: Types, diagnostics: Diagnostics
 ) -> dict[str, PropertyDefinition]:
     found: dict[str, PropertyDefinition] = {}
-    for name, item in (topology.inputs or {}).items():
+    for name, item in written.items():
         found[name] = types.definitions.parameter(name, item, entry)
         types.definitions.remember_default(found, name, item)
     types.definitions.settle_defaults(found)
@@ -149,20 +161,3 @@ def _check_calls(
             references.check_mappings(relationship.interfaces, place)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())
-
-
-def _refuse_workflows(topology: TopologyTemplate, diagnostics: Diagnostics) -> None:
-    """A workflow of the template that replaces the generated one would change what a deployment does."""
-    for name, workflow in (topology.workflows or {}).items():
-        if name in DEPLOYMENT_WORKFLOWS:
-            diagnostics.error(
-                "not-supported-yet",
-                f'the workflow "{name}" of the template would replace the generated one, which is not carried out '
-                "in this version",
-                workflow.span,
-                hint="remove it to use the generated workflow",
-            )
-        else:
-            diagnostics.warning(
-                "not-acted-on", f'workflow "{name}" is read but cannot be run in this version', workflow.span
-            )

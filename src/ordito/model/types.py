@@ -12,9 +12,11 @@ from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
 from ordito.model.data_types import DataTypes
 from ordito.model.definitions import Definitions, literal_default, primitive_types
+from ordito.model.group_types import GroupShape, flatten_groups
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
 from ordito.model.operation import Artifact
+from ordito.model.policy_types import PolicyShape, flatten_policies
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
 from ordito.model.units import Definition, Unit, Units
@@ -77,7 +79,7 @@ class Types:
     """The flattened types, by full name."""
 
     def __init__(self, units: Units, diagnostics: Diagnostics) -> None:
-        self._units = units
+        self.units = units
         self._diagnostics = diagnostics
         self.data: dict[str, DataType] = primitive_types()
         self.values = Values(self.data, diagnostics)
@@ -87,6 +89,8 @@ class Types:
         self.capabilities: dict[str, CapabilityShape] = {}
         self.relationships: dict[str, RelationshipShape] = {}
         self.nodes: dict[str, NodeShape] = {}
+        self.groups: dict[str, GroupShape] = {}
+        self.policies: dict[str, PolicyShape] = {}
         self._kinds: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def flatten(self) -> None:
@@ -98,16 +102,16 @@ class Types:
         self._flatten_capabilities(self._hierarchy("capability"))
         self._flatten_relationships(self._hierarchy("relationship"))
         self._flatten_nodes(self._hierarchy("node"))
-        for kind in ("group", "policy"):
-            self._hierarchy(kind)
+        self.groups = flatten_groups(self._hierarchy("group"), self.definitions, self.units, self._diagnostics)
+        self.policies = flatten_policies(self._hierarchy("policy"), self.definitions, self.units)
         self._check_attribute_defaults()
 
     def find(self, kind: str, name: Scalar, unit: Unit) -> Definition | None:
         """The type that a name means in a file; an error with suggestions where there is none."""
-        return self._units.require(kind, name, unit)
+        return self.units.require(kind, name, unit)
 
     def _hierarchy(self, kind: str, roots: frozenset[str] = frozenset()) -> Hierarchy:
-        hierarchy = Hierarchy(kind, self._units, self._diagnostics, roots)
+        hierarchy = Hierarchy(kind, self.units, self._diagnostics, roots)
         self._kinds[kind] = hierarchy.kinds
         return hierarchy
 
@@ -196,7 +200,7 @@ class Types:
                     "missing-keyname", f'capability "{name}" lacks "type"', item.span, hint="name its capability type"
                 )
             return inherited or NO_CAPABILITY
-        definition = self._units.require("capability", item.type, unit)
+        definition = self.units.require("capability", item.type, unit)
         base = self.capabilities.get(definition.name, NO_CAPABILITY) if definition else NO_CAPABILITY
         if inherited is None or not base.kinds or not inherited.kinds:
             return base
@@ -259,7 +263,7 @@ class Types:
         """The type that a requirement asks for: the one written, which may only be closer than the inherited one."""
         if written is None:
             return inherited
-        found = self._units.require(kind, written, unit)
+        found = self.units.require(kind, written, unit)
         if found is None:
             return ""
         kinds = self._kinds[kind].get(found.name, ())
@@ -298,7 +302,7 @@ class Types:
         return low, high
 
     def _names(self, kind: str, written: Iterable[Scalar] | None, unit: Unit) -> tuple[str, ...]:
-        found = (self._units.require(kind, name, unit) for name in written or ())
+        found = (self.units.require(kind, name, unit) for name in written or ())
         return tuple(d.name for d in found if d is not None)
 
     def _check_attribute_defaults(self) -> None:

@@ -11,7 +11,6 @@ from ordito.syntax.policies import Trigger
 from ordito.syntax.shapes import (
     Assignments,
     Bounds,
-    Clauses,
     Either,
     Flag,
     Many,
@@ -34,7 +33,7 @@ class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
     type: Annotated[Scalar, Key(Text(), required=True)]
     description: Annotated[Scalar | None, Key(Text())] = None
-    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
 
@@ -52,7 +51,7 @@ class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
     default: Annotated[Node | None, Key(Raw())] = None
     value: Annotated[Node | None, Key(Raw())] = None
     status: Annotated[Scalar | None, Key(Text())] = None
-    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     external_schema: Annotated[
@@ -66,7 +65,6 @@ class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
     """Attribute definition (§3.6.12)."""
 
     WHAT: ClassVar[str] = "attribute definition"
-    NOTE: ClassVar[str] = "attributes are found at run time: they are neither required nor constrained"
 
     type: Annotated[Scalar | None, Key(Text())] = None
     description: Annotated[Scalar | None, Key(Text())] = None
@@ -236,7 +234,7 @@ class DataType(DefinedType, frozen=True, eq=False, kw_only=True):
 
     WHAT: ClassVar[str] = "data type"
 
-    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
+    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None

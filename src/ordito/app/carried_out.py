@@ -1,0 +1,51 @@
+"""What a service asks for and this version does not carry out: said before anything runs, never passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.operation import Notification
+from ordito.model.service import Service
+
+DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
+"""The names of workflows that take the place of the generated ones (§7.1)."""
+
+
+def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
+    """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
+    for name, workflow in service.workflows.items():
+        if name in DEPLOYMENT_WORKFLOWS:
+            diagnostics.error(
+                "not-supported-yet",
+                f'the workflow "{name}" of the template would replace the generated one, which is not carried out '
+                "in this version",
+                workflow.span,
+                hint="remove it to use the generated workflow",
+            )
+    for policy in service.policies.values():
+        diagnostics.warning(
+            "not-enforced",
+            f'policy "{policy.name}" ({policy.type}) is kept and not enforced',
+            policy.span,
+            hint="what it asks for must be seen to by other means",
+        )
+    for notification in _notifications(service):
+        diagnostics.warning(
+            "not-acted-on",
+            f'notification "{notification.name}" is not received in this version',
+            notification.span,
+            hint="attributes that it should set keep their values",
+        )
+
+
+def _notifications(service: Service) -> Iterator[Notification]:
+    """Every notification, each once: templates of one type share interfaces."""
+    seen: set[int] = set()
+    for node in service.nodes.values():
+        holders = [node.interfaces, *(r.interfaces for r in node.requirements)]
+        for interfaces in holders:
+            for interface in interfaces.values():
+                if id(interface) not in seen:
+                    seen.add(id(interface))
+                    yield from interface.notifications.values()

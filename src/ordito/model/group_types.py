@@ -1,0 +1,68 @@
+"""Group types: what groups of a type hold, and which nodes may be in them (§3.7.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.definitions import Definitions
+from ordito.model.hierarchy import Hierarchy
+from ordito.model.schema import PropertyDefinition
+from ordito.model.units import Definition, Unit, Units, find_type
+from ordito.source.nodes import Scalar
+from ordito.syntax import entities
+
+MEMBER_KINDS = ("node", "capability", "group")
+
+
+class GroupShape(msgspec.Struct, frozen=True):
+    """A group type, flattened; ``members`` are the full names of the node types whose templates may be in it."""
+
+    kinds: tuple[str, ...]
+    properties: Mapping[str, PropertyDefinition]
+    attributes: Mapping[str, PropertyDefinition]
+    members: tuple[str, ...] = ()
+
+
+def flatten_groups(
+    hierarchy: Hierarchy, definitions: Definitions, units: Units, diagnostics: Diagnostics
+) -> dict[str, GroupShape]:
+    """All group types by their full names."""
+    shapes: dict[str, GroupShape] = {}
+    for definition in hierarchy.order:
+        written = definition.content
+        assert isinstance(written, entities.GroupType)
+        parent = shapes.get(hierarchy.parent(definition) or "", NO_GROUP)
+        shapes[definition.name] = GroupShape(
+            hierarchy.kinds[definition.name],
+            definitions.merge(parent.properties, written.properties, definition.unit),
+            definitions.merge(parent.attributes, written.attributes, definition.unit, what="attribute"),
+            _members(written.members or (), definition.unit, units, diagnostics) or parent.members,
+        )
+    return shapes
+
+
+def _members(written: Iterable[Scalar], unit: Unit, units: Units, diagnostics: Diagnostics) -> tuple[str, ...]:
+    """The types of members, which must all be of one kind (§3.7.11.3); only node types restrict anything."""
+    found: dict[str, list[Definition]] = {}
+    for name in written:
+        kind = next((k for k in MEMBER_KINDS if find_type(k, name, unit, units) is not None), "node")
+        definition = units.require(kind, name, unit)
+        if definition is None:
+            continue
+        if found and kind not in found:
+            first = next(iter(found))
+            diagnostics.error(
+                "mixed-members",
+                f'"{name.text}" is a {kind} type among {first} types; the members of a group are of one kind',
+                name.span,
+                hint=f"name {first} types only, or make a second group type",
+            )
+            continue
+        found.setdefault(kind, []).append(definition)
+    return tuple(d.name for d in found.get("node", ()))
+
+
+NO_GROUP = GroupShape((), {}, {})
