@@ -27,7 +27,8 @@ import msgspec
 from tests.support.documents import Expected, ExpectedPart, read_expected, read_part
 
 _REMOVAL = re.compile(r"#!-(\d+)\s*")
-_NUMBERS = re.compile(r"R-[0-9A-Z]+(?:\.\d+)*-\d+")
+_NUMBER = re.compile(r"R-[0-9A-Z]+(?:\.\d+)*-[a-z]*\d+")
+_RANGE = re.compile(r"(?P<section>R-[0-9.]+)-(?P<first>\d+) to (?P<last_section>R-[0-9.]+)-(?P<last>\d+)")
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -94,22 +95,23 @@ def read_sample(path: Path) -> Sample:
 
 
 def numbers_at_start(text: str) -> tuple[str, ...]:
-    """The R-numbers that a text begins with, up to its first colon; ``R-2.4-1 to R-2.4-3`` are three."""
-    head = text.strip().partition(":")[0]
+    """The R-numbers that a text begins with, up to its first colon; ``R-2.4-1 to R-2.4-3`` are three, and
+    ``R-2.4-1, -2`` two."""
+    head = " ".join(text.partition(":")[0].split())
     found: list[str] = []
-    for piece in re.split(r",| and ", head):
-        ends = _NUMBERS.findall(piece)
-        if not ends or not re.fullmatch(r"R-\S+(?: to R-\S+)?", piece.strip()):
-            break
-        first, last = ends[0], ends[-1]
-        section, _, low = first.rpartition("-")
-        high = last.rpartition("-")[2]
-        found += [f"{section}-{n}" for n in range(int(low), int(high) + 1)]
-    return tuple(found)
+    for piece in re.split(r", | and ", head if head.startswith("R-") else ""):
+        if match := _RANGE.fullmatch(piece):
+            last = match["last"] if match["last_section"] == match["section"] else match["first"]
+            found += [f"{match['section']}-{n}" for n in range(int(match["first"]), int(last) + 1)]
+        elif _NUMBER.fullmatch(piece):
+            found.append(piece)
+        elif found and re.fullmatch(r"-\d+", piece):
+            found.append(found[-1].rpartition("-")[0] + piece)
+    return tuple(dict.fromkeys(found))
 
 
 def _requirements(path: Path, main: Path) -> tuple[str, ...]:
-    named = _NUMBERS.match(path.name)
+    named = _NUMBER.match(path.name)
     if named is None:
         raise BadSample(f"{path}: its name does not begin with the number of a requirement")
     first = _text(main).partition("\n")[0]

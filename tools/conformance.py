@@ -1,0 +1,307 @@
+"""What of the specification is shown by which tests: ``./run conformance``.
+
+``tests/conformance/requirements.tsv`` numbers everything the specification requires. A requirement is shown by the
+samples that carry its number (``tests/support/samples.py``) and by the tests whose docstring begins with it. What only
+a running system can show stands in ``later.yaml``, what nothing can show in ``none.yaml``, each with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from tests.support.samples import Sample, numbers_at_start, read_sample
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests"
+DATA = TESTS / "conformance"
+TABLE = ROOT / "docs" / "conformance.md"
+RUNNER = "tests/conformance/test_conformance.py"
+RESULTS = ROOT / ".cache" / "conformance.xml"
+MOST_UNSHOWN = 10
+"""How many requirements that are not optional may have a reason in place of a test."""
+
+CHAPTERS = {
+    "1": "Introduction",
+    "2": "TOSCA by example",
+    "3": "Definitions",
+    "4": "Functions",
+    "5": "Normative types",
+    "6": "Archives",
+    "7": "Workflows",
+    "8": "Networking",
+    "9": "Non-normative types",
+    "10": "Component modelling",
+    "11": "Application modelling",
+    "12": "Policies",
+    "13": "Artifact processing",
+    "14": "Conformance",
+    "A": "Appendix A",
+}
+
+
+class Requirement(msgspec.Struct, frozen=True):
+    """One line of the requirements. ``kinds`` are letters: valid or invalid sample, warning, behaviour."""
+
+    number: str
+    kinds: str
+    strength: str
+    words: str
+
+    @property
+    def chapter(self) -> str:
+        """The chapter of the specification that it belongs to."""
+        return self.number.removeprefix("R-").partition("-")[0].partition(".")[0]
+
+
+class State(msgspec.Struct, frozen=True):
+    """What is known of the requirements without running anything: the proofs of each, by number, and the reasons of
+    those that have none. A proof is a name for people and the test that must pass."""
+
+    requirements: list[Requirement]
+    samples: dict[str, list[Sample]]
+    tests: dict[str, list[str]]
+    later: dict[str, str]
+    none: dict[str, str]
+
+    def proofs(self, number: str) -> list[str]:
+        """What shows a requirement, as people are told."""
+        return [f"`{s.name}`" for s in self.samples.get(number, [])] + [
+            f"`{_short(t)}`" for t in self.tests.get(number, [])
+        ]
+
+    def status(self, number: str) -> str:
+        """``passed``, ``run time, not yet``, ``none`` or ``MISSING``."""
+        if number in self.later:
+            return "run time, not yet"
+        if number in self.none:
+            return "none"
+        return "passed" if number in self.samples or number in self.tests else "MISSING"
+
+
+def read_state() -> State:
+    """Everything that files say; nothing is run."""
+    samples: dict[str, list[Sample]] = {}
+    for path in sorted([*DATA.glob("ch*/*.yaml"), *(p.parent for p in DATA.glob("ch*/*/main.yaml"))]):
+        sample = read_sample(path)
+        for number in sample.requirements:
+            samples.setdefault(number, []).append(sample)
+    tests: dict[str, list[str]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for test, numbers in _numbered_tests(path):
+            for number in numbers:
+                tests.setdefault(number, []).append(test)
+    return State(read_requirements(), samples, tests, _reasons("later.yaml"), _reasons("none.yaml"))
+
+
+def read_requirements() -> list[Requirement]:
+    """All requirements, in the order of the specification."""
+    lines = (DATA / "requirements.tsv").read_text(encoding="utf-8").splitlines()
+    return [Requirement(*line.split("\t")) for line in lines if line.startswith("R-")]
+
+
+def _reasons(name: str) -> dict[str, str]:
+    return {str(k): str(v) for k, v in (yaml.safe_load((DATA / name).read_text(encoding="utf-8")) or {}).items()}
+
+
+def _numbered_tests(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The tests of a file whose docstrings begin with numbers, each as pytest calls it."""
+    file = path.relative_to(ROOT).as_posix()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = [
+        (f"{file}::{c.name}::{f.name}", f) for c in tree.body if isinstance(c, ast.ClassDef) for f in _functions(c)
+    ]
+    for test, function in [*((f"{file}::{f.name}", f) for f in _functions(tree)), *inside]:
+        numbers = numbers_at_start(ast.get_docstring(function) or "")
+        if numbers:
+            yield test, numbers
+
+
+def _functions(owner: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for item in owner.body:
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name.startswith("test_"):
+            yield item
+
+
+def _short(test: str) -> str:
+    """A test as the table shows it."""
+    file, _, name = test.partition("::")
+    return f"{Path(file).stem}::{name}"
+
+
+# ------------------------------------------------------------------------------------------------------- findings
+
+
+def faults(state: State) -> list[str]:
+    """What is not as it should be: requirements that nothing shows, numbers that do not exist, and the like."""
+    known = {r.number for r in state.requirements}
+    optional = {r.number for r in state.requirements if r.strength == "O"}
+    found = [
+        f"{r.number} is shown by nothing: {r.words}" for r in state.requirements if state.status(r.number) == "MISSING"
+    ]
+    places = {"a sample": [*state.samples], "a docstring": [*state.tests]}
+    places |= {"later.yaml": [*state.later], "none.yaml": [*state.none]}
+    for place, numbers in places.items():
+        found += [f"{n} in {place} is the number of no requirement" for n in numbers if n not in known]
+    found += [f"{n} is in none.yaml, but something shows it" for n in state.none if state.proofs(n)]
+    found += [f"{n} is in later.yaml and in none.yaml" for n in state.none if n in state.later]
+    owed = [n for n in state.none if n not in optional]
+    if len(owed) > MOST_UNSHOWN:
+        found.append(f"{len(owed)} requirements in none.yaml are not optional; at most {MOST_UNSHOWN} may be")
+    return found
+
+
+def weak_proofs(state: State) -> list[str]:
+    """Samples that do not show what their requirement asks for: no part of the model, no variant, no warning."""
+    found = []
+    for requirement in state.requirements:
+        samples = state.samples.get(requirement.number, [])
+        if not samples or requirement.number in state.tests:
+            continue
+        if "V" in requirement.kinds and not any(s.parts for s in samples):
+            found.append(f"{requirement.number}: no part of the model is stated (#=)")
+        if "I" in requirement.kinds and not any(s.variants for s in samples):
+            found.append(f"{requirement.number}: no variant")
+        expected = [e for s in samples for e in [*s.expected, *(e for v in s.variants for e in v.expected)]]
+        if "W" in requirement.kinds and not any(e.severity == "warning" for e in expected):
+            found.append(f"{requirement.number}: no warning")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ the table
+
+
+def render(state: State) -> str:
+    """The table for people."""
+    lines = [
+        "# Conformance",
+        "",
+        "Everything that the TOSCA Simple Profile in YAML 1.3 requires, in a few words each, and what shows that",
+        "Ordito does it: samples (`tests/conformance/`) and tests. `./run conformance` runs them and writes this page.",
+        "",
+        "| chapter | requirements | passed | run time, not yet | none |",
+        "|---|---|---|---|---|",
+    ]
+    statuses = ("passed", "run time, not yet", "none")
+    by_chapter = {c: [r for r in state.requirements if r.chapter == c] for c in CHAPTERS}
+    for chapter, members in by_chapter.items():
+        counts = " | ".join(str(sum(state.status(r.number) == s for r in members)) for s in statuses)
+        lines.append(f"| {chapter} {CHAPTERS[chapter]} | {len(members)} | {counts} |")
+    total = " | ".join(str(sum(state.status(r.number) == s for r in state.requirements)) for s in statuses)
+    lines.append(f"| all | {len(state.requirements)} | {total} |")
+    for chapter, members in by_chapter.items():
+        lines += [
+            "",
+            f"## {chapter} {CHAPTERS[chapter]}",
+            "",
+            "| number | requirement | status | shown by |",
+            "|---|---|---|---|",
+        ]
+        lines += [_row(state, r) for r in members]
+    return "\n".join(lines) + "\n"
+
+
+def _row(state: State, requirement: Requirement) -> str:
+    number = requirement.number
+    reason = state.later.get(number) or state.none.get(number)
+    shown = ", ".join([*([reason] if reason else []), *state.proofs(number)])
+    return f"| {number} | {requirement.words} | {state.status(number)} | {shown} |"
+
+
+# -------------------------------------------------------------------------------------------------------- running
+
+
+def run_tests(state: State, extra: Sequence[str]) -> list[str]:
+    """Run all tests that count; gives the numbers of the requirements that are not shown, with the test."""
+    tests = sorted({t for found in state.tests.values() for t in found})
+    RESULTS.parent.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", f"--junitxml={RESULTS}", *extra, RUNNER, *tests]
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    if code not in (0, 1):
+        raise SystemExit(code)
+    outcomes = list(_outcomes(RESULTS))
+    bad = {name for name, well in outcomes if not well}
+    seen = {name for name, _ in outcomes}
+    found = []
+    for number, samples in state.samples.items():
+        for sample in samples:
+            cases = {
+                f"{RUNNER}::test_sample[{c}]"
+                for c in [sample.name, *(f"{sample.name}[{i + 1}]" for i in range(len(sample.variants)))]
+            }
+            found += [f"{number}: {c} did not pass" for c in sorted((cases & bad) | (cases - seen))]
+    for number, named in state.tests.items():
+        for test in named:
+            mine = {name for name in seen if name == test or name.startswith(f"{test}[")}
+            found += [f"{number}: {c} did not pass" for c in sorted(mine & bad)] or (
+                [] if mine else [f"{number}: {test} did not run"]
+            )
+    return found
+
+
+def _outcomes(path: Path) -> Iterator[tuple[str, bool]]:
+    """Each test that ran, as pytest calls it, and whether it passed."""
+    for case in ET.parse(path).iter("testcase"):
+        module = case.get("classname", "")
+        file = module.replace(".", "/")
+        while not (ROOT / f"{file}.py").is_file() and "/" in file:
+            file = file.rpartition("/")[0]
+        inner = module[len(file) + 1 :].replace(".", "::")
+        name = "::".join(p for p in (f"{file}.py", inner, case.get("name", "")) if p)
+        yield name, not any(case.find(f) is not None for f in ("failure", "error", "skipped"))
+
+
+def main(arguments: list[str]) -> int:
+    """Run what counts and write the table; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="./run conformance", description=__doc__.partition("\n")[0] if __doc__ else ""
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="fail if docs/conformance.md is out of date; write nothing"
+    )
+    parser.add_argument("--dry", action="store_true", help="run no tests")
+    parser.add_argument(
+        "--mutate", nargs="?", const="", metavar="PART", help="disable one check at a time; some test must fail"
+    )
+    given, rest = parser.parse_known_args(arguments)
+    if given.mutate is not None:
+        from tools import mutation
+
+        return mutation.main(given.mutate)
+    state = read_state()
+    problems = faults(state)
+    if not given.dry:
+        problems += run_tests(state, rest)
+    text = render(state)
+    for weak in weak_proofs(state):
+        print(f"weak: {weak}")
+    for problem in problems:
+        print(f"MISSING: {problem}" if "shown by nothing" in problem else problem)
+    old = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
+    if given.check:
+        problems += ["docs/conformance.md is out of date; write it with: ./run conformance"] if old != text else []
+    else:
+        TABLE.parent.mkdir(exist_ok=True)
+        TABLE.write_text(text, encoding="utf-8")
+    print(summary(state))
+    return 1 if problems else 0
+
+
+def summary(state: State) -> str:
+    """How many requirements have which status."""
+    statuses = [state.status(r.number) for r in state.requirements]
+    return f"{len(statuses)} requirements: " + ", ".join(
+        f"{statuses.count(s)} {s}" for s in dict.fromkeys(sorted(statuses))
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

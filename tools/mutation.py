@@ -1,0 +1,347 @@
+"""Whether each check is tested: ``./run conformance --mutate`` disables one at a time, and some test must fail.
+
+A check is a place in the reading rooms that reports a diagnostic. First all samples and tests run once, and each place
+notes who came by. Then for each place a forked process replaces the statement by nothing and runs those that came by,
+until one of them fails. A check that nothing notices is a survivor.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.source import loader
+from tests.conformance import test_conformance
+from tests.model import test_documents
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src" / "ordito"
+ROOMS = ("source", "syntax", "model")
+REPORTS = {"error", "warning", "note", "unknown"}
+SUITES = [
+    "tests/source",
+    "tests/syntax",
+    "tests/model",
+    "tests/conformance",
+    "tests/app",
+    "tests/cli",
+    "tests/planning",
+]
+NOT_SUITES = [
+    "tests/conformance/test_conformance.py",
+    "tests/model/test_documents.py",
+    "tests/model/test_any_document.py",
+]
+"""Data files are run without pytest; random documents prove nothing about one check."""
+PYTEST = ["-q", "-p", "no:xdist"]
+LOG = ROOT / ".cache" / "mutation.log"
+MOST_SECONDS = 60
+MOST_BYTES = 3 << 30
+AT_ONCE = 2
+NOT_DISABLED = 17
+"""The exit code of a process that could not disable its check."""
+
+Reach = dict[tuple[str, int], list[str]]
+"""For each line that reported something: the samples or tests during which it did."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """A statement that reports a diagnostic. ``owner`` is the function that holds it, as its module reaches it."""
+
+    file: str
+    first: int
+    last: int
+    owner: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.first}: {self.code}"
+
+
+# --------------------------------------------------------------------------------------------------- finding checks
+
+
+def checks() -> list[Check]:
+    """All checks of the reading rooms."""
+    found: list[Check] = []
+    for room in ROOMS:
+        for path in sorted((SOURCES / room).glob("*.py")):
+            file = path.relative_to(ROOT).as_posix()
+            finder = _Finder(file)
+            finder.visit(ast.parse(path.read_text(encoding="utf-8")))
+            found += finder.found
+    return found
+
+
+class _Finder(ast.NodeVisitor):
+    def __init__(self, file: str) -> None:
+        self.found: list[Check] = []
+        self._file = file
+        self._owners: list[str] = []
+
+    def _inside(self, node: ast.ClassDef | ast.FunctionDef) -> None:
+        self._owners.append(node.name)
+        self.generic_visit(node)
+        self._owners.pop()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._inside(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._inside(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in REPORTS:
+            receiver = ast.unparse(call.func.value)
+            if receiver.endswith("diagnostics"):
+                self._add(node, call)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func).endswith("_Refused"):
+            self._add(node, node.exc)
+
+    def _add(self, node: ast.stmt, call: ast.Call) -> None:
+        code = call.args[0] if call.args else None
+        written = code.value if isinstance(code, ast.Constant) else ast.unparse(code) if code else ""
+        assert node.end_lineno is not None
+        self.found.append(Check(self._file, node.lineno, node.end_lineno, ".".join(self._owners), str(written)))
+
+
+# ------------------------------------------------------------------------------------------------------- disabling
+
+
+def disable(check: Check) -> None:
+    """Replace a check by nothing, in this process."""
+    module, source = _module(check)
+    tree = _Disabled(check).visit(ast.parse(source))
+    code = compile(ast.fix_missing_locations(tree), inspect.getfile(module), "exec", dont_inherit=True)
+    names = check.owner.split(".")
+    function, used = _function(module, names)
+    function.__code__ = _code_of(code, names[:used])
+
+
+class _Disabled(ast.NodeTransformer):
+    def __init__(self, check: Check) -> None:
+        self._check = check
+
+    def _replaced(self, node: ast.stmt) -> ast.stmt:
+        if (node.lineno, node.end_lineno) == (self._check.first, self._check.last):
+            return ast.copy_location(ast.Pass(), node)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        return self._replaced(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        return self._replaced(node)
+
+
+def _module(check: Check) -> tuple[ModuleType, str]:
+    name = check.file.removeprefix("src/").removesuffix(".py").replace("/", ".")
+    return importlib.import_module(name), (ROOT / check.file).read_text(encoding="utf-8")
+
+
+def _function(module: ModuleType, names: list[str]) -> tuple[FunctionType, int]:
+    """The function that names lead to, without what is wrapped around it, and how many of them were used: a function
+    inside a function is a part of the outer one."""
+    found: Any = module
+    for used, name in enumerate(names, start=1):
+        found = inspect.getattr_static(found, name)
+        found = (
+            getattr(found, "fget", None) or getattr(found, "func", None) or getattr(found, "__func__", None) or found
+        )
+        found = inspect.unwrap(found)
+        if isinstance(found, FunctionType):
+            return found, used
+    raise LookupError(".".join(names))
+
+
+def _code_of(code: CodeType, names: Sequence[str]) -> CodeType:
+    for name in names:
+        code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+    return code
+
+
+# ------------------------------------------------------------------------------------------------ who comes by where
+
+
+class Recorder:
+    """Notes which lines report something, for the one that is running."""
+
+    def __init__(self) -> None:
+        self.reach: Reach = {}
+        self.running = ""
+        for name in sorted(REPORTS):
+            setattr(Diagnostics, name, self._noting(getattr(Diagnostics, name)))
+        refused: Any = loader._Refused  # noqa: SLF001
+        refused.__init__ = self._noting(refused.__init__)
+
+    def _noting(self, report: Callable[..., None]) -> Callable[..., None]:
+        def noted(*arguments: Any, **named: Any) -> None:
+            frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
+            while frame is not None and frame.f_code.co_filename.endswith("base/diagnostics.py"):
+                frame = frame.f_back
+            if frame is not None:
+                names = self.reach.setdefault((frame.f_code.co_filename, frame.f_lineno), [])
+                if not names or names[-1] != self.running:
+                    names.append(self.running)
+            report(*arguments, **named)
+
+        return noted
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self.running = item.nodeid
+        return (yield)
+
+
+def _reached(check: Check, reach: Reach) -> list[str]:
+    """Who came by a check, in the order of their running."""
+    file = str(ROOT / check.file)
+    lines = range(check.first, check.last + 1)
+    return list(dict.fromkeys(name for line in lines for name in reach.get((file, line), ())))
+
+
+def samples() -> dict[str, Callable[[], None]]:
+    """All data files as functions that fail where they are not as they say."""
+    found: dict[str, Callable[[], None]] = {}
+    for name in test_conformance.CASES:
+        found[name] = lambda name=name: test_conformance.test_sample(name)  # type: ignore[misc]
+    for path in test_documents.CASES:
+        found[str(path)] = lambda path=path: test_documents.test_document(path)  # type: ignore[misc]
+    return found
+
+
+def _reach_of_samples() -> Reach:
+    recorder = Recorder()
+    for name, run in samples().items():
+        recorder.running = name
+        run()
+    return recorder.reach
+
+
+def _reach_of_tests() -> Reach:
+    recorder = Recorder()
+    ignored = [f"--ignore={t}" for t in NOT_SUITES]
+    with LOG.open("w", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 1)
+        code = pytest.main([*PYTEST, *ignored, *SUITES], plugins=[recorder])
+    if code != 0:
+        raise RuntimeError(f"pytest ended with {code!r}, see {LOG}")
+    return recorder.reach
+
+
+def in_fork(work: Callable[[], Reach]) -> Reach:
+    """What some work gives that is done in a process of its own, which it may spoil."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "reach.json"
+        if os.fork() == 0:
+            code = 1
+            try:
+                place.write_text(json.dumps([[*k, v] for k, v in work().items()]), encoding="utf-8")
+                code = 0
+            except Exception:  # noqa: BLE001  (a forked process must not go on as its parent)
+                traceback.print_exc()
+            os._exit(code)
+        _, status = os.wait()
+        if status != 0:
+            raise SystemExit("the tests must pass before checks are disabled")
+        return {(f, line): v for f, line, v in json.loads(place.read_text(encoding="utf-8"))}
+
+
+# ------------------------------------------------------------------------------------------------------ the mutants
+
+
+def is_noticed(by_samples: list[str], by_tests: list[str]) -> bool:
+    """Whether anything fails in this process, where a check is disabled. Spoils it."""
+    known = samples()
+    for name in by_samples:
+        try:
+            known[name]()
+        except Exception:  # noqa: BLE001  (whatever goes wrong shows that the check was missed)
+            return True
+    if not by_tests:
+        return False
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        return pytest.main([*PYTEST, "-x", *by_tests]) != 0
+
+
+def _start(check: Check, by_samples: list[str], by_tests: list[str]) -> int:
+    """Fork a process that ends well only where a disabled check is not noticed."""
+    process = os.fork()
+    if process != 0:
+        return process
+    code = 1
+    try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(MOST_SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+        code = NOT_DISABLED
+        disable(check)
+        code = 1
+        code = int(is_noticed(by_samples, by_tests))
+    finally:
+        os._exit(code)
+
+
+def survivors(chosen: Sequence[Check], by_samples: Reach, by_tests: Reach) -> list[Check]:
+    """The checks that can be disabled without anything failing."""
+    running: dict[int, Check] = {}
+    found: list[Check] = []
+
+    def wait() -> None:
+        process, status = os.wait()
+        check = running.pop(process)
+        if os.waitstatus_to_exitcode(status) == NOT_DISABLED:
+            raise SystemExit(f"{check} could not be disabled")
+        if status == 0:
+            found.append(check)
+
+    for check in chosen:
+        names, tests = _reached(check, by_samples), _reached(check, by_tests)
+        if not names and not tests:
+            found.append(check)
+            continue
+        while len(running) >= AT_ONCE:
+            wait()
+        running[_start(check, names, tests)] = check
+    while running:
+        wait()
+    return found
+
+
+def main(part: str) -> int:
+    """Disable the checks whose place or code holds ``part``, one at a time; gives the exit code."""
+    chosen = [c for c in checks() if part in str(c)]
+    os.chdir(ROOT)
+    LOG.parent.mkdir(exist_ok=True)
+    by_samples = in_fork(_reach_of_samples)
+    by_tests = in_fork(_reach_of_tests)
+    unnoticed = survivors(chosen, by_samples, by_tests)
+    for check in sorted(unnoticed, key=str):
+        reached = _reached(check, by_samples) + _reached(check, by_tests)
+        print(f"{check} | {'reached by ' + ', '.join(reached[:3]) if reached else 'nothing reaches it'}")
+    rooms = Counter(c.file.rpartition("/")[0] for c in chosen)
+    places = ", ".join(f"{n} in {r}" for r, n in rooms.items())
+    print(f"{len(chosen)} checks disabled ({places}): {len(unnoticed)} unnoticed")
+    return 1 if unnoticed else 0
