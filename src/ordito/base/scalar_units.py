@@ -37,6 +37,22 @@ UNITS = {
 """The units of each scalar unit type, as factors of its base unit (B, s, Hz, bit/s)."""
 
 
+MEANT = {
+    "scalar-unit.size": {"k": "kB", "m": "MB", "g": "GB", "t": "TB", "ki": "KiB", "mi": "MiB", "gi": "GiB", "ti": "TiB"}
+    | dict.fromkeys(("byte", "bytes"), "B"),
+    "scalar-unit.time": dict.fromkeys(("sec", "secs", "second", "seconds"), "s")
+    | dict.fromkeys(("min", "mins", "minute", "minutes"), "m")
+    | dict.fromkeys(("hr", "hrs", "hour", "hours"), "h")
+    | dict.fromkeys(("day", "days"), "d")
+    | dict.fromkeys(("msec", "msecs", "millis", "millisecond", "milliseconds"), "ms")
+    | dict.fromkeys(("usec", "usecs", "microsecond", "microseconds"), "us")
+    | dict.fromkeys(("nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
+    "scalar-unit.frequency": {"k": "kHz", "m": "MHz", "g": "GHz", "hertz": "Hz"},
+    "scalar-unit.bitrate": {},
+}
+"""What people write in place of a unit, without case, and what they mean by it."""
+
+
 class NotAScalarUnit(ValueError):
     """The text is no value of the scalar unit type; ``hint`` says what would be."""
 
@@ -60,7 +76,9 @@ def canonical(text: str, kind: str) -> str:
     number, unit = match.groups()
     spelled = unit if unit in UNITS[kind] else _other_case(unit, kind)
     if spelled is None:
-        raise NotAScalarUnit(f'"{unit}" is no unit of {kind.removeprefix("scalar-unit.")}', f"units: {known}")
+        meant = _meant(unit, kind)
+        hint = f"write {' or '.join(f'{number} {m}' for m in meant)}; " if meant else ""
+        raise NotAScalarUnit(f'"{unit}" is no unit of {kind.removeprefix("scalar-unit.")}', f"{hint}units: {known}")
     return f"{number} {spelled}"
 
 
@@ -69,6 +87,12 @@ def amount(text: str, kind: str) -> Fraction:
     """The exact amount of a canonical value, in the base unit of its kind."""
     number, unit = text.split(" ")
     return Fraction(number) * UNITS[kind][unit]
+
+
+def _meant(unit: str, kind: str) -> list[str]:
+    """The units that are probably meant by what is none."""
+    usual = MEANT[kind].get(unit.casefold())
+    return [usual] if usual else [u for u in UNITS[kind] if u.casefold() == unit.casefold()]
 
 
 def _other_case(unit: str, kind: str) -> str | None:

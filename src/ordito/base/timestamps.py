@@ -7,15 +7,25 @@ from datetime import UTC, datetime, timedelta, timezone
 
 GRAMMAR = re.compile(  # in ASCII: \d means 0 to 9 here
     r"(\d{4})-(\d\d?)-(\d\d?)"
-    r"(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(Z|[-+]\d\d?(?::\d\d)?)?)?",
+    r"(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d{0,300}))?[ \t]*(Z|[-+]\d\d?(?::\d\d)?)?)?",
     re.ASCII,
 )
+DATE_ONLY = re.compile(r"\d{4}-\d\d?-\d\d?", re.ASCII)
+
+
+def moment(text: str) -> tuple[datetime, str]:
+    """What timestamps are compared by, exactly: the moment in microseconds, and the digits of the fraction that are
+    behind that. The text has been read by ``parse_timestamp`` before."""
+    match = GRAMMAR.fullmatch(text)
+    fraction = (match[7] or "") if match is not None else ""
+    return parse_timestamp(text), fraction[6:].rstrip("0")
 
 
 def parse_timestamp(text: str) -> datetime:
-    """The moment that a timestamp names; without a zone it is UTC. ``ValueError`` where the text is none."""
+    """The moment that a timestamp names, to the microsecond; without a zone it is UTC. ``ValueError`` where the text is
+    none."""
     match = GRAMMAR.fullmatch(text)
-    if match is None:
+    if match is None or (len(text) < 10 and DATE_ONLY.fullmatch(text)):
         raise ValueError(f'"{text}" is not a timestamp such as 2026-11-21T10:30:00Z')
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.patterns import compile_pattern, matches
+from ordito.base.patterns import TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, amount
-from ordito.base.timestamps import parse_timestamp
+from ordito.base.timestamps import moment
 from ordito.base.versions import Incomparable, Version
 from ordito.model.schema import Constraint
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
@@ -31,8 +31,11 @@ LENGTHS: dict[str, Callable[[int, int], bool]] = {
 TEXTUAL = {"pattern": "write a regular expression", "schema": "write the schema as one text"}
 OPERATORS = ("equal", *ORDERINGS, "in_range", "valid_values", *LENGTHS, *TEXTUAL)
 
+MOST_LISTED = 12
+
 Convert = Callable[[Node], Value]
 Wrong = Callable[..., None]
+Same = Callable[[Any, Any], bool]
 
 
 def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagnostics) -> Constraint | None:
@@ -101,9 +104,9 @@ def _operand(operator: str, node: Node, base: str, convert: Convert, diagnostics
 
 
 def _length(operator: str, node: Node, wrong: Wrong) -> Value:
-    number = integer(node.text) if isinstance(node, Scalar) else None
+    number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
     if number is None or number < 0:
-        wrong(f"{operator} needs a whole number", "for example 1")
+        wrong(f"{operator} needs a whole number", "for example 1, without quotes")
     return number
 
 
@@ -148,34 +151,48 @@ def _text(operator: str, node: Node, wrong: Wrong) -> Value:
     return node.text
 
 
-def violation(value: Any, constraint: Constraint, base: str) -> str:
-    """What is wrong with an evaluated value by a constraint, "" if it holds."""
+def violation(value: Any, constraint: Constraint, base: str, same: Same | None = None) -> str:
+    """What is wrong with an evaluated value by a constraint, "" if it holds.
+
+    ``same`` says whether two values are equal, where that depends on more than their primitive type: for lists, maps
+    and complex values. External schemas are not looked at here.
+    """
     operator, operand = constraint.operator, constraint.operand
     try:
-        if operator == "equal":
-            return "" if _equal(value, operand, base) else f"must equal {_shown(operand)}"
         if operator in ORDERINGS:
             holds = ORDERINGS[operator](_compare(value, operand, base))
             return "" if holds else f"must be {operator.replace('_', ' ')} {_shown(operand)}"
         if operator == "in_range":
             return _outside(value, operand, base)
-    except Incomparable as error:
+        if operator == "pattern":
+            assert isinstance(operand, str)
+            return "" if matches(operand, value) else f"must match the pattern {operand}"
+    except (Incomparable, TooMuchWork) as error:
         return str(error)
-    if operator == "valid_values":
-        assert isinstance(operand, list)
-        listed = ", ".join(_shown(o) for o in operand)
-        return "" if any(_equal(value, o, base) for o in operand) else f"must be one of {listed}"
     if operator in LENGTHS:
-        assert isinstance(operand, int)
-        unit = "characters" if base == "string" else "entries"
-        wanted = {"length": "exactly", "min_length": "at least", "max_length": "at most"}[operator]
-        return (
-            "" if LENGTHS[operator](len(value), operand) else f"must have {wanted} {operand} {unit}, not {len(value)}"
-        )
-    if operator == "pattern":
-        assert isinstance(operand, str)
-        return "" if matches(operand, value) else f"must match the pattern {operand}"
-    return ""
+        return _wrong_length(value, operator, operand, base)
+    return _unequal(operator, value, operand, same or (lambda a, b: equal(a, b, base)))
+
+
+def _unequal(operator: str, value: Any, operand: Value, same: Same) -> str:
+    if operator == "equal":
+        return "" if same(value, operand) else f"must equal {_shown(operand)}"
+    if operator != "valid_values" or not isinstance(operand, list) or any(same(value, o) for o in operand):
+        return ""
+    if not operand:
+        return "can have no value at all: valid_values is empty"
+    listed = ", ".join(_shown(o) for o in operand[:MOST_LISTED])
+    more = f" and {len(operand) - MOST_LISTED} more" if len(operand) > MOST_LISTED else ""
+    return f"must be one of {listed}{more}"
+
+
+def _wrong_length(value: Any, operator: str, operand: Value, base: str) -> str:
+    assert isinstance(operand, int)
+    if LENGTHS[operator](len(value), operand):
+        return ""
+    unit = "characters" if base == "string" else "entries"
+    wanted = {"length": "exactly", "min_length": "at least", "max_length": "at most"}[operator]
+    return f"must have {wanted} {operand} {unit}, not {len(value)}"
 
 
 def _outside(value: Any, operand: Value, base: str) -> str:
@@ -191,20 +208,38 @@ def _outside(value: Any, operand: Value, base: str) -> str:
     return shown if high is not None and _compare(value, high, base) > 0 else ""
 
 
+def widens(narrow: Constraint, wide: Constraint, base: str) -> bool:
+    """Whether an ``in_range`` allows what one that is inherited does not: it may only narrow that (R-3.6.3-4)."""
+    if narrow.operator != "in_range" or wide.operator != "in_range":
+        return False
+    assert isinstance(narrow.operand, list)
+    assert isinstance(wide.operand, list)
+    (low, high), (least, most) = narrow.operand, wide.operand
+    try:
+        if low is not None and least is not None and _compare(low, least, base) < 0:
+            return True
+        return most is not None and (high is None or _compare(high, most, base) > 0)
+    except Incomparable:
+        return True
+
+
 def _key(value: Any, base: str) -> Any:
     if base in UNITS:
         return amount(value, base)
-    return parse_timestamp(value) if base == "timestamp" else value
+    return moment(value) if base == "timestamp" else value
 
 
 def _compare(a: Any, b: Any, base: str) -> int:
     if base == "version":
         return Version.parse(a).order(Version.parse(b))
     left, right = _key(a, base), _key(b, base)
+    if left != left or right != right:  # noqa: PLR0124  (only what is not a number differs from itself)
+        raise Incomparable("cannot be compared: it is not a number")
     return int(left > right) - int(left < right)
 
 
-def _equal(a: Any, b: Any, base: str) -> bool:
+def equal(a: Any, b: Any, base: str) -> bool:
+    """Whether two values of a primitive type are equal: 1024 B is 1 KiB, 1.0 is 1.0.0."""
     if base == "version":
         try:
             return Version.parse(a).order(Version.parse(b)) == 0
@@ -217,7 +252,18 @@ def _equal(a: Any, b: Any, base: str) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _shown(value: Value) -> str:
+def _shown(value: Value, depth: int = 0) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, list | dict):
+        brackets = "[]" if isinstance(value, list) else "{}"
+        if depth > 1:
+            return f"{brackets[0]}...{brackets[1]}"
+        parts = (
+            [_shown(v, depth + 1) for v in value[:MOST_LISTED]]
+            if isinstance(value, list)
+            else [f"{k}: {_shown(v, depth + 1)}" for k, v in [*value.items()][:MOST_LISTED]]
+        )
+        rest = ", ..." if len(value) > MOST_LISTED else ""
+        return f"{brackets[0]}{', '.join(parts)}{rest}{brackets[1]}"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

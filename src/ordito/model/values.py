@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Mapping as MappingType
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,12 +14,13 @@ from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
 from ordito.base.span import Placed, Span
 from ordito.base.suggest import nearest
 from ordito.base.timestamps import parse_timestamp
-from ordito.base.versions import Version
+from ordito.base.versions import NO_VERSION, Version
 from ordito.model.constraints import LENGTHS, violation
 from ordito.model.data_rules import DataRule, Subject, rules_of
+from ordito.model.equality import equal_values
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
-from ordito.source.scalars import BOOLEANS, decimal, integer
+from ordito.source.scalars import BOOLEANS, MOST_DIGITS, core_value, decimal, integer, is_number
 from ordito.syntax.expressions import Call, Value, is_static
 from ordito.syntax.functions import call_in, meant_function, read_call
 
@@ -40,6 +42,11 @@ EXAMPLES = {
     "float": "give a number such as 0.5",
     "boolean": "write true or false",
 }
+MEANT_BOOLEANS = {
+    **dict.fromkeys(("yes", "on", "y", "true", "1"), "true"),
+    **dict.fromkeys(("no", "off", "n", "false", "0"), "false"),
+}
+MOST_SHOWN = 40
 FUNCTION_RESULTS = {"concat": "string", "join": "string", "token": "string", "get_artifact": "string"}
 UNREADABLE = Schema("")
 """The schema of what is defined by a type that does not exist: its values are not looked at."""
@@ -106,10 +113,11 @@ class Values:
 
     def _breaks_constraint(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> bool:
         whole = not isinstance(value, list | dict) or is_static(value)
+        same = partial(equal_values, schema=schema, data_types=self.data_types) if isinstance(value, list | dict) else None
         for constraint in (*data_type.constraints, *schema.constraints):
             if not whole and constraint.operator not in LENGTHS:
                 continue  # parts of the value are known at run time only
-            wrong = violation(value, constraint, data_type.base)
+            wrong = violation(value, constraint, data_type.base, same)
             if wrong:
                 related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
                 self.diagnostics.error(
@@ -125,8 +133,8 @@ class Values:
         article = "an" if type_name[0] in "aeiou" else "a"
         if near := meant_function(node):
             hint = f'did you mean the function "{near}"?'
-        elif isinstance(node, Scalar) and not node.plain and type_name in EXAMPLES:
-            hint = f"{EXAMPLES[type_name]}, without quotes"
+        elif isinstance(node, Scalar) and not node.plain and hint in EXAMPLES.values():
+            hint = f"{hint}, without quotes"
         self.diagnostics.error(
             "bad-value",
             f"{what}: {shown} is not {article} {type_name}",
@@ -188,21 +196,32 @@ class Values:
     def _integer(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
         if number is None:
-            self.wrong(
-                node, "integer" if schema.type == "integer" else schema.type, what, declared, EXAMPLES["integer"]
-            )
+            if isinstance(node, Scalar) and node.plain and is_number(node.text) and len(node.text) > MOST_DIGITS:
+                self._too_big(node, what)
+            else:
+                self.wrong(node, schema.type, what, declared, EXAMPLES["integer"])
         return number
 
     def _float(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         number = decimal(node.text) if isinstance(node, Scalar) and node.plain else None
         if number is None:
-            self.wrong(node, schema.type, what, declared, EXAMPLES["float"])
+            if isinstance(node, Scalar) and node.plain and is_number(node.text):
+                self._too_big(node, what)
+            else:
+                self.wrong(node, schema.type, what, declared, EXAMPLES["float"])
         return number
+
+    def _too_big(self, node: Scalar, what: str) -> None:
+        """Report a number that is none that can be kept."""
+        shown = node.text if len(node.text) <= MOST_SHOWN else f"{node.text[:MOST_SHOWN]}..."
+        self.diagnostics.error("bad-value", f"{what}: {shown} is too large a number", node.span, hint="write a smaller one")
 
     def _boolean(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
             return BOOLEANS[node.text]
-        self.wrong(node, schema.type, what, declared, EXAMPLES["boolean"])
+        meant = MEANT_BOOLEANS.get(node.text.casefold()) if isinstance(node, Scalar) and node.plain else None
+        hint = f"write true or false (here: {meant}); YAML 1.2 knows only these" if meant else EXAMPLES["boolean"]
+        self.wrong(node, schema.type, what, declared, hint)
         return None
 
     def _null(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
@@ -231,14 +250,26 @@ class Values:
         return node.text
 
     def _range(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
-        if isinstance(node, Sequence) and len(node.items) == 2:
-            low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
-            last = node.items[1]
-            if low is not None and isinstance(last, Scalar) and last.text == "UNBOUNDED":
-                return [low, "UNBOUNDED"]
-            if low is not None and high is not None and low <= high:
+        usage = "give [lower, upper]; the upper bound may be UNBOUNDED"
+        if not isinstance(node, Sequence):
+            self.wrong(node, schema.type, what, declared, usage)
+            return None
+        reason = "a range has two bounds"
+        if len(node.items) == 2:
+            low, high = (integer(i.text) if isinstance(i, Scalar) and i.plain else None for i in node.items)
+            first, last = node.items
+            if isinstance(first, Scalar) and first.text == UNBOUNDED:
+                reason = "only the upper bound may be UNBOUNDED"
+            elif low is not None and isinstance(last, Scalar) and last.text == UNBOUNDED:
+                return [low, UNBOUNDED]
+            elif low is None or high is None:
+                reason = "the bounds of a range are whole numbers"
+            elif low <= high:
                 return [low, high]
-        self.wrong(node, schema.type, what, declared, "give [lower, upper]; the upper bound may be UNBOUNDED")
+            else:
+                reason = f"the upper bound {high} is below the lower bound {low}"
+        related = (Related(f"{schema.type} is declared here", declared),) if declared else ()
+        self.diagnostics.error("bad-value", f"{what}: {reason}", node.span, hint=usage, related=related)
         return None
 
     def _scalar_unit(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
@@ -274,8 +305,21 @@ class Values:
         for key, value in node.entries():
             if key_schema is not None:
                 self.read(key, key_schema, f"a key of {what}", declared)
+            if key.plain and (key_schema is None or self.base(key_schema) == "string"):
+                self._check_key(key, what)
             found[key.text] = self.read(value, entry, f'"{key.text}" of {what}', declared)
         return found
+
+    def _check_key(self, key: Scalar, what: str) -> None:
+        """Warn of a key that YAML takes for something else than the text that it is here."""
+        if isinstance(core_value(key), str):
+            return
+        self.diagnostics.warning(
+            "key-not-text",
+            f'the key {key.text} of {what} is taken as the text "{key.text}"',
+            key.span,
+            hint=f'write "{key.text}" with quotes',
+        )
 
     def _complex(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if not isinstance(node, Mapping):
@@ -375,6 +419,8 @@ class Values:
             self.diagnostics.warning("status", f'{part} "{key.text}" is {definition.status}', key.span)
         if is_null(value) and definition.schema.type != "null":
             return self._nothing(definition, key, part)
+        if type(value) is Scalar and value.text in NO_VERSION and self.base(definition.schema) == "version":
+            return self._nothing(definition, key, part)
         return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
 
     def attributes(
@@ -426,6 +472,7 @@ def _valid_value(value: Value, constraint: Constraint) -> str:
 
 
 EXTENDED = {"description", "value"}
+UNBOUNDED = "UNBOUNDED"
 STRING = Schema("string")
 READERS: dict[str, Any] = {
     "string": Values._string,  # noqa: SLF001  (the table of the class's own readers)

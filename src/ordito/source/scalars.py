@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 
 from ordito.source.nodes import Scalar, is_null
 
@@ -44,7 +45,15 @@ def integer(text: str) -> int | None:
 
 
 def decimal(text: str) -> float | None:
-    """The floating point number written by ``text``, or None."""
+    """The floating point number written by ``text``, or None; also for one beyond what such a number can be."""
     if text in NOT_NUMBERS:
         return NOT_NUMBERS[text]
-    return float(text) if len(text) <= MOST_DIGITS and FLOAT.fullmatch(text) else None
+    if len(text) > MOST_DIGITS or not FLOAT.fullmatch(text):
+        return None
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number of any length, as far as its first thousand characters say."""
+    return FLOAT.fullmatch(text[:1_000]) is not None

@@ -11,6 +11,7 @@ from ordito.syntax.policies import Trigger
 from ordito.syntax.shapes import (
     Assignments,
     Bounds,
+    Clauses,
     Either,
     Flag,
     Many,
@@ -33,7 +34,7 @@ class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
     type: Annotated[Scalar, Key(Text(), required=True)]
     description: Annotated[Scalar | None, Key(Text())] = None
-    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
 
@@ -51,7 +52,7 @@ class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
     default: Annotated[Node | None, Key(Raw())] = None
     value: Annotated[Node | None, Key(Raw())] = None
     status: Annotated[Scalar | None, Key(Text())] = None
-    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     external_schema: Annotated[
@@ -65,6 +66,7 @@ class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
     """Attribute definition (§3.6.12)."""
 
     WHAT: ClassVar[str] = "attribute definition"
+    NOTE: ClassVar[str] = "attributes are found at run time: they are neither required nor constrained"
 
     type: Annotated[Scalar | None, Key(Text())] = None
     description: Annotated[Scalar | None, Key(Text())] = None
@@ -234,7 +236,7 @@ class DataType(DefinedType, frozen=True, eq=False, kw_only=True):
 
     WHAT: ClassVar[str] = "data type"
 
-    constraints: Annotated[list[Node] | None, Key(Many(Raw()))] = None
+    constraints: Annotated[list[Node] | None, Key(Clauses())] = None
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None

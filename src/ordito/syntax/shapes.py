@@ -229,6 +229,23 @@ class Many(msgspec.Struct, frozen=True, eq=False):
         return found
 
 
+class Clauses(msgspec.Struct, frozen=True):
+    """A list of constraint clauses, which are read later, by the type they constrain; a single one may be written as a
+    map (§3.6.3)."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> list[Node] | None:
+        """Take the clauses as they are."""
+        if isinstance(node, Mapping) and len(node.keys) == 1:
+            reading.diagnostics.warning(
+                "list-expected",
+                f"{what} is a list of clauses; this map is taken as the only one",
+                node.span,
+                hint=f"write a dash before {node.keys[0].text}",
+            )
+            return [node]
+        return Many(Raw()).read(node, what, reading)
+
+
 class Either(msgspec.Struct, frozen=True, eq=False):
     """A single value, or something more elaborate."""
 
