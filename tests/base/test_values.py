@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordito.base.paths import beside, extension
-from ordito.base.patterns import compile_pattern, matches
+from ordito.base.pattern_syntax import Choices
+from ordito.base.patterns import Pattern, TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, amount, canonical
-from ordito.base.timestamps import parse_timestamp
+from ordito.base.timestamps import moment, parse_timestamp
 from ordito.base.versions import Incomparable, Version
 
 SIZE, TIME, FREQUENCY, BITRATE = UNITS
@@ -187,3 +189,74 @@ def test_paths() -> None:
     assert beside("main.yaml", "./a//b.sh") == "a/b.sh"
     assert beside("main.yaml", "../a") == "../a"
     assert [extension(f) for f in ("a/b.SH", "a.tar.gz", "a", ".sh", "")] == ["sh", "gz", "", "", ""]
+
+
+PIECES = [
+    "a",
+    "b",
+    ".",
+    "[ab]",
+    "[^a]",
+    r"\w",
+    "^",
+    "$",
+    r"\b",
+    "A",
+    "(?i:a)",
+    "(?=a)",
+    "(?!a)",
+    "(?<=a)",
+    "(?<!ab)",
+    "[]a]",
+]
+PATTERNS = st.recursive(
+    st.sampled_from(PIECES),
+    lambda inner: st.one_of(
+        st.builds("{}{}".format, inner, inner),
+        st.builds("(?:{}|{})".format, inner, inner),
+        st.builds("({}){}".format, inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{,2}", "{1,}", "*?"])),
+    ),
+    max_leaves=8,
+)
+
+
+@given(text=PATTERNS, value=st.text("abA1 \n", max_size=8))
+def test_programs_of_patterns(text: str, value: str) -> None:
+    """R-3.6.3-7: followed as a program a pattern matches what Python's own matcher says it does."""
+    program = compile_pattern(text)
+    slow = Pattern(text, program.direct, program.program, Choices(nested=True))
+    assert slow.matches(value) == (re.compile(text).fullmatch(value) is not None)
+    assert slow.found_in(value) == (re.compile(text).search(value) is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("(a+)+$", "a" * 5_000 + "b", False),
+        ("(a|a)*b", "a" * 5_000, False),
+        ("(a?){40}a{40}", "a" * 40, True),
+        ("(.*)*x(.*)*y", "x" * 2_000, False),
+        (r"\d+\d+\d+\d+\d+-", "1" * 3_000, False),
+        ("(?=(a+)+b)a*", "a" * 500, False),
+        ("(a*)*(?<!b)", "a" * 1_000, True),
+    ],
+)
+def test_patterns_in_bounded_time(text: str, value: str, expected: bool) -> None:
+    """R-3.6.3-7: patterns for which trying one possibility after the other would take years."""
+    assert matches(text, value) is expected
+
+
+def test_patterns_that_are_refused() -> None:
+    """What cannot be bounded is no pattern here; a value that takes too long is not matched."""
+    for text in (r"(a)\1", "(?P<x>a)(?P=x)", "(?>a)", "a*+", "(?x) a", "(?#c)a", "((a{99}){99}){99}", "a" * 10_001):
+        with pytest.raises(ValueError, match="support"):
+            compile_pattern(text)
+    with pytest.raises(TooMuchWork):
+        matches("(a|b|ab)*c" * 20, "ab" * 100_000)
+
+
+def test_fractions_of_timestamps() -> None:
+    """R-3.6.3-2: timestamps are compared to their last digit."""
+    first, second = moment("2001-01-01T00:00:00.1234567Z"), moment("2001-01-01T00:00:00.12345678Z")
+    assert first < second
+    assert moment("2001-01-01T01:00:00.12345670+01:00") == first

@@ -113,7 +113,7 @@ class PatternReader:
         """What stands up to the end or a closing bracket."""
         self._depth += 1
         if self._depth > MOST_NESTED:
-            raise NotSupported(f"nested deeper than {MOST_NESTED} levels")
+            raise NotSupported(f"groups nested deeper than {MOST_NESTED} levels are not supported")
         parts = [self._sequence()]
         while self._peek() == "|":
             self._at += 1
@@ -253,7 +253,7 @@ def _shifted(program: Program, by: int) -> Program:
 
 def _joined(first: Program, second: Program) -> Program:
     if len(first) + len(second) > MOST_INSTRUCTIONS:
-        raise NotSupported("the pattern is too long when its repetitions are written out")
+        raise NotSupported("repetitions of so many parts are not supported")
     first.extend(_shifted(second, len(first)))
     return first
 
@@ -277,7 +277,7 @@ def _fork(parts: list[Program]) -> Program:
 def _repeated(item: Program, least: int, most: int | None) -> Program:
     found: Program = []
     if (least + (most or least)) * (len(item) + 1) > 2 * MOST_INSTRUCTIONS:
-        raise NotSupported("the pattern is too long when its repetitions are written out")
+        raise NotSupported("repetitions of so many parts are not supported")
     for _ in range(least):
         _joined(found, item)
     if most is None:

@@ -15,7 +15,7 @@ import msgspec
 
 from ordito.base.pattern_syntax import Choices, Instruction, Kind, NotSupported, PatternReader, Program
 
-MOST_STEPS = 5_000_000
+MOST_STEPS = 500_000
 """How much is tried for one value before matching is given up."""
 MOST_CHARACTERS = 10_000
 MOST_DIRECT = 1_000_000
@@ -89,7 +89,7 @@ class _Run:
         self._value = value
         self._end = end
         self._steps = 0
-        self._failed: dict[int, set[tuple[int, int]]] = {}
+        self._failed: dict[int, set[int]] = {}
         self._looks: dict[tuple[int, int], bool] = {}
 
     def leads_on(self, program: Program, begin: int) -> bool:
@@ -98,17 +98,18 @@ class _Run:
 
     def _follow(self, program: Program, begin: int, end: int | None) -> bool:
         failed = self._failed.setdefault(id(program), set())
-        tried: set[tuple[int, int]] = set()
+        tried: set[int] = set()
+        length = len(program)
         waiting = [(0, begin)]
         while waiting:
-            place = waiting.pop()
+            at, position = waiting.pop()
+            place = position * length + at
             if place in tried or place in failed:
                 continue
             tried.add(place)
             self._steps += 1
             if self._steps > MOST_STEPS:
                 raise TooMuchWork("is too long for the pattern")
-            at, position = place
             instruction = program[at]
             if instruction.kind == Kind.END:
                 if end is None or position == end:

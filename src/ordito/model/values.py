@@ -113,7 +113,9 @@ class Values:
 
     def _breaks_constraint(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> bool:
         whole = not isinstance(value, list | dict) or is_static(value)
-        same = partial(equal_values, schema=schema, data_types=self.data_types) if isinstance(value, list | dict) else None
+        same = (
+            partial(equal_values, schema=schema, data_types=self.data_types) if isinstance(value, list | dict) else None
+        )
         for constraint in (*data_type.constraints, *schema.constraints):
             if not whole and constraint.operator not in LENGTHS:
                 continue  # parts of the value are known at run time only
@@ -214,7 +216,9 @@ class Values:
     def _too_big(self, node: Scalar, what: str) -> None:
         """Report a number that is none that can be kept."""
         shown = node.text if len(node.text) <= MOST_SHOWN else f"{node.text[:MOST_SHOWN]}..."
-        self.diagnostics.error("bad-value", f"{what}: {shown} is too large a number", node.span, hint="write a smaller one")
+        self.diagnostics.error(
+            "bad-value", f"{what}: {shown} is too large a number", node.span, hint="write a smaller one"
+        )
 
     def _boolean(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
