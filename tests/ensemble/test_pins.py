@@ -12,6 +12,7 @@ from ordito.ensemble import pins
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import LIST, Pinned, measure, pin, pinned_root
+from ordito.source.tree import Folder
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def layout(tmp_path: Path) -> Layout:
 
 def made(layout: Layout, root: Path, *artifacts: str, definitions: tuple[str, ...] = ("types.yaml",)) -> Pinned:
     layout.root.mkdir(exist_ok=True)
-    return pin(layout, str(root), "service.yaml", definitions, artifacts)
+    return pin(layout, Folder(root), "service.yaml", definitions, artifacts)
 
 
 def names(root: Path) -> set[str]:
@@ -56,7 +57,7 @@ def test_the_same_files_make_the_same_pin(service: Path, layout: Layout, tmp_pat
     first = made(layout, service, "scripts/web/start.sh")
     before = {path: path.stat().st_mtime_ns for path in layout.root.rglob("*")}
     assert made(layout, service, "scripts/web/start.sh") == first
-    assert measure(layout, str(service), "service.yaml", ["types.yaml"], ["scripts/web/start.sh"]) == first
+    assert measure(layout, Folder(service), "service.yaml", ["types.yaml"], ["scripts/web/start.sh"]) == first
     assert {path: path.stat().st_mtime_ns for path in layout.root.rglob("*")} == before
     shutil.copytree(service, tmp_path / "copy")
     assert made(layout, tmp_path / "copy", "scripts/web/start.sh").digest == first.digest

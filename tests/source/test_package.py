@@ -57,7 +57,7 @@ def test_nothing_there(tmp_path: Path) -> None:
     assert "does not exist" in opened(tmp_path / "no" / "service.yaml")[1][0][1]
     assert opened("a\0b")[1][0][0] == "file-not-found"
     (tmp_path / "x.csar").write_bytes(b"PK")
-    assert "give the folder" in opened(tmp_path / "x.csar")[1][0][1]
+    assert opened(tmp_path / "x.csar")[1][0][0] == "bad-archive"
 
 
 def test_loading_files(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.services import ReadService, artifact_files, check_files, read_service
+from ordito.app.services import ReadService, artifact_files, check_files, definition_files, read_service
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
@@ -158,7 +158,7 @@ def pinned(layout: Layout, proposal: Proposal) -> Proposal:
     Raises ``Refused`` where its files are no longer those that the plan was made for, and ``EnsembleError``.
     """
     package, service = proposal.read.package, proposal.read.service
-    kept = pin(layout, package.root, package.main, service.files, artifact_files(service))
+    kept = pin(layout, package.tree, package.opener, definition_files(proposal.read), artifact_files(service))
     if kept.digest != proposal.measured:
         raise Refused(
             "changed",
@@ -229,7 +229,7 @@ def _plan(
 ) -> tuple[Plan, str]:
     """The plan, and the digest of the files that it was made for."""
     package, service, plugins = read.package, read.service, plugins_of(layout)
-    measured = measure(layout, package.root, package.main, service.files, artifact_files(service))
+    measured = measure(layout, package.tree, package.opener, definition_files(read), artifact_files(service))
     options = PlanOptions(
         digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides, allow_large=allow_large
     )

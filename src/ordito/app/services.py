@@ -10,7 +10,7 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import Package, open_package
+from ordito.source.package import Package, leaves_root, open_package
 
 MISSING_FILE = "missing-artifact"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
@@ -33,9 +33,10 @@ def read_service(path: str, diagnostics: Diagnostics) -> ReadService:
 
 
 def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:
-    """See whether the files that artifacts name can be used: errors where they are ``required``, else warnings."""
+    """See whether the files that artifacts name can be used: errors where they are ``required`` or the service is a
+    CSAR, which holds all that it needs; else warnings."""
     seen: set[tuple[str, bool]] = set()
-    report = diagnostics.error if required else diagnostics.warning
+    report = diagnostics.error if required or read.package.is_csar else diagnostics.warning
     for artifact in artifacts(read.service):
         runs = IMPLEMENTATION in artifact.kinds
         if (artifact.file, runs) in seen:
@@ -53,10 +54,12 @@ def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, 
         return f"{file} is not fetched: artifacts come from files in this version", "put a copy beside the template"
     if file.startswith("/"):
         return f"{file} is an absolute path, which belongs to no service", "put the file beside the template"
+    if package.is_csar and leaves_root(file):
+        return f"{file} leads out of the archive", "paths in an archive stay below its root"
     if not package.has(file):
         hint = "artifact files are looked for relative to the file that names them"
         return f"there is no file {package.shown(file)}", hint
-    if runs and not package.path(file).is_file():
+    if runs and not package.tree.is_file(file):
         return f"{package.shown(file)} is a folder, and cannot be run", "name a file in it"
     return "", ""
 
@@ -70,6 +73,14 @@ def artifacts(service: Service) -> Iterator[Artifact]:
         for relationship in node.requirements:
             yield from relationship.artifacts.values()
             yield from _of_interfaces(relationship.interfaces.values(), seen)
+
+
+def definition_files(read: ReadService) -> Iterator[str]:
+    """The files of definitions that a service is made of, and what an archive says of itself."""
+    package = read.package
+    yield from read.service.files
+    if package.opener != package.main:
+        yield from (package.main, *package.others)
 
 
 def artifact_files(service: Service) -> Iterator[str]:

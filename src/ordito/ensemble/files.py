@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 from ordito.ensemble.errors import explained
 
@@ -73,10 +74,15 @@ def read(path: Path) -> bytes | None:
 
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal digits."""
-    found = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            found.update(block)
+        return digest_of_stream(file)
+
+
+def digest_of_stream(file: BinaryIO) -> str:
+    """The SHA-256 of what is still to be read of an open file, in hexadecimal digits."""
+    found = hashlib.sha256()
+    while block := file.read(BLOCK):
+        found.update(block)
     return found.hexdigest()
 
 

@@ -18,10 +18,11 @@ import msgspec
 
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import BLOCK, digest_of, sync_directory, write_whole
+from ordito.ensemble.files import BLOCK, digest_of_stream, sync_directory, write_whole
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.source.package import PROFILE_SCHEME
+from ordito.source.tree import FileTree, Folder
 
 LARGEST_FOR_GIT = 10 * 1024 * 1024
 """Bytes above which a pinned file is kept out of git."""
@@ -44,7 +45,7 @@ class Pinned(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True, order=True):
-    """A file to pin: its place in the pin, whether it may be executed, its digest, and where it is now."""
+    """A file to pin: its place in the pin, whether it may be executed, its digest, and its name in the service."""
 
     place: str
     executable: bool
@@ -57,33 +58,33 @@ class _File(msgspec.Struct, frozen=True, order=True):
         return f"{self.place}\0{'x' if self.executable else '-'}\0{self.digest}\n".encode("utf-8", "surrogateescape")
 
 
-def pin(layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
+def pin(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
     """Pin a service; only for who holds the ensemble's lock. The arguments are those of ``measure``.
 
     Raises ``EnsembleError`` for a file that is not there.
     """
-    pinned, files = _measure(layout, root, main, definitions, artifacts)
+    pinned, files = _measure(layout, tree, main, definitions, artifacts)
     place = layout.artifacts / pinned.digest
     if not place.is_dir() or not _is_sound(place, pinned.digest):
-        _copy(layout, place, files)
+        _copy(layout, place, files, tree)
     return pinned
 
 
-def measure(layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
+def measure(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
     """What pinning a service would give, without writing anything.
 
-    ``root`` is its folder, all files are relative to it, with ``/`` between their parts; they may begin with ``..``:
+    ``tree`` holds its files, all are relative to its root, with ``/`` between their parts; they may begin with ``..``:
     then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
     service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for a file that is
     not there.
     """
-    return _measure(layout, root, main, definitions, artifacts)[0]
+    return _measure(layout, tree, main, definitions, artifacts)[0]
 
 
 def _measure(
-    layout: Layout, root: str, main: str, definitions: Iterable[str], artifacts: Iterable[str]
+    layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]
 ) -> tuple[Pinned, list[_File]]:
-    base = Path(root).absolute()
+    base = Path(tree.root).absolute()
     local = [file for file in dict.fromkeys(artifacts) if "://" not in file]
     written = [file for file in definitions if not file.startswith(PROFILE_SCHEME)]
     named = list(dict.fromkeys([main, *written, *local]))
@@ -91,12 +92,11 @@ def _measure(
     levels = max((_levels(path) for path in relative.values()), default=0)
     if levels >= len(base.parts):
         raise EnsembleError(f"the service in {base} names files above the root of the file system")
-    top = base.parents[levels - 1] if levels else base
     prefix = PurePosixPath(*base.parts[len(base.parts) - levels :]) if levels else PurePosixPath()
     wholes = {whole for file in local if (whole := _whole(relative[file])) is not None}
     with explained("read the service's files in", base):
-        places = _places(base, top, [*relative.values(), *wholes], layout)
-        files = sorted(_file(place, source) for place, source in places.items())
+        sources = _sources(tree, base, [*relative.values(), *wholes], layout)
+        files = sorted(_file(os.path.normpath(prefix / source), source, tree) for source in sources)
     digest = _digest(files)
     place = layout.artifacts / digest
     by_place = {file.place: file.digest for file in files}
@@ -135,28 +135,32 @@ def _whole(path: PurePosixPath) -> PurePosixPath | None:
     return PurePosixPath(*path.parts[: levels + 1]) if len(path.parts) > levels + 1 else None
 
 
-def _places(base: Path, top: Path, wanted: Iterable[PurePosixPath], layout: Layout) -> dict[str, str]:
-    """Where each file goes in the pin, and where it is now."""
-    places: dict[str, str] = {}
+def _sources(tree: FileTree, base: Path, wanted: Iterable[PurePosixPath], layout: Layout) -> dict[str, None]:
+    """The names of all files to pin, in the service."""
+    sources: dict[str, None] = {}
     for path in wanted:
-        source = Path(os.path.normpath(base / path))
-        found: Iterable[Path] = [source]
-        if source.is_dir():
-            found = _files_below(source, layout)
-        elif not source.is_file():
-            raise EnsembleError(f"the service names a file that is not there: {source}")
-        for file in found:
-            places[file.relative_to(top).as_posix()] = str(file)
-    return places
+        name = str(path)
+        if tree.is_folder(name):
+            sources.update(dict.fromkeys(_files_below(tree, name, base, layout)))
+        elif tree.is_file(name):
+            sources[name] = None
+        else:
+            raise EnsembleError(f"the service names a file that is not there: {os.path.normpath(base / name)}")
+    return sources
 
 
-def _files_below(folder: Path, layout: Layout) -> Iterator[Path]:
-    for name, folders, files in os.walk(folder):
-        here = Path(name)
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_own(here / f, layout))
-        for file in files:
-            path = here / file
-            if not file.startswith(".") and not _is_own(path, layout) and path.is_file():
+def _files_below(tree: FileTree, folder: str, base: Path, layout: Layout) -> Iterator[str]:
+    todo = [folder]
+    while todo:
+        here = todo.pop()
+        folders, files = tree.entries(here)
+        for name, is_folder in [*((f, True) for f in folders), *((f, False) for f in files)]:
+            path = os.path.normpath(PurePosixPath(here) / name)
+            if name.startswith(".") or _is_own(Path(os.path.normpath(base / path)), layout):
+                continue
+            if is_folder:
+                todo.append(path)
+            else:
                 yield path
 
 
@@ -182,7 +186,7 @@ def _is_sound(place: Path, digest: str) -> bool:
                 return False
             for found in _LINE.finditer(listed.decode("utf-8", "surrogateescape")):
                 name, executable, content = found.groups()
-                file = _file(name, str(place / name))
+                file = _file(name, name, Folder(place))
                 if (file.digest, "x" if file.executable else "-") != (content, executable):
                     return False
         except FileNotFoundError:
@@ -195,9 +199,9 @@ def _digest(files: Iterable[_File]) -> str:
     return hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
 
 
-def _file(place: str, source: str) -> _File:
-    path = Path(source)
-    return _File(place, os.access(path, os.X_OK), digest_of(path), source)
+def _file(place: str, source: str, tree: FileTree) -> _File:
+    with tree.open(source) as stream:
+        return _File(place, tree.is_executable(source), digest_of_stream(stream), source)
 
 
 def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[str, str]) -> str:
@@ -213,7 +217,7 @@ def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[
 # ----------------------------------------------------------------------------------------------------- the copying
 
 
-def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
+def _copy(layout: Layout, place: Path, files: list[_File], tree: FileTree) -> None:
     with explained("write", place):
         layout.artifacts.mkdir(parents=True, exist_ok=True)
         for old in layout.artifacts.glob(f"{_UNFINISHED}*"):
@@ -226,7 +230,7 @@ def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
             if target.parent not in folders:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 folders.update(parent for parent in target.parents if fresh in (parent, *parent.parents))
-            _copy_file(file, target)
+            _copy_file(file, target, tree)
         write_whole(fresh / LIST, [b"".join(file.line for file in files)])
         for folder in folders:
             sync_directory(folder)
@@ -245,9 +249,9 @@ def _copy(layout: Layout, place: Path, files: list[_File]) -> None:
             shutil.rmtree(changed)
 
 
-def _copy_file(file: _File, target: Path) -> None:
+def _copy_file(file: _File, target: Path, tree: FileTree) -> None:
     copied = hashlib.sha256()
-    with Path(file.source).open("rb") as source, target.open("wb") as copy:
+    with tree.open(file.source) as source, target.open("wb") as copy:
         while block := source.read(BLOCK):
             copied.update(block)
             copy.write(block)

@@ -11,7 +11,7 @@ from ordito.base.paths import beside
 from ordito.model.names import RESERVED_PREFIX, Names
 from ordito.model.unit import KINDS, Definition, Unit
 from ordito.source.nodes import Mapping, Scalar
-from ordito.source.package import PROFILE_SCHEME, Package, has_profile, profile_names
+from ordito.source.package import PROFILE_SCHEME, Package, has_profile, leaves_root, profile_names
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
 from ordito.syntax.entries import is_lost
 from ordito.syntax.service_file import read_service_file
@@ -207,7 +207,19 @@ class Units:
             return None
         if unit.is_bundled:
             return PROFILE_SCHEME + beside(unit.file.removeprefix(PROFILE_SCHEME), path)
-        return unit.resolve(path)
+        return self._within(unit.resolve(path), item)
+
+    def _within(self, file: str, item: ImportDefinition) -> str | None:
+        """The file, unless it lies outside of an archive (§6.1)."""
+        if not self._package.is_csar or not leaves_root(file):
+            return file
+        self._diagnostics.error(
+            "outside-package",
+            f"{item.file.text} leads out of the archive",
+            item.file.span,
+            hint="a CSAR holds all that it imports: pack the file with it",
+        )
+        return None
 
 
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:

@@ -49,7 +49,7 @@ def load(name: str, data: bytes, diagnostics: Diagnostics) -> Document | None:
     ``name`` is the file name shown to people. A document with a fault that leaves its structure clear (a bracket that
     is not closed, a duplicate key) is given nevertheless, so that all its faults can be reported together.
     """
-    text = _decode(name, data, diagnostics)
+    text = decode(name, data, diagnostics)
     if text is None:
         return None
     source = SourceText(name, text)
@@ -65,7 +65,7 @@ def load(name: str, data: bytes, diagnostics: Diagnostics) -> Document | None:
     return Document(source, root) if root is not None else None
 
 
-def _decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
+def decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
     if len(data) > MOST_BYTES:
         limit = MOST_BYTES // (1024 * 1024)
         diagnostics.error(

@@ -4,101 +4,290 @@ from __future__ import annotations
 
 import errno
 import posixpath
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
 from ordito.base.suggest import nearest
+from ordito.source import nodes
+from ordito.source.archive import Archive, inside, open_archive, place
 from ordito.source.loader import MOST_BYTES, Document, load
+from ordito.source.meta import CREATED_BY, META, Piece, read_meta
+from ordito.source.tree import FileTree, Folder
 
 PROFILES = Path(__file__).parent.parent / "profiles"
 PROFILE_SCHEME = "profile:"
+MOST_META_BYTES = 1 << 20
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a CSAR says of itself (§6.2, §6.3): ``version`` and ``author`` are those of the service; ``block`` the
+    keys of the first block of TOSCA.meta, ``further`` those of the packer's own blocks."""
+
+    author: str = ""
+    version: str = ""
+    block: Mapping[str, str] = {}
+    further: tuple[Mapping[str, str], ...] = ()
 
 
 class Package:
-    """A service on disk: ``root`` is the absolute folder that contains it, ``main`` its entry definitions file,
-    relative to the root; ``name`` is how the user called it."""
+    """A service as it lies in a folder or an archive.
 
-    def __init__(self, root: Path, main: str, name: str, shown: str) -> None:
-        self.root = str(root)
+    ``main`` is its entry definitions file, relative to the root like all its files; ``name`` is how the user called it.
+    ``others`` are the files of Other-Definitions (§6.2): their topology templates serve as substitution candidates and
+    are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` is whether the rules of
+    archives hold: no path leads out of the root. ``opener`` is the file by which a copy of the service is opened.
+    """
+
+    def __init__(
+        self,
+        tree: FileTree,
+        main: str,
+        name: str,
+        shown: str,
+        *,
+        others: tuple[str, ...] = (),
+        about: About | None = None,
+        opener: str = "",
+    ) -> None:
+        self.tree = tree
         self.main = main
         self.name = name
+        self.others = others
+        self.about = about
+        self.opener = opener or main
         self._shown = shown
 
-    def path(self, file: str) -> Path:
-        """The path of a file of the service on disk."""
-        return Path(self.root) / file
+    @property
+    def root(self) -> str:
+        """The absolute path of the service's folder, or of its archive."""
+        return self.tree.root
+
+    @property
+    def is_csar(self) -> bool:
+        """Whether this is an archive, or a folder that is laid out as one."""
+        return self.about is not None
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the files lie in an archive."""
+        return isinstance(self.tree, Archive)
 
     def has(self, file: str) -> bool:
         """Whether a file or folder of the service exists."""
-        return self.path(file).exists()
+        return self.tree.is_file(file) or self.tree.is_folder(file)
 
     def shown(self, file: str) -> str:
         """How a file of the service is named to people: relative to where they are, as the service was given."""
+        if isinstance(self.tree, Archive):
+            return inside(self._shown, posixpath.normpath(file))
         return posixpath.normpath(posixpath.join(self._shown, file))
 
     def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
         """Load a definitions file of the service; ``wanted_by`` is the import that names it."""
-        path, name = self.path(file), self.shown(file)
+        tree, path, name = self.tree, file, self.shown(file)
         if file.startswith(PROFILE_SCHEME):
-            path, name = PROFILES / file.removeprefix(PROFILE_SCHEME), file
+            tree, path, name = Folder(PROFILES), file.removeprefix(PROFILE_SCHEME), file
         try:
-            data = _read(path)
+            data = read_file(tree, path)
         except (OSError, ValueError) as error:
             diagnostics.error(
                 "import-not-found" if wanted_by else "file-not-found",
-                f"cannot read {name}: {_reason(error)}",
+                f"cannot read {name}: {reason(error)}",
                 wanted_by,
-                hint=_neighbours(path),
+                hint=self._neighbours(tree, path),
             )
             return None
         return load(name, data, diagnostics)
 
+    def _neighbours(self, tree: FileTree, file: str) -> str:
+        folder, name = posixpath.split(posixpath.normpath(file))
+        try:
+            folders, files = tree.entries(folder or ".")
+        except (OSError, ValueError):
+            return f"the folder {self.shown(folder)} does not exist or cannot be read"
+        near = nearest(name, [n for n in (*folders, *files) if n != name])
+        return f"did you mean {self.shown(posixpath.join(folder, near[0]))}?" if near else ""
+
 
 def open_package(path: str, diagnostics: Diagnostics) -> Package | None:
-    """Open a service from a YAML file or a folder that holds exactly one at its top (or ``service.yaml``)."""
+    """Open a service.
+
+    ``path`` is a definitions file; a CSAR (§6): a ``.csar`` or ``.zip``, or a folder laid out as one, which holds
+    ``TOSCA-Metadata/TOSCA.meta``; or a folder that holds exactly one definitions file at its top, or ``service.yaml``.
+    None where it cannot be opened, with the reasons in ``diagnostics``.
+    """
     given = Path(path)
-    if given.is_dir():
-        try:
-            found = sorted(p for p in given.iterdir() if p.suffix in DEFINITIONS and p.name not in NOT_SERVICES)
-        except OSError as error:
-            diagnostics.error("file-not-found", f"cannot read the folder {path}: {_reason(error)}", None)
-            return None
-        preferred = [p for p in found if p.stem == "service"]
-        if len(found) != 1 and len(preferred) != 1:
-            listed = ", ".join(p.name for p in found) or "none"
-            diagnostics.error(
-                "no-entry",
-                f"{path} holds {len(found)} service templates at its top ({listed}); exactly one is needed",
-                None,
-                hint="name the file itself, or call the entry service.yaml",
-            )
-            return None
-        given = (preferred or found)[0]
-    elif given.suffix in ARCHIVES:
-        diagnostics.error(
-            "archive",
-            f"{path} is an archive; this version reads service templates from YAML files and folders",
-            None,
-            hint="unpack it and give the folder",
-        )
+    if given.name == "TOSCA.meta" and given.parent.name == "TOSCA-Metadata" and given.is_file():
+        given, path = given.parent.parent, posixpath.normpath(posixpath.join(path, "..", ".."))
+    if Folder(given).is_folder("."):
+        return _open_folder(given, path, diagnostics)
+    if not Folder(given.parent).is_file(given.name):
+        package = Package(Folder(given.parent), given.name, given.stem, str(given.parent))
+        package.load(given.name, diagnostics)
         return None
-    if not given.is_file():
-        diagnostics.error("file-not-found", f"there is no file {path}", None, hint=_neighbours(given))
-        return None
-    root = given.parent.resolve()
-    return Package(root, given.name, given.stem, str(given.parent))
+    if given.suffix.lower() in ARCHIVES:
+        return _open_archive(given, path, diagnostics)
+    return Package(Folder(given.parent.resolve()), given.name, given.stem, str(given.parent))
 
 
 DEFINITIONS = {".yaml", ".yml"}
 ARCHIVES = {".csar", ".zip"}
 NOT_SERVICES = {"ensemble.yaml", "inputs.yaml"}
+NEEDED_METADATA = ("template_name", "template_version")
+
+
+def _open_folder(given: Path, shown: str, diagnostics: Diagnostics) -> Package | None:
+    """Open a folder: one laid out as a CSAR, or one with a single service template at its top."""
+    tree = Folder(given.resolve())
+    if tree.is_file(META):
+        return _open_by_meta(tree, given.resolve().name, shown, diagnostics)
+    try:
+        found = _definitions(tree, NOT_SERVICES)
+    except OSError as error:
+        diagnostics.error("file-not-found", f"cannot read the folder {shown}: {reason(error)}", None)
+        return None
+    preferred = [name for name in found if Path(name).stem == "service"]
+    if len(found) != 1 and len(preferred) != 1:
+        diagnostics.error(
+            "no-entry",
+            f"{shown} holds {len(found)} service templates at its top ({_listed(found)}); exactly one is needed",
+            None,
+            hint="name the file itself, or call the entry service.yaml",
+        )
+        return None
+    main = (preferred or found)[0]
+    return Package(tree, main, Path(main).stem, shown)
+
+
+def _open_archive(given: Path, shown: str, diagnostics: Diagnostics) -> Package | None:
+    """Open an archive, with or without a TOSCA.meta (§6.1)."""
+    tree = open_archive(given, shown, diagnostics)
+    if tree is None:
+        return None
+    if tree.is_file(META):
+        return _open_by_meta(tree, given.stem, shown, diagnostics)
+    found = _definitions(tree)
+    if len(found) != 1 or tree.is_folder("TOSCA-Metadata"):
+        diagnostics.error(
+            "no-entry",
+            f"{shown} holds no {META}"
+            if tree.is_folder("TOSCA-Metadata")
+            else f"{shown} holds no {META}, and {len(found)} YAML files at its root ({_listed(found)}) instead of one",
+            place(shown),
+            hint=_entry_hint(tree),
+        )
+        return None
+    package = Package(tree, found[0], given.stem, shown)
+    document = package.load(found[0], diagnostics)
+    if document is not None:
+        package.about = _about(document, diagnostics)
+    return package if package.about is not None else None
+
+
+def _entry_hint(tree: Archive) -> str:
+    """What keeps an archive from having an entry."""
+    alike = next((f for f in tree.files() if f.casefold().endswith(META.casefold()) and f != META), "")
+    folders, files = tree.entries("")
+    if alike:
+        return f"it holds {alike}: the names are {META}, at the root"
+    if not files and len(folders) == 1:
+        return f"everything in it lies in the folder {folders[0]}: pack what is in that folder, not the folder"
+    return "`ordito package DIR --out x.csar` makes a right one"
+
+
+def _open_by_meta(tree: FileTree, name: str, shown: str, diagnostics: Diagnostics) -> Package | None:
+    """Open what has a TOSCA.meta (§6.2)."""
+    package = Package(tree, "", name, shown)
+    title = package.shown(META)
+    try:
+        data = read_file(tree, META, MOST_META_BYTES)
+    except OSError as error:
+        diagnostics.error("file-not-found", f"cannot read {title}: {reason(error)}", None)
+        return None
+    before = diagnostics.errors
+    if len(data) > MOST_META_BYTES:
+        diagnostics.error("too-large", f"{title} is larger than {MOST_META_BYTES:,} bytes", place(title))
+        return None
+    meta = read_meta(title, data, diagnostics)
+    if meta is None:
+        return None
+    found = [_definitions_file(piece, package, diagnostics) for piece in (meta.entry, *meta.others)]
+    main, others = found[0], dict.fromkeys(file for file in found[1:] if file)
+    others.pop(main, None)
+    if diagnostics.errors > before:
+        return None
+    about = About(meta.block.get(CREATED_BY, ""), "", meta.block, meta.further)
+    return Package(tree, main, name, shown, others=tuple(others), about=about, opener=META)
+
+
+def _definitions_file(piece: Piece, package: Package, diagnostics: Diagnostics) -> str:
+    """A file that TOSCA.meta names, relative to the root; "" where there is none, with the reason."""
+    file = posixpath.normpath(piece.text)
+    if leaves_root(file):
+        diagnostics.error(
+            "outside-package",
+            f"{piece.text} leads out of the archive",
+            piece.span,
+            hint="paths in TOSCA.meta are relative to the root of the archive",
+        )
+        return ""
+    if not package.tree.is_file(file):
+        # Asking for it says what is wrong, and what lies beside it.
+        found = Diagnostics()
+        package.load(file, found)
+        for missing in found:
+            diagnostics.error("file-not-found", missing.message, piece.span, hint=missing.hint)
+        return ""
+    return file
+
+
+def leaves_root(file: str) -> bool:
+    """Whether a path relative to a root leads out of it."""
+    return file.startswith("/") or posixpath.normpath(file).split("/", 1)[0] == ".." or "\\" in file
+
+
+def _about(document: Document, diagnostics: Diagnostics) -> About | None:
+    """What a definitions file that stands for the TOSCA.meta says of the archive (§6.3); None where it lacks it."""
+    root = document.root
+    written = root.values if isinstance(root, nodes.Mapping) else {}
+    metadata = written.get("metadata")
+    inner = metadata.values if isinstance(metadata, nodes.Mapping) else {}
+    texts = {}
+    for name in (*NEEDED_METADATA, "template_author"):
+        node = inner.get(name, written.get(name))
+        texts[name] = node.text if isinstance(node, nodes.Scalar) and not nodes.is_null(node) else ""
+    missing = [name for name in NEEDED_METADATA if not texts[name]]
+    if missing:
+        diagnostics.error(
+            "missing-keyname",
+            "the metadata of an archive without TOSCA.meta must have " + " and ".join(f'"{m}"' for m in missing),
+            root.key("metadata").span if isinstance(root, nodes.Mapping) and "metadata" in written else root.span,
+            hint="add " + ", ".join(f"{m}: ..." for m in missing) + ' below "metadata:"',
+        )
+        return None
+    return About(texts["template_author"], texts["template_version"])
+
+
+def _definitions(tree: FileTree, without: Iterable[str] = ()) -> list[str]:
+    """The YAML files at the top of a tree."""
+    return [name for name in tree.entries(".")[1] if Path(name).suffix in DEFINITIONS and name not in without]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "") or "none"
+
+
+MOST_LISTED = 10
 
 
 def load_file(path: str, diagnostics: Diagnostics) -> Document | None:
     """Load a YAML file that stands by itself, for example inputs."""
     given = Path(path)
-    return Package(given.parent, given.name, given.stem, str(given.parent)).load(given.name, diagnostics)
+    return Package(Folder(given.parent), given.name, given.stem, str(given.parent)).load(given.name, diagnostics)
 
 
 def load_text(name: str, text: str, diagnostics: Diagnostics) -> Document | None:
@@ -116,34 +305,31 @@ def profile_names() -> list[str]:
     return sorted(p.parent.name for p in PROFILES.glob("*/profile.yaml"))
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of a regular file, or a little more than are ever loaded of them."""
-    if path.exists() and not path.is_file():
+def read_file(tree: FileTree, file: str, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a regular file, or one more than ``most`` of them. Raises ``OSError`` and ``ValueError``."""
+    if not tree.is_file(file) and (tree.is_folder(file) or tree.exists(file)):
         raise IsADirectoryError(errno.EISDIR, "it is not a file")
-    with path.open("rb") as file:
-        return file.read(MOST_BYTES + 1)
+    with tree.open(file) as stream:
+        return stream.read(most + 1)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason(error: OSError | ValueError) -> str:
+    """What an error of the system says."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
-def _neighbours(path: Path) -> str:
-    try:
-        names = [p.name for p in path.parent.iterdir() if p.name != path.name]
-    except (OSError, ValueError):
-        return f"the folder {path.parent} does not exist or cannot be read"
-    near = nearest(path.name, names)
-    return f"did you mean {path.parent / near[0]}?" if near else ""
-
-
 __all__ = [
+    "META",
     "PROFILE_SCHEME",
+    "About",
     "Package",
     "SourceText",
     "has_profile",
+    "leaves_root",
     "load_file",
     "load_text",
     "open_package",
     "profile_names",
+    "read_file",
+    "reason",
 ]

@@ -1,0 +1,81 @@
+"""Where the files of a service are kept: in a folder, or in an archive. Both are seen the same way.
+
+Files are named relative to the root of the service, with ``/`` between the parts; in a folder a name may begin with
+``..``.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+
+class FileTree(Protocol):
+    """The files of a service. ``root`` is the absolute path of its folder, or of its archive."""
+
+    root: str
+
+    def is_file(self, file: str) -> bool:
+        """Whether there is a regular file of that name."""
+
+    def is_folder(self, file: str) -> bool:
+        """Whether there is a folder of that name."""
+
+    def exists(self, file: str) -> bool:
+        """Whether there is anything of that name."""
+
+    def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
+        """The names of the folders and of the files in a folder, sorted; links to folders are left out. Raises
+        ``OSError``."""
+
+    def open(self, file: str) -> BinaryIO:
+        """A file, open for reading. Opening, and reading from it, raise ``OSError``; ``ValueError`` for what can be no
+        name of a file."""
+
+    def is_executable(self, file: str) -> bool:
+        """Whether a file may be executed."""
+
+
+class Folder:
+    """The files below a folder of this machine, and beside it."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = str(root)
+
+    def path(self, file: str) -> Path:
+        """Where a file is."""
+        return Path(self.root) / file
+
+    def is_file(self, file: str) -> bool:
+        return stat.S_ISREG(self._mode(file))
+
+    def is_folder(self, file: str) -> bool:
+        return stat.S_ISDIR(self._mode(file))
+
+    def exists(self, file: str) -> bool:
+        return self._mode(file) != 0
+
+    def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
+        folders, files = [], []
+        with os.scandir(self.path(folder)) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                elif entry.is_file():
+                    files.append(entry.name)
+        return sorted(folders), sorted(files)
+
+    def open(self, file: str) -> BinaryIO:
+        return self.path(file).open("rb")
+
+    def is_executable(self, file: str) -> bool:
+        return os.access(self.path(file), os.X_OK)
+
+    def _mode(self, file: str) -> int:
+        try:
+            return self.path(file).stat().st_mode
+        except (OSError, ValueError):
+            return 0

@@ -1,0 +1,77 @@
+"""CSARs through the command: every verb that takes a service takes one."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import DATA, Run
+
+META = """\
+TOSCA-Meta-File-Version: 1.1
+CSAR-Version: 1.1
+Created-By: A. Author
+Entry-Definitions: definitions/deep/service.yaml
+Other-Definitions: definitions/other.yaml
+"""
+OTHER = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """The tiny service as an archive, its definitions deep in it."""
+    path = tmp_path / "tiny.csar"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("TOSCA-Metadata/TOSCA.meta", META)
+        archive.writestr("definitions/other.yaml", OTHER)
+        for file in sorted((DATA / "tiny").rglob("*")):
+            if file.is_file():
+                text = file.read_text(encoding="utf-8")
+                name = file.relative_to(DATA / "tiny").as_posix()
+                if name == "service.yaml":
+                    name, text = "definitions/deep/service.yaml", text.replace("scripts/", "../../scripts/")
+                archive.writestr(name, text)
+    return path
+
+
+def test_validate(run: Run, tiny: Path) -> None:
+    """R-6.1-1, R-13.1-1: an archive is validated by itself."""
+    assert run("validate", tiny).code == 0
+    with zipfile.ZipFile(tiny, "a") as archive:
+        archive.writestr("../evil", "x")
+    refused = run("validate", tiny)
+    assert refused.code == 3
+    assert "error[unsafe-archive]" in refused.err
+
+
+def test_the_whole_way(run: Run, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-6.2-5, R-6.2-6: an archive is deployed, and undeployed when it is gone; nothing is left beside the ensemble."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    assert run("plan", tiny, "-i", "log=log").code == 0
+    done = run("deploy", tiny, "--yes", "-i", f"log={tmp_path / 'log'}")
+    assert done.code == 0, done.err
+    assert "said = hello from base_1" in done.out
+    assert "Nothing to do" in run("deploy", "--yes").err
+    tiny.unlink()
+    gone = run("undeploy", "--yes")
+    assert gone.code == 0, gone.err
+    assert list(temporary.iterdir()) == []
+    (pinned,) = (tmp_path / "artifacts").iterdir()
+    assert (pinned / "TOSCA-Metadata/TOSCA.meta").is_file()
+    assert (pinned / "definitions/other.yaml").is_file()
+
+
+def test_a_folder_laid_out_as_an_archive(run: Run, tiny: Path, tmp_path: Path) -> None:
+    """R-6-1: a folder that holds what an archive holds is taken for one."""
+    folder = tmp_path / "unpacked"
+    with zipfile.ZipFile(tiny) as archive:
+        archive.extractall(folder)
+    done = run("deploy", folder, "--yes", "-i", f"log={tmp_path / 'log'}")
+    assert done.code == 0, done.err
+    shutil.rmtree(folder)
+    assert run("undeploy", "--yes").code == 0
