@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.chosen import chosen_service
 from ordito.app.collector import paused_collector
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import read_given
-from ordito.app.place import Place, place_of
 from ordito.app.services import check_files, read_service
-from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
@@ -46,14 +45,11 @@ def validate(request: ValidateRequest) -> ValidateResult:
     """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
     diagnostics = Diagnostics()
     with paused_collector():
-        path = request.service
-        written: Mapping[str, Node] = {}
-        if not path:
-            path, written = _of_ensemble(place_of(request.directory), diagnostics)
-        read = read_service(path, diagnostics)
+        chosen = chosen_service(request.service, request.directory, diagnostics)
+        read = read_service(chosen.path, diagnostics)
         service = read.service
         check_files(read, diagnostics, required=False)
-        _check_inputs(service, written, request.inputs, diagnostics)
+        _check_inputs(service, chosen.inputs, request.inputs, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
         found = [_weighed(d) for d in found]
@@ -74,14 +70,6 @@ def _weighed(found: Diagnostic) -> Diagnostic:
     if found.severity is not Severity.WARNING:
         return found
     return msgspec.structs.replace(found, severity=Severity.ERROR)
-
-
-def _of_ensemble(place: Place, diagnostics: Diagnostics) -> tuple[str, Mapping[str, Node]]:
-    """The service that an ensemble names with the inputs written there, or where there is none its directory."""
-    user = read_user_part(place.layout, place.manifest, diagnostics)
-    if diagnostics.has_errors:
-        raise InvalidDocument(diagnostics.sorted())
-    return (user.service_path(place.layout, place.shown) if user.service else place.shown), user.inputs
 
 
 def _check_inputs(service: Service, written: Mapping[str, Node], given: GivenInputs, diagnostics: Diagnostics) -> None:

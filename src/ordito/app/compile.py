@@ -1,0 +1,54 @@
+"""The resolved model of a service as plain data, for other programs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.chosen import chosen_service
+from ordito.app.collector import paused_collector
+from ordito.app.plain_data import plain_data
+from ordito.app.services import check_files, read_service
+from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.model.service import Service
+
+FORMAT = 1
+"""The version of the form of what is compiled: it grows where a field changes its meaning or goes away."""
+
+DEFINITIONS = frozenset({"definitions", "attribute_definitions"})
+
+
+class CompileRequest(msgspec.Struct, frozen=True):
+    """Which service (see ``chosen_service``); whether to say where everything stands (``positions``), and whether to
+    leave out what types say about properties and attributes (``values_only``)."""
+
+    service: str = ""
+    directory: str = "."
+    positions: bool = False
+    values_only: bool = False
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A service without errors as plain data; ``diagnostics`` are warnings and notes."""
+
+    data: dict[str, object]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_service(request: CompileRequest) -> Compiled:
+    """Read a service and give its resolved model as plain data. Raises ``InvalidDocument``."""
+    diagnostics = Diagnostics()
+    with paused_collector():
+        chosen = chosen_service(request.service, request.directory, diagnostics)
+        read = read_service(chosen.path, diagnostics)
+        check_files(read, diagnostics, required=False)
+        data = compiled(read.service, positions=request.positions, values_only=request.values_only)
+    return Compiled(data, tuple(diagnostics.sorted()))
+
+
+def compiled(service: Service, *, positions: bool = False, values_only: bool = False) -> dict[str, object]:
+    """A resolved service as plain data: ``format``, and every field of ``Service`` and of what it holds."""
+
+    def leave(name: str, places: bool) -> bool:
+        return (places and not positions) or (values_only and name in DEFINITIONS)
+
+    return {"format": FORMAT, **plain_data(service, leave)}

@@ -1,0 +1,40 @@
+"""`ordito compile`."""
+
+from __future__ import annotations
+
+import click
+
+from ordito.cli.delivery import deliver, out_option
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.session import Session
+from ordito.cli.settings import Format
+from ordito.cli.verb import verb
+
+HELP = """Write the resolved model of SERVICE as JSON, or with -o yaml as YAML.
+
+Every type is flattened, every name in full, every default in its place and every requirement bound; what only the
+running system knows stays a function call. The same service always gives the same bytes. The fields are described in
+docs/compiled.md."""
+
+
+@verb("compile", HELP)
+@click.argument("service", required=False)
+@click.option("--positions", is_flag=True, help="Say where everything stands, as file:line:column.")
+@click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
+@out_option
+def command(session: Session, service: str | None, out: str, *, positions: bool, values_only: bool) -> ExitCode:
+    """Compile a service."""
+    import msgspec
+
+    from ordito.app.compile import CompileRequest, compile_service
+
+    compiled = compile_service(CompileRequest(service or "", session.settings.directory, positions, values_only))
+    session.diagnostics(compiled.diagnostics)
+    if session.stream is not None:
+        session.stream.say("result", {"result": compiled.data})
+        return ExitCode.DONE
+    if session.settings.output is Format.YAML:
+        from ordito.ensemble.yaml_writer import block
+
+        return deliver(session, "".join(block(compiled.data)).encode("utf-8"), out)
+    return deliver(session, msgspec.json.format(msgspec.json.encode(compiled.data), indent=2) + b"\n", out)
