@@ -27,6 +27,7 @@ the declarations, except where a list says that it is a set: that is sorted. The
   undefined numbers are the texts `.inf`, `-.inf` and `.nan`.
 - `Span` is the text `file:line:column`. Fields of this type are there with `--positions` only.
 - {" and ".join(f"`{name}`" for name in sorted(DEFINITIONS))} are left out with `--values-only`.
+- A `Relationship` stands among the `requirements` of its source; elsewhere its `key` stands for it.
 - Types have their full names; `kinds` begins with the type itself, followed by its ancestors.
 
 <!-- Made by `python -m tools.compiled` from src/ordito/model; a test sees that it is up to date. -->

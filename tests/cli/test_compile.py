@@ -16,7 +16,7 @@ from ordito.app.plain_data import plain_data
 from ordito.app.services import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
-from ordito.model.service import Service
+from ordito.model.service import Relationship, Service
 from ordito.syntax.expressions import Call
 from tests.cli.program import DATA, Run
 from tools.compiled import DOCUMENT, document
@@ -32,6 +32,8 @@ def shop() -> Service:
 def check_complete(value: object, data: Any, places: bool) -> None:
     """Every field of every structure is in the data, under its own name and in order."""
     match value:
+        case Relationship() if isinstance(data, str):
+            assert data == value.key
         case Span() | Call():
             assert isinstance(data, str | dict)
         case msgspec.Struct():
@@ -90,6 +92,9 @@ def test_yaml_says_the_same(run: Run) -> None:
 
 def test_calls_and_places(run: Run) -> None:
     data = run("compile", SHOP, "--positions").json
+    assert [r for found in data["incoming"].values() for r in found] == [
+        key for found in data["incoming"].values() for key in found if isinstance(key, str)
+    ]
     spans = {node["span"] for node in data["nodes"].values()}
     assert all(span.startswith(f"{SHOP}/service.yaml:") for span in spans)
     assert '"get_input":' in run("compile", SHOP).out

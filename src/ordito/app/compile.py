@@ -9,7 +9,7 @@ from ordito.app.collector import paused_collector
 from ordito.app.plain_data import plain_data
 from ordito.app.services import check_files, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics
-from ordito.model.service import Service
+from ordito.model.service import Relationship, Service
 
 FORMAT = 1
 """The version of the form of what is compiled: it grows where a field changes its meaning or goes away."""
@@ -46,9 +46,10 @@ def compile_service(request: CompileRequest) -> Compiled:
 
 
 def compiled(service: Service, *, positions: bool = False, values_only: bool = False) -> dict[str, object]:
-    """A resolved service as plain data: ``format``, and every field of ``Service`` and of what it holds."""
+    """A resolved service as plain data: ``format``, and every field of ``Service`` and of what it holds. A
+    relationship stands where its source has it; elsewhere its key does."""
 
     def leave(name: str, places: bool) -> bool:
         return (places and not positions) or (values_only and name in DEFINITIONS)
 
-    return {"format": FORMAT, **plain_data(service, leave)}
+    return {"format": FORMAT, **plain_data(service, leave, {Relationship: "key"})}

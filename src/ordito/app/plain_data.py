@@ -21,10 +21,15 @@ Leave: TypeAlias = Callable[[str, bool], bool]
 """Whether to leave a field out, by its name and whether it holds places."""
 
 
-def plain_data(value: object, leave: Leave = lambda name, places: False) -> Any:  # noqa: ARG005
+def plain_data(
+    value: object,
+    leave: Leave = lambda name, places: False,  # noqa: ARG005
+    once: Mapping[type, str] = {},
+) -> Any:
     """A value of the model as plain data. What is shared in the model is shared in the result too.
 
-    Without recursion, since services may contain each other as deep as users like.
+    Structures of the types of ``once`` are written where they are met first, and named by this field of theirs from
+    then on. Without recursion, since services may contain each other as deep as users like.
     """
     result: list[Any] = [None]
     known: dict[int, Any] = {}
@@ -32,7 +37,8 @@ def plain_data(value: object, leave: Leave = lambda name, places: False) -> Any:
     while todo:
         current, owner, place = todo.pop()
         if id(current) in known:
-            owner[place] = known[id(current)]
+            name = once.get(type(current))
+            owner[place] = known[id(current)] if name is None else getattr(current, name)
             continue
         made, parts = _shallow(current, leave)
         owner[place] = made
