@@ -19,7 +19,6 @@ from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import integer
 from ordito.syntax import entities
-from ordito.syntax.dialects import TOSCA_1_3
 from ordito.syntax.entries import Entries
 from ordito.syntax.expressions import Value, calls
 from ordito.syntax.functions import read_untyped
@@ -330,7 +329,7 @@ class Interfaces:
         if written is None:
             return {}
         found = {}
-        reading = Reading(self._diagnostics, TOSCA_1_3)
+        reading = Reading(self._diagnostics, unit.dialect)
         for key, node in written.entries():
             item = read_entity(entities.ParameterDefinition, node, reading, key)
             if item is None:

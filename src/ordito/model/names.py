@@ -115,6 +115,8 @@ class Names:
         """The type that a name means in a file; where there is none, an error with suggestions, to which belong
         ``also`` other names that may stand there."""
         found = self.find(kind, name.text, unit)
+        if kind in unit.dialect.renamed:
+            self._note_renamed(kind, name, unit)
         if found is None:
             found = self._shared(kind, name, unit)
         if found is None and not self._is_lost(kind, name.text, unit):
@@ -162,6 +164,8 @@ class Names:
         return None
 
     def _find_normative(self, kind: str, name: str, dialect: Dialect) -> Definition | None:
+        if kind in dialect.renamed:
+            name = dialect.renamed[kind].get(name, name)
         return self._normative[kind].get(name)
 
     def _unqualified(self, kind: str, name: str, unit: Unit) -> Definition | None:
@@ -195,6 +199,13 @@ class Names:
             )
         return found
 
+    def _note_renamed(self, kind: str, name: Scalar, unit: Unit) -> None:
+        """Say once per file what a normative type is called now."""
+        now = unit.dialect.renamed[kind].get(name.text.removeprefix(f"{RESERVED_PREFIX}:"))
+        if now is not None and (unit.file, now) not in self._hinted:
+            self._hinted.add((unit.file, now))
+            self._diagnostics.note("renamed-type", f"TOSCA 1.3 calls {name.text} {now}", name.span)
+
     def _report_unknown(self, kind: str, name: Scalar, unit: Unit, also: Iterable[str]) -> None:
         prefix, colon, local = name.text.partition(":")
         if colon and not local.startswith("//") and prefix not in unit.prefixes and prefix != RESERVED_PREFIX:
@@ -208,8 +219,14 @@ class Names:
             return
         others = [k for k in KINDS if k != kind and self.find(k, name.text, unit) is not None]
         note = f"it is a {others[0]} type" if others else ""
-        known = chain(also, self.visible(kind, unit))
+        known = chain(also, self.visible(kind, unit)) if "://" not in name.text else self._uris(kind)
         self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known, note=note)
+
+    def _uris(self, kind: str) -> Iterator[str]:
+        """The types of a kind that have a namespace, by their URIs."""
+        for definition in self.definitions[kind].values():
+            if definition.unit.namespace:
+                yield f"{definition.unit.namespace.rstrip('/')}/{definition.content.name}"
 
     def _is_lost(self, kind: str, text: str, unit: Unit) -> bool:
         """Whether a type that is not found may be written in what could not be read."""

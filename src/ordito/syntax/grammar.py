@@ -83,11 +83,19 @@ class Key(msgspec.Struct, frozen=True, eq=False):
 
 
 class Dialect(msgspec.Struct, frozen=True, eq=False):
-    """A version of the language: its names, and the keynames that differ from the base grammar, per entity."""
+    """A version of the language: its names, and what differs from the base grammar.
+
+    ``overrides`` gives, per entity, keynames that mean something else, or None for those that the version lacks.
+    ``later`` is the version after this one. Where ``bare``, operations stand beside the keynames and nowhere else.
+    ``renamed`` gives, per kind, the normative types that are called otherwise in the latest version.
+    """
 
     name: str
     uri: str
     overrides: MappingType[type, MappingType[str, Key | None]] = {}
+    later: Dialect | None = None
+    bare: bool = False
+    renamed: MappingType[str, MappingType[str, str]] = {}
 
 
 class _Grammar(msgspec.Struct, frozen=True, eq=False):
@@ -127,10 +135,12 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
     keys = grammar.keys
     if not isinstance(node, Mapping):
         return _read_short(entity, node, grammar, reading, key)
-    if entity.VALUE and keys.keys().isdisjoint(node.values):
+    if entity.VALUE and entity.SHORT in keys and keys.keys().isdisjoint(node.values):
         return entity(at=node, key=key, **{entity.SHORT: node})
     if entity.BARE and OPERATION_SECTIONS.isdisjoint(node.values):
         node = _gather_bare(entity, node, keys, reading)
+    elif entity.BARE and reading.dialect.bare:
+        _refuse_sections(entity, node, reading)
     fields = _read_fields(entity, node, keys, reading)
     missing = [written for written, field in grammar.required if field not in fields]
     if missing:
@@ -153,9 +163,9 @@ def _read_short(
     if is_null(node):
         if not grammar.required:
             return entity(at=node, key=key)
-    elif entity.SHORT and (entity.VALUE or isinstance(node, Scalar)):
+    elif entity.SHORT in grammar.keys and (entity.VALUE or isinstance(node, Scalar)):
         return entity(at=node, key=key, **{entity.SHORT: node})
-    expected = "a map with its keynames" + (" or a single value" if entity.SHORT else "")
+    expected = "a map with its keynames" + (" or a single value" if entity.SHORT in grammar.keys else "")
     reading.wrong_kind(node, _called(entity, key), expected, f"keynames: {', '.join(grammar.keys)}")
     return None
 
@@ -200,6 +210,10 @@ def _unknown(
 ) -> tuple[str, Key] | None:
     """Report an unknown keyname; where one that is missing is near it, go on as if that had been written, so that
     nothing that follows from the slip is reported as well."""
+    version = _since(entity, written.text, reading.dialect)
+    if version:
+        _report_later(entity, written, version, reading)
+        return None
     free = [w for w in keys if w not in node.values]
     near = nearest(written.text, free)
     hint = reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}"
@@ -213,6 +227,23 @@ def _unknown(
     return keys[surely[0]] if surely else None
 
 
+def _since(entity: type[Entity], keyname: str, dialect: Dialect) -> str:
+    """The first later version of the language in which an entity has a keyname, "" where there is none."""
+    later = dialect.later
+    while later is not None and keyname not in _grammar(entity, later).keys:
+        later = later.later
+    return later.name if later is not None else ""
+
+
+def _report_later(entity: type[Entity], written: Scalar, version: str, reading: Reading) -> None:
+    reading.diagnostics.error(
+        "unknown-keyname",
+        f'{entity.WHAT} has no keyname "{written.text}" in {reading.dialect.name}',
+        written.span,
+        hint=f"it has one since {version}: remove it, or raise tosca_definitions_version",
+    )
+
+
 SURELY_MEANT = 0.8
 """How close a misspelt keyname must be to a known one for its value to be read as if that had been written."""
 
@@ -223,18 +254,29 @@ def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str,
     if not bare:
         return node
     first, last = bare[0][0], bare[-1][1]
-    reading.diagnostics.warning(
-        "deprecated",
-        f"{entity.BARE} directly below {entity.WHAT} are deprecated",
-        first.span,
-        hint=f'put them below "{entity.BARE}:"',
-    )
+    if not reading.dialect.bare:
+        reading.diagnostics.warning(
+            "deprecated",
+            f"{entity.BARE} directly below {entity.WHAT} are deprecated",
+            first.span,
+            hint=f'put them below "{entity.BARE}:"',
+        )
     place = (node.source, first.line, first.column, last.end_line, last.end_column)
     inner = Mapping(*place, [k for k, _ in bare], {k.text: v for k, v in bare})
     kept = [(k, v) for k, v in node.entries() if k.text not in inner.values]
     head = Scalar(node.source, first.line, first.column, first.end_line, first.end_column, entity.BARE, True)
     whole = (node.source, node.line, node.column, node.end_line, node.end_column)
     return Mapping(*whole, [*(k for k, _ in kept), head], {**{k.text: v for k, v in kept}, entity.BARE: inner})
+
+
+def _refuse_sections(entity: type[Entity], node: Mapping, reading: Reading) -> None:
+    """Report the keynames below which later versions put operations; they are read nevertheless."""
+    later = reading.dialect.later
+    while later is not None and later.bare:
+        later = later.later
+    for key in node.keys:
+        if key.text in OPERATION_SECTIONS and later is not None:
+            _report_later(entity, key, later.name, reading)
 
 
 OPERATION_SECTIONS = frozenset({"operations", "notifications"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.base.diagnostics import Diagnostics
 from ordito.source.loader import Document
-from ordito.source.nodes import Mapping, Scalar
+from ordito.source.nodes import Mapping, Scalar, is_null
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
 from ordito.syntax.grammar import Dialect, Reading, read_entity
 from ordito.syntax.service_template import ServiceFile
@@ -20,13 +20,13 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
         return None
     dialect = TOSCA_1_3
     version = root.values.get(VERSION)
-    if isinstance(version, Scalar):
+    if isinstance(version, Scalar) and not is_null(version):
         if version.text not in DIALECTS:
             diagnostics.error(
                 "unknown-version",
                 f'"{version.text}" is no version of TOSCA that is read here',
                 version.span,
-                hint=suggestion(version.text, [d.name for d in DIALECTS.values()]),
+                hint=_meant_version(version.text),
             )
             return None
         dialect = DIALECTS[version.text]
@@ -35,6 +35,15 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
                 "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
             )
     return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
+
+
+def _meant_version(text: str) -> str:
+    """A hint for a version that is not known: versions that look alike mean something else, so all are listed unless
+    only the case differs or something stands behind a known one."""
+    names = {name.casefold(): name for name in DIALECTS}
+    found = next((name for low, name in names.items() if text.casefold().startswith(low)), "")
+    known = list(dict.fromkeys(dialect.name for dialect in DIALECTS.values()))
+    return f'did you mean "{found}"?' if found else f"known here: {', '.join(known)}"
 
 
 def dialect_of(file: ServiceFile) -> Dialect:
