@@ -121,7 +121,10 @@ def test_service_file() -> None:
         ("version-not-first", "move it up")
     ]
     assert codes("tosca_definitions_version: tosca_simple_yaml_9_9") == [
-        ("unknown-version", 'did you mean "tosca_simple_yaml_1_3"?')
+        (
+            "unknown-version",
+            "known here: tosca_simple_yaml_1_0, tosca_simple_yaml_1_1, tosca_simple_yaml_1_2, tosca_simple_yaml_1_3",
+        )
     ]
     assert codes("description: x") == [("missing-keyname", "add tosca_definitions_version")]
     assert [c for c, _ in codes("tosca_definitions_version: [ 1 ]")] == ["wrong-form"]
