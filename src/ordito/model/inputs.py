@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
-from ordito.model.schema import PropertyDefinition
+from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
@@ -61,6 +61,18 @@ def bind_inputs(
     if not diagnostics.has_errors:
         _check_uses(service, bound, values)
     return bound
+
+
+def known_inputs(
+    inputs: MappingType[str, PropertyDefinition],
+    data_types: MappingType[str, DataType],
+    given: MappingType[str, object],
+) -> dict[str, Value]:
+    """The values of inputs as far as they are known: given ones that are sound, and defaults. Nothing is reported:
+    that is for ``bind_inputs`` to do, when the service is resolved."""
+    topology = Service("", "", (), inputs, {}, {}, {}, {}, data_types)
+    known = {name: value for name, value in given.items() if name in inputs}
+    return {name: v for name, v in bind_inputs(topology, known, Diagnostics()).items() if v is not None}
 
 
 def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:

@@ -39,7 +39,7 @@ class Binding(msgspec.Struct, frozen=True):
 
 class Relationships:
     """Makes relationships, from relationship templates or by their types. ``calls`` holds each relationship's calls,
-    by its key; ``by_template`` those that each template gave rise to."""
+    by its key."""
 
     def __init__(
         self,
@@ -57,19 +57,18 @@ class Relationships:
         self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
         self._used: set[str] = set()
         self.calls: dict[str, tuple[Call, ...]] = {}
-        self.by_template: dict[str, list[Relationship]] = {}
 
     def check_templates(self) -> None:
         """What is wrong with relationship templates, used or not."""
         for item in self._templates.values():
             self._types.find("relationship", item.type, self._unit)
             if item.copy is not None:
-                self._diagnostics.error(
-                    "not-supported-yet",
-                    '"copy" of relationship templates is not carried out in this version',
-                    item.copy.span,
-                    hint="describe the relationship in full",
-                )
+                self._used.add(item.copy.text)
+
+    def mention(self, part: entities.RelationshipPart | None) -> None:
+        """Note that a requirement names a relationship, though it is not bound (yet)."""
+        if part is not None and part.type is not None:
+            self._used.add(part.type.text)
 
     def warn_of_unused(self) -> None:
         """Relationship templates that no requirement has named (R-3.8.4-3)."""
@@ -107,7 +106,7 @@ class Relationships:
         interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
         own = (c for value in (*properties.values(), *attributes.values()) for c in calls(value))
         self.calls[key] = (*own, *inherited)
-        made = Relationship(
+        return Relationship(
             key=key,
             source=bound.source.name,
             requirement=shape.name,
@@ -123,9 +122,6 @@ class Relationships:
             interfaces=interfaces,
             span=bound.place.span,
         )
-        if template is not None:
-            self.by_template.setdefault(template.name, []).append(made)
-        return made
 
     def _kind(
         self, part: entities.RelationshipPart | None, shape: RequirementShape

@@ -8,28 +8,42 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Placed
 from ordito.base.suggest import nearest
+from ordito.model.filters import is_whole
 from ordito.model.relationships import Binding, Relationships
+from ordito.model.selection import MOST_LISTED, Candidates, Demand, Found
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.templates import Templates
-from ordito.model.types import RequirementShape, Types
+from ordito.model.types import RequirementShape, Types, WrittenFilter
 from ordito.model.units import Unit, Units, find_type
-from ordito.source.nodes import Scalar
+from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import is_lost
 
-MOST_LISTED = 8
 
+class Open(msgspec.Struct, frozen=True):
+    """A requirement that names no node template: what it asks for, and how many nodes at least and at most. Without
+    ``item`` it is not assigned at all. ``order`` is its place among the assignments of its node, ``number`` that of
+    its first relationship among those of the same name."""
 
-class _Target(msgspec.Struct, frozen=True):
-    """A node's capability that a requirement is bound to."""
+    demand: Demand
+    item: entities.RequirementAssignment | None
+    place: Placed
+    order: int
+    number: int
+    least: int = 1
+    most: int | None = 1
 
-    node: NodeTemplate
-    capability: Capability
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return f'requirement "{self.demand.shape.name}" of "{self.demand.source.name}"'
 
 
 class Requirements:
-    """Binds the requirements of all node templates."""
+    """Binds the requirements of all node templates. ``open`` are those that no node template fulfils, each with the
+    reasons."""
 
     def __init__(
         self,
@@ -38,6 +52,7 @@ class Requirements:
         unit: Unit,
         units: Units,
         relationships: Relationships,
+        candidates: Candidates,
         diagnostics: Diagnostics,
     ) -> None:
         self._types = types
@@ -45,20 +60,40 @@ class Requirements:
         self._unit = unit
         self._units = units
         self._relationships = relationships
+        self._candidates = candidates
+        self._filters = candidates.filters
         self._diagnostics = diagnostics
-        self._users: dict[tuple[str, str], int] = {}
-        self._fitting_nodes: dict[tuple[str, str], list[_Target]] = {}
-        self._by_capability: dict[str, list[_Target]] | None = None
+        self._bound: dict[str, list[tuple[int, Relationship]]] = {}
+        self._waiting: list[Open] = []
+        self.open: list[tuple[Open, Found]] = []
 
     def fulfil(self) -> None:
-        """Bind the requirements of every template that could be read."""
+        """Bind the requirements of every template that could be read: first those that name a node template, then the
+        others to what is left."""
         self._relationships.check_templates()
         for name, node in list(self._templates.nodes.items()):
-            bound = self._node(node, self._templates.written[name])
-            if bound:
-                self._templates.nodes[name] = msgspec.structs.replace(node, requirements=tuple(bound))
-        self._relationships.warn_of_unused()
+            self._node(node, self._templates.written[name])
+            self._settle(name)
+        for waiting in self._waiting:
+            if not any(self._filters.is_faulty(f.filter) for f in waiting.demand.filters):
+                self._choose(waiting)
+        for name in dict.fromkeys(w.demand.source.name for w in self._waiting):
+            self._settle(name)
         self._refuse_host_cycles()
+
+    def bind(self, waiting: Open, target: NodeTemplate, capability: Capability) -> None:
+        """Bind an open requirement to a node that was found elsewhere."""
+        self._bind_one(waiting, target, capability, waiting.number)
+        self._settle(waiting.demand.source.name)
+
+    def _settle(self, name: str) -> None:
+        """Give a node the relationships that are bound so far, in the order of its assignments."""
+        bound = self._bound.get(name)
+        if not bound:
+            return
+        bound.sort(key=lambda b: b[0])
+        ordered = tuple(r if r.index == i else msgspec.structs.replace(r, index=i) for i, (_, r) in enumerate(bound))
+        self._templates.nodes[name] = msgspec.structs.replace(self._templates.nodes[name], requirements=ordered)
 
     def _refuse_host_cycles(self) -> None:
         """Report hosting chains that lead back to where they begin, each once (R-3.8.2-11)."""
@@ -82,24 +117,24 @@ class Requirements:
                 )
             done.update(path)
 
-    def _node(self, node: NodeTemplate, written: entities.NodeTemplate) -> list[Relationship]:
+    def _node(self, node: NodeTemplate, written: entities.NodeTemplate) -> None:
         shapes = self._types.nodes[node.type].requirements
         counts: dict[str, int] = {}
         mistaken: set[str] = set()
-        bound: list[Relationship] = []
-        for item in written.requirements or ():
+        order = 0
+        for order, item in enumerate(written.requirements or (), start=1):
             shape = shapes.get(item.name)
             if shape is None:
                 mistaken.update(self._unknown_requirement(node, item, shapes))
-                continue
-            number = counts[item.name] = counts.get(item.name, 0) + 1
-            made = self._assignment(node, item, shape, number, len(bound)) if shape.capability else None
-            if made is not None:
-                bound.append(made)
+            elif shape.capability:
+                before = counts.get(item.name, 0)
+                counts[item.name] = before + self._assignment(node, item, shape, before, order)
+        if not node.is_concrete:
+            return  # what is selected or substituted has what it needs already, or brings it
         for name, shape in shapes.items():
             if shape.capability and name not in mistaken and not is_lost(written.requirements, name):
-                self._check_count(node, shape, counts.get(name, 0), bound)
-        return bound
+                order += 1
+                self._check_count(node, shape, counts.get(name, 0), order)
 
     def _unknown_requirement(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shapes: MappingType[str, RequirementShape]
@@ -113,14 +148,13 @@ class Requirements:
         )
         return nearest(item.name, shapes)
 
-    def _check_count(self, node: NodeTemplate, shape: RequirementShape, given: int, bound: list[Relationship]) -> None:
+    def _check_count(self, node: NodeTemplate, shape: RequirementShape, given: int, order: int) -> None:
         low, _ = shape.occurrences
         if given >= low:
             return
         if not given and low == 1:
-            made = self._automatic(node, shape, len(bound))
-            if made is not None:
-                bound.append(made)
+            demand = Demand(node, shape, shape.node, shape.capability, filters=shape.filters)
+            self._waiting.append(Open(demand, None, self._templates.written[node.name], order, 1))
             return
         self._diagnostics.error(
             "missing-requirement",
@@ -130,73 +164,89 @@ class Requirements:
             related=_defined_here(shape),
         )
 
-    def _automatic(self, node: NodeTemplate, shape: RequirementShape, index: int) -> Relationship | None:
-        """Bind a mandatory requirement that is not assigned, where exactly one node of the topology fits."""
-        fitting = [t for t in self._fitting(node, shape) if t.node.name != node.name]
-        if len(fitting) == 1:
-            place = self._templates.written[node.name]
-            return self._bind(Binding(node, shape, fitting[0].node, fitting[0].capability, None, 1, index, place))
-        if not fitting and self._templates.some_unreadable:
-            return None  # the one that fits may be among those
-        names = ", ".join(t.node.name for t in fitting[:MOST_LISTED])
-        several = f"it could be any of {names}{', ...' if len(fitting) > MOST_LISTED else ''}"
-        self._diagnostics.error(
-            "missing-requirement",
-            f'the required requirement "{shape.name}" of "{node.name}" is not assigned',
-            node.span,
-            hint=f"add below requirements: - {shape.name}: <node template>; "
-            + (several if fitting else f"no other node offers {shape.capability}"),
-            related=_defined_here(shape),
-        )
-        return None
-
-    def _fitting(self, node: NodeTemplate, shape: RequirementShape) -> list[_Target]:
-        """The nodes that may fulfil a requirement, each with the capability for it; no more than a message lists.
-
-        They depend on the node's type alone, so they are found once for all its templates.
-        """
-        place = (node.type, shape.name)
-        if place not in self._fitting_nodes:
-            found: dict[str, _Target] = {}
-            for target in self._offering(shape.capability):
-                if len(found) > MOST_LISTED + 1:
-                    break
-                if target.node.name not in found and self._suits(node, target, shape):
-                    found[target.node.name] = target
-            self._fitting_nodes[place] = list(found.values())
-        return self._fitting_nodes[place]
-
-    def _offering(self, capability: str) -> list[_Target]:
-        if self._by_capability is None:
-            self._by_capability = {}
-            for node in self._templates.nodes.values():
-                for offered in node.capabilities.values():
-                    for kind in offered.kinds:
-                        self._by_capability.setdefault(kind, []).append(_Target(node, offered))
-        return self._by_capability.get(capability, [])
-
-    def _suits(self, node: NodeTemplate, target: _Target, shape: RequirementShape) -> bool:
-        sources = self._types.nodes[target.node.type].capabilities[target.capability.name].valid_source_types
-        if shape.node and shape.node not in target.node.kinds:
-            return False
-        return not sources or any(s in node.kinds for s in sources)
+    # --------------------------------------------------------------------------------------------- one assignment
 
     def _assignment(
+        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, before: int, order: int
+    ) -> int:
+        """Bind an assignment, or note what it asks for; gives how many relationships it stands for. ``before`` it are
+        so many of the same requirement."""
+        least, most = self._occurrences(node, item, shape, before)
+        many = max(1, least)
+        if _is_torn(item):
+            return many
+        target = self._templates.nodes.get(item.node.text) if item.node is not None else None
+        if target is not None:
+            self._check_filters(item, shape, target)
+            for number in range(before + 1, before + many + 1):
+                self._named(node, item, shape, target, number, order)
+        elif item.node is None or not self._templates.is_written(item.node.text):
+            self._relationships.mention(item.relationship)
+            demand = self._demand(node, item, shape)
+            if demand is not None:
+                self._waiting.append(Open(demand, item, item, order, before + 1, least, most))
+        return many
+
+    def _occurrences(
+        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, before: int
+    ) -> tuple[int, int | None]:
+        """How many relationships an assignment makes at least and at most (R-3.8.2-8, R-3.8.2-9)."""
+        least, most = shape.occurrences
+        low, high = item.occurrences or (1, 1)
+        if item.occurrences is not None and (low < least or (most is not None and (high is None or high > most))):
+            self._diagnostics.error(
+                "bad-occurrences",
+                f'the occurrences of requirement "{item.name}" go beyond its definition',
+                item.span,
+                hint=f"stay within [{least}, {'UNBOUNDED' if most is None else most}]",
+                related=_defined_here(shape),
+            )
+            return 1, 1
+        if most is not None and before <= most < before + max(1, low):
+            self._diagnostics.error(
+                "too-many-requirements",
+                f'requirement "{shape.name}" of "{node.name}" may be assigned {_times(most)} only',
+                item.span,
+                hint="remove this one",
+                related=_defined_here(shape),
+            )
+        return low, high
+
+    def _check_filters(
+        self, item: entities.RequirementAssignment, shape: RequirementShape, target: NodeTemplate
+    ) -> None:
+        """A filter has no place beside the name of a node template, which satisfies that of the definition."""
+        assert item.node is not None
+        if item.node_filter is not None:
+            assert isinstance(item.at, Mapping)
+            self._diagnostics.error(
+                "misplaced-filter",
+                f'requirement "{item.name}" names the node template "{target.name}", so there is nothing to filter',
+                item.at.key("node_filter").span,
+                hint="remove node_filter, or name a node type",
+            )
+        sound = tuple(f for f in shape.filters if not self._filters.is_faulty(f.filter))
+        against = self._candidates.fits(target, sound)
+        if against:
+            self._diagnostics.error(
+                "filter-mismatch",
+                f'"{target.name}" does not satisfy the filter of requirement "{item.name}": {", ".join(against)}',
+                item.node.span,
+                hint="name another node template, or change its values",
+                related=_defined_here(shape),
+            )
+
+    def _named(
         self,
         node: NodeTemplate,
         item: entities.RequirementAssignment,
         shape: RequirementShape,
+        target: NodeTemplate,
         number: int,
-        index: int,
-    ) -> Relationship | None:
-        self._check_assignment(node, item, shape, number)
-        if item.node is None or item.node_filter is not None:
-            self._no_target(item)
-            return None
-        target = self._templates.nodes.get(item.node.text)
-        if target is None:
-            self._unknown_target(item, item.node)
-            return None
+        order: int,
+    ) -> None:
+        """Bind an assignment to the node template that it names."""
+        assert item.node is not None
         if shape.node and shape.node not in target.kinds:
             self._diagnostics.error(
                 "wrong-target",
@@ -205,10 +255,10 @@ class Requirements:
                 hint=f"name a node template of type {shape.node} or one derived from it",
                 related=_defined_here(shape),
             )
-            return None
+            return
         capability = self._capability(item, target, shape)
         if capability is None:
-            return None
+            return
         sources = self._types.nodes[target.type].capabilities[capability.name].valid_source_types
         if sources and not any(s in node.kinds for s in sources):
             self._diagnostics.error(
@@ -217,72 +267,96 @@ class Requirements:
                 item.node.span,
                 hint="choose another target, or a capability of it that serves this type",
             )
-            return None
-        return self._bind(Binding(node, shape, target, capability, item.relationship, number, index, item))
-
-    def _check_assignment(
-        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, number: int
-    ) -> None:
-        """How often a requirement may be assigned (R-3.8.2-8, R-3.8.2-9)."""
-        least, most = shape.occurrences
-        if most is not None and number == most + 1:
-            self._diagnostics.error(
-                "too-many-requirements",
-                f'requirement "{shape.name}" of "{node.name}" may be assigned {_times(most)} only',
-                item.span,
-                hint="remove this one",
-                related=_defined_here(shape),
-            )
-        if item.occurrences is None:
             return
-        low, high = item.occurrences
-        if low < least or (most is not None and (high is None or high > most)):
-            self._diagnostics.error(
-                "bad-occurrences",
-                f'the occurrences of requirement "{item.name}" go beyond its definition',
-                item.span,
-                hint=f"stay within [{least}, {'UNBOUNDED' if most is None else most}]",
-                related=_defined_here(shape),
-            )
-        elif low > 1:
-            self._diagnostics.error(
-                "not-supported-yet",
-                f'requirement "{item.name}": one assignment makes one relationship in this version',
-                item.span,
-                hint="assign it once for each node template that fulfils it",
-            )
+        index = len(self._bound.get(node.name, ()))
+        self._bind(Binding(node, shape, target, capability, item.relationship, number, index, item), order)
 
-    def _no_target(self, item: entities.RequirementAssignment) -> None:
-        if item.node_filter is None and item.capability is None:
+    def _demand(
+        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape
+    ) -> Demand | None:
+        """What an assignment asks for that names no node template; None where that is at fault."""
+        if isinstance(item.at, Mapping) and not item.at.values:
             self._diagnostics.error(
                 "missing-keyname",
                 f'requirement "{item.name}" names no node template',
                 item.span,
                 hint=f"write {item.name}: <node template>",
             )
-            return
-        self._diagnostics.error(
-            "not-supported-yet",
-            f'requirement "{item.name}": choosing a node by type or filter is not carried out in this version',
-            item.node_filter.span if item.node_filter is not None else item.span,
-            hint="name the node template that fulfils it, without node_filter",
-        )
+            return None
+        node_type = self._node_type(item, shape) if item.node is not None else shape.node
+        if node_type is None:
+            return None
+        wanted = self._wanted_capability(item, shape, node_type)
+        if wanted is None:
+            return None
+        filters = shape.filters
+        if item.node_filter is not None:
+            self._filters.read(item.node_filter, self._unit, node_type, wanted[0])
+            filters = (*filters, WrittenFilter(item.node_filter, self._unit))
+        return Demand(node, shape, node_type, wanted[0], wanted[1], filters)
 
-    def _unknown_target(self, item: entities.RequirementAssignment, written: Scalar) -> None:
-        if self._templates.is_written(written.text):
-            return  # its own fault was reported
-        if find_type("node", written, self._unit, self._units) is not None:
-            self._diagnostics.error(
-                "not-supported-yet",
-                f'requirement "{item.name}": "{written.text}" is a node type; choosing a node by its type is not '
-                "carried out in this version",
-                written.span,
-                hint="name a node template",
+    def _node_type(self, item: entities.RequirementAssignment, shape: RequirementShape) -> str | None:
+        """The node type that an assignment asks for; None where it names none that fits the definition."""
+        written = item.node
+        assert written is not None
+        found = find_type("node", written, self._unit, self._units)
+        if found is None:
+            self._diagnostics.unknown(
+                "unknown-target", "node template", written.text, written.span, self._templates.written
             )
-            return
-        self._diagnostics.unknown(
-            "unknown-target", "node template", written.text, written.span, self._templates.written
-        )
+            return None
+        known = self._types.nodes.get(found.name)
+        if known is None:
+            return None  # it could not be read
+        if shape.node and shape.node not in known.kinds:
+            self._diagnostics.error(
+                "wrong-target",
+                f'requirement "{item.name}" needs a {shape.node}, which {found.name} is not derived from',
+                written.span,
+                hint=f"name a node template, or a type derived from {shape.node}",
+                related=_defined_here(shape),
+            )
+            return None
+        if isinstance(item.at, Scalar):
+            self._diagnostics.warning(
+                "short-node-type",
+                f'"{written.text}" is a node type, and only a node template may stand alone here',
+                written.span,
+                hint=f"write {item.name}: {{ node: {written.text} }}",
+            )
+        return found.name
+
+    def _wanted_capability(
+        self, item: entities.RequirementAssignment, shape: RequirementShape, node_type: str
+    ) -> tuple[str, str] | None:
+        """The type of the capability that an assignment asks for and its name, "" for any."""
+        if item.capability is None:
+            return shape.capability, ""
+        offered = self._types.nodes[node_type].capabilities if node_type else {}
+        named = offered.get(item.capability.text)
+        if named is not None and named.kinds:
+            kinds: tuple[str, ...] = named.kinds
+            wanted = shape.capability, item.capability.text
+        else:
+            found = find_type("capability", item.capability, self._unit, self._units)
+            if found is None and not node_type:
+                return shape.capability, item.capability.text
+            if found is None:
+                what = f"capability of {node_type}"
+                written = item.capability
+                self._diagnostics.unknown("unknown-capability", what, written.text, written.span, offered)
+                return None
+            kinds = self._types.capabilities[found.name].kinds if found.name in self._types.capabilities else ()
+            wanted = found.name, ""
+        if kinds and shape.capability not in kinds:
+            self._diagnostics.error(
+                "wrong-capability",
+                f'requirement "{item.name}" needs a {shape.capability}, which {kinds[0]} is not derived from',
+                item.capability.span,
+                hint="leave capability: out to take the one that fits",
+            )
+            return None
+        return wanted
 
     def _capability(
         self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
@@ -342,13 +416,62 @@ class Requirements:
             )
         return matching[0]
 
-    def _bind(self, bound: Binding) -> Relationship | None:
-        """The relationship of a binding, if its target serves one more."""
+    # ---------------------------------------------------------------------------------------------------- choosing
+
+    def _choose(self, waiting: Open) -> None:
+        """Bind a requirement that names no node template to the ones of the topology that fit, if that is clear."""
+        found = self._candidates.find(waiting.demand, max(MOST_LISTED, waiting.most or MOST_CHOSEN))
+        many = len(found.targets)
+        if waiting.most is not None and many > waiting.most:
+            self._several(waiting, found)
+        elif many < max(1, waiting.least) or found.open:
+            if not self._templates.some_unreadable:  # otherwise the one that fits may be among those
+                self.open.append((waiting, found))
+        else:
+            number = waiting.number
+            for target in found.targets:
+                self._bind_one(waiting, target.node, target.capability, number)
+                number = max(number + 1, self._count(waiting) + 1)
+
+    def _count(self, waiting: Open) -> int:
+        bound = self._bound.get(waiting.demand.source.name, ())
+        return sum(r.requirement == waiting.demand.shape.name for _, r in bound)
+
+    def _bind_one(self, waiting: Open, target: NodeTemplate, capability: Capability, number: int) -> None:
+        demand, item = waiting.demand, waiting.item
+        part = item.relationship if item is not None else None
+        index = len(self._bound.get(demand.source.name, ()))
+        binding = Binding(demand.source, demand.shape, target, capability, part, number, index, waiting.place)
+        self._bind(binding, waiting.order)
+
+    def _several(self, waiting: Open, found: Found) -> None:
+        shape = waiting.demand.shape
+        names = ", ".join(t.node.name for t in found.targets[:MOST_LISTED])
+        several = f"it could be any of {names}{', ...' if len(found.targets) > MOST_LISTED else ''}"
+        if waiting.item is None:
+            self._diagnostics.error(
+                "missing-requirement",
+                f"the required {waiting.shown} is not assigned",
+                waiting.place.span,
+                hint=f"add below requirements: - {shape.name}: <node template>; {several}",
+                related=_defined_here(shape),
+            )
+            return
+        self._diagnostics.error(
+            "ambiguous-requirement",
+            f"several node templates fit {waiting.shown}: {names}",
+            waiting.place.span,
+            hint=f"name one of them: - {shape.name}: {found.targets[0].node.name}; or add a node_filter",
+        )
+
+    def _bind(self, bound: Binding, order: int) -> None:
+        """Make the relationship of a binding, if its target serves one more."""
         made = self._relationships.make(bound)
         if made is None:
-            return None
+            return
+        self._bound.setdefault(bound.source.name, []).append((order, made))
         target, capability = bound.target, bound.capability
-        users = self._users[target.name, capability.name] = self._users.get((target.name, capability.name), 0) + 1
+        users = self._candidates.use(target.name, capability.name)
         most = capability.occurrences[1]
         if most is not None and users > most:
             self._diagnostics.error(
@@ -357,7 +480,16 @@ class Requirements:
                 bound.place.span,
                 hint="choose another target",
             )
-        return made
+
+
+MOST_CHOSEN = 100_000
+"""How many nodes a requirement without an upper bound is bound to at most."""
+
+
+def _is_torn(item: entities.RequirementAssignment) -> bool:
+    """Whether the filter of an assignment could not be read, or not wholly."""
+    written = isinstance(item.at, Mapping) and "node_filter" in item.at.values
+    return written and (item.node_filter is None or not is_whole(item.node_filter))
 
 
 def _defined_here(shape: RequirementShape) -> tuple[Related, ...]:

@@ -10,13 +10,19 @@ from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.circumstances import Circumstances
+from ordito.model.facts import Facts
+from ordito.model.filters import Filters
 from ordito.model.groups import Groups
+from ordito.model.inputs import known_inputs
 from ordito.model.policies import Policies
 from ordito.model.references import Place, References
 from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import Output, Relationship, Service
+from ordito.model.selecting import Selecting
+from ordito.model.selection import Candidates
+from ordito.model.service import NodeTemplate, Output, Relationship, Service
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
@@ -27,8 +33,12 @@ from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.functions import read_untyped
 from ordito.syntax.topology import TopologyTemplate
 
+AS_WRITTEN = Circumstances()
 
-def resolve_service(package: Package, diagnostics: Diagnostics) -> Service | None:
+
+def resolve_service(
+    package: Package, diagnostics: Diagnostics, circumstances: Circumstances = AS_WRITTEN
+) -> Service | None:
     """Resolve a service; None where its files hold errors, which are in ``diagnostics`` then."""
     units = Units(package, diagnostics)
     units.gather()
@@ -36,25 +46,37 @@ def resolve_service(package: Package, diagnostics: Diagnostics) -> Service | Non
     types.flatten()
     if units.entry is None:
         return None
-    service = _resolve_topology(package, units, units.entry, types, diagnostics)
+    service = _resolve_topology(package, units, units.entry, types, diagnostics, circumstances)
     return None if diagnostics.has_errors else service
 
 
 def _resolve_topology(
-    package: Package, units: Units, entry: Unit, types: Types, diagnostics: Diagnostics
+    package: Package,
+    units: Units,
+    entry: Unit,
+    types: Types,
+    diagnostics: Diagnostics,
+    circumstances: Circumstances,
 ) -> Service | None:
     topology = entry.content.topology_template
     if topology is None:
         topology = TopologyTemplate(at=entry.content.at)
     inputs = _inputs(topology.inputs or {}, entry, types, diagnostics)
     types.values.inputs = inputs
-    templates = Templates(types, entry, diagnostics)
+    filters = Filters(types, units, diagnostics)
+    filters.check_types()
+    templates = Templates(types, entry, filters, diagnostics)
     templates.read(topology.node_templates or {})
     relationships = Relationships(types, entry, units, topology.relationship_templates or {}, diagnostics)
-    Requirements(types, templates, entry, units, relationships, diagnostics).fulfil()
+    facts = Facts(templates.nodes, known_inputs(inputs, types.data, circumstances.inputs))
+    candidates = Candidates(types, templates.nodes, filters, facts)
+    requirements = Requirements(types, templates, entry, units, relationships, candidates, diagnostics)
+    requirements.fulfil()
+    Selecting(circumstances, diagnostics).settle(requirements.open)
+    relationships.warn_of_unused()
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
-    by_template = {n: tuple(r) for n, r in relationships.by_template.items()}
+    incoming, by_template = _by_target(templates.nodes), _by_template(templates.nodes)
     references = References(topology, types, templates.nodes, by_template, inputs, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
@@ -65,10 +87,6 @@ def _resolve_topology(
     workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
-    incoming: dict[str, list[Relationship]] = {}
-    for node in templates.nodes.values():
-        for relationship in node.requirements:
-            incoming.setdefault(relationship.target, []).append(relationship)
     metadata = {k: v.text for k, v in (entry.content.metadata or {}).items()}
     return Service(
         name=metadata.get("template_name") or package.name,
@@ -78,7 +96,7 @@ def _resolve_topology(
         outputs=outputs,
         nodes=templates.nodes,
         sanitised=templates.sanitised,
-        incoming={n: tuple(r) for n, r in incoming.items()},
+        incoming=incoming,
         data_types=types.data,
         relationship_templates=by_template,
         metadata=metadata,
@@ -87,6 +105,25 @@ def _resolve_topology(
         policies=policies.found,
         workflows=workflows.found,
     )
+
+
+def _by_target(nodes: MappingType[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
+    """The relationships that lead to each node."""
+    found: dict[str, list[Relationship]] = {}
+    for node in nodes.values():
+        for relationship in node.requirements:
+            found.setdefault(relationship.target, []).append(relationship)
+    return {name: tuple(relationships) for name, relationships in found.items()}
+
+
+def _by_template(nodes: MappingType[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
+    """The relationships that each relationship template gave rise to."""
+    found: dict[str, list[Relationship]] = {}
+    for node in nodes.values():
+        for relationship in node.requirements:
+            if relationship.template:
+                found.setdefault(relationship.template, []).append(relationship)
+    return {name: tuple(relationships) for name, relationships in found.items()}
 
 
 def _inputs(

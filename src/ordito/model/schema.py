@@ -56,3 +56,29 @@ class DataType(msgspec.Struct, frozen=True):
     constraints: tuple[Constraint, ...] = ()
     entry: Schema | None = None
     key: Schema | None = None
+
+
+class PropertyFilter(msgspec.Struct, frozen=True):
+    """Constraints that the value of a property must meet (§3.6.4); ``base`` is the property's primitive type.
+    Where ``any_case``, the constraints are in lower case, and the value is to be compared so."""
+
+    name: str
+    base: str
+    constraints: tuple[Constraint, ...]
+    any_case: bool = False
+
+
+class CapabilityFilter(msgspec.Struct, frozen=True):
+    """What a capability must be like (§3.6.5.2): the one of this name, or where ``type`` is given any of that type."""
+
+    name: str
+    type: str = ""
+    properties: tuple[PropertyFilter, ...] = ()
+
+
+class NodeFilter(msgspec.Struct, frozen=True):
+    """What a node must be like (§3.6.5); all of it must hold."""
+
+    properties: tuple[PropertyFilter, ...] = ()
+    capabilities: tuple[CapabilityFilter, ...] = ()
+    span: Span | None = None

@@ -14,7 +14,7 @@ import msgspec
 from ordito.base.span import Span
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.operation import Artifact, Interface
-from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
 from ordito.syntax.expressions import Value
 
 UNBOUNDED = None
@@ -75,7 +75,8 @@ class NodeTemplate(msgspec.Struct, frozen=True):
 
     ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
     values (unset optional ones are absent), ``attributes`` initial values. ``requirements`` are in declared order.
-    ``instance_count`` and ``occurrences`` (§2.20) are None where the template does not give them.
+    ``instance_count`` and ``occurrences`` (§2.20) are None where the template does not give them. ``directives`` are
+    "select" and "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
     """
 
     name: str
@@ -93,6 +94,14 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = {}
     description: str = ""
     span: Span | None = None
+    directives: tuple[str, ...] = ()
+    node_filter: NodeFilter | None = None
+    existing: str = ""
+
+    @property
+    def is_concrete(self) -> bool:
+        """Whether it stands for itself: it is neither selected nor substituted."""
+        return not self.directives
 
     @property
     def type(self) -> str:

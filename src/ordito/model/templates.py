@@ -11,8 +11,9 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.suggest import nearest
+from ordito.model.filters import Filters
 from ordito.model.operation import Interface
-from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate
 from ordito.model.types import CapabilityShape, NodeShape, Types
 from ordito.model.units import Unit
@@ -24,6 +25,10 @@ from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.grammar import Entity
 
 RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
+SELECT = "select"
+SUBSTITUTE = "substitute"
+DIRECTIVES = (SELECT, SUBSTITUTE)
+DEPRECATED_DIRECTIVES = {"selectable": SELECT, "substitutable": SUBSTITUTE}
 CONCURRENCY = "ordito.concurrency"
 PLACES = range(1, 10_001)
 """How many operations may run at one time on one instance of a Compute."""
@@ -43,8 +48,9 @@ class _Shared(msgspec.Struct, frozen=True):
 class Templates:
     """Reads the node templates of a topology."""
 
-    def __init__(self, types: Types, unit: Unit, diagnostics: Diagnostics) -> None:
+    def __init__(self, types: Types, unit: Unit, filters: Filters, diagnostics: Diagnostics) -> None:
         self._types = types
+        self._filters = filters
         self._unit = unit
         self._diagnostics = diagnostics
         self._shared: dict[str, _Shared] = {}
@@ -84,10 +90,12 @@ class Templates:
         shared = self._share(shape)
         values.found_calls = []
         what = f'node template "{name}"'
-        self._refuse_later(item)
-        properties = values.fields(item.properties, shape.properties, what, "property", item, _names(item))
+        directives = self._directives(item)
+        # What is selected has its values already; those that are written are what it must have.
+        astray = shape.properties if SELECT in directives else _names(item)
+        properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
         attributes = values.attributes(item.attributes, shape.attributes, what)
-        capabilities = self._capabilities(item, shape, shared, what)
+        capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
         artifacts = shape.artifacts
         if item.artifacts:
             artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit)}
@@ -120,6 +128,8 @@ class Templates:
             metadata=metadata,
             description=item.description.text if item.description else "",
             span=item.span,
+            directives=directives,
+            node_filter=self._filter(item, directives, shape),
         )
 
     def _share(self, shape: NodeShape) -> _Shared:
@@ -137,8 +147,9 @@ class Templates:
         return self._shared[kind]
 
     def _capabilities(
-        self, item: entities.NodeTemplate, shape: NodeShape, shared: _Shared, what: str
+        self, item: entities.NodeTemplate, shape: NodeShape, shared: _Shared, what: str, *, complete: bool
     ) -> MappingType[str, Capability]:
+        """The capabilities of a template; those of one that is not ``complete`` have their values elsewhere."""
         values = self._types.values
         found = dict(shared.capabilities) if item.capabilities else shared.capabilities
         mistaken: set[str] = set()
@@ -153,8 +164,9 @@ class Templates:
             if not definition.kinds:
                 continue
             part = f'capability "{name}" of {what}'
+            astray = _names(assignment) if complete else definition.properties
             properties = values.fields(
-                assignment.properties, definition.properties, part, "property", assignment, _names(assignment)
+                assignment.properties, definition.properties, part, "property", assignment, astray
             )
             given = assignment.properties.values if assignment.properties is not None else ()
             occurrences = self._occurrences(assignment, definition)
@@ -169,7 +181,7 @@ class Templates:
                 definition.assigned | frozenset(given),
                 occurrences,
             )
-        for name, needed in shared.needed:
+        for name, needed in shared.needed if complete else ():
             written = name in (item.capabilities or ()) or is_lost(item.capabilities, name)
             if not written and name not in mistaken:
                 hint = f'assign it below "capabilities: {name}: properties:"'
@@ -211,16 +223,41 @@ class Templates:
                     related=(Related("the other one", other.span),),
                 )
 
-    def _refuse_later(self, item: entities.NodeTemplate) -> None:
-        """Keynames whose meaning would change the deployment and that nothing carries out yet."""
-        for keyname in ("directives", "node_filter", "copy"):
-            if getattr(item, keyname) and isinstance(item.at, Mapping):
-                self._diagnostics.error(
-                    "not-supported-yet",
-                    f'"{keyname}" of node templates is not carried out in this version',
-                    item.at.key(keyname).span if keyname in item.at.values else item.span,
-                    hint="describe the node in full",
+    def _directives(self, item: entities.NodeTemplate) -> tuple[str, ...]:
+        """The directives of a template, each once (§3.8.3.3)."""
+        found: dict[str, None] = {}
+        for written in item.directives or ():
+            name = DEPRECATED_DIRECTIVES.get(written.text, written.text)
+            if name not in DIRECTIVES:
+                self._diagnostics.unknown("unknown-directive", "directive", name, written.span, DIRECTIVES)
+                continue
+            if name != written.text:
+                self._diagnostics.warning(
+                    "deprecated", f'"{written.text}" is deprecated', written.span, hint=f"write {name}"
                 )
+            found[name] = None
+        if len(found) == len(DIRECTIVES):
+            self._diagnostics.error(
+                "bad-directives",
+                f'node template "{item.name}" is to be selected and to be substituted',
+                item.span,
+                hint="keep one of the directives",
+            )
+        return tuple(found)
+
+    def _filter(self, item: entities.NodeTemplate, directives: tuple[str, ...], shape: NodeShape) -> NodeFilter | None:
+        """The node filter of a template, which says something only of one that is chosen (R-3.8.3-3)."""
+        if item.node_filter is None:
+            return None
+        if not directives and not item.directives:
+            assert isinstance(item.at, Mapping)
+            self._diagnostics.warning(
+                "unused-filter",
+                f'the node filter of "{item.name}" has no effect: the template stands for itself',
+                item.at.key("node_filter").span,
+                hint="add directives: [ select ], or remove it",
+            )
+        return self._filters.read(item.node_filter, self._unit, shape.kinds[0])
 
     def _check_settings(self, metadata: MappingType[str, Scalar]) -> None:
         for name, value in metadata.items():

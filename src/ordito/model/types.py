@@ -24,6 +24,7 @@ from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries, EntryList
+from ordito.syntax.filters import NodeFilter
 
 
 class CapabilityShape(msgspec.Struct, frozen=True):
@@ -39,9 +40,17 @@ class CapabilityShape(msgspec.Struct, frozen=True):
     span: Span | None = None
 
 
+class WrittenFilter(msgspec.Struct, frozen=True):
+    """A node filter with the file that it stands in, in which the names of types are looked up."""
+
+    filter: NodeFilter
+    unit: Unit
+
+
 class RequirementShape(msgspec.Struct, frozen=True):
-    """A requirement of a node type, flattened; types by their full names, "" where none is asked for. One without
-    ``capability`` is written but could not be read."""
+    """A requirement of a node type, flattened; types by their full names, "" where none is asked for; all ``filters``
+    must hold, those of the types that it refines first. One without ``capability`` is written but could not be read.
+    """
 
     name: str
     capability: str
@@ -51,6 +60,7 @@ class RequirementShape(msgspec.Struct, frozen=True):
     unit: Unit
     occurrences: tuple[int, int | None] = (1, 1)
     span: Span | None = None
+    filters: tuple[WrittenFilter, ...] = ()
 
 
 class RelationshipShape(msgspec.Struct, frozen=True):
@@ -234,13 +244,9 @@ class Types:
                 item.span,
                 hint="name the capability type that a target must offer",
             )
+        filters = inherited.filters if inherited else ()
         if item.node_filter is not None:
-            self._diagnostics.error(
-                "not-supported-yet",
-                f'requirement "{item.name}": node filters are not carried out in this version',
-                item.span,
-                hint="remove node_filter",
-            )
+            filters = (*filters, WrittenFilter(item.node_filter, unit))
         interfaces = part.interfaces if part and part.interfaces else None
         return RequirementShape(
             item.name,
@@ -257,6 +263,7 @@ class Types:
             unit if interfaces or inherited is None else inherited.unit,
             self._narrowed("requirement", item, inherited),
             item.span,
+            filters,
         )
 
     def _refined(self, kind: str, name: str, written: Scalar | None, inherited: str, unit: Unit) -> str:

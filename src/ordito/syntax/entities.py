@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from ordito.source.nodes import Mapping, Node, Scalar
+from ordito.syntax.filters import NodeFilter
 from ordito.syntax.grammar import Entity, Key
 from ordito.syntax.policies import Trigger
 from ordito.syntax.shapes import (
@@ -24,6 +25,8 @@ from ordito.syntax.shapes import (
     Texts,
     Whole,
 )
+
+NO_LIST = "write name: value lines; constraints belong into node_filter"
 
 
 class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
@@ -197,7 +200,7 @@ class RequirementDefinition(Entity, frozen=True, eq=False, kw_only=True):
     capability: Annotated[Scalar | None, Key(Text())] = None
     node: Annotated[Scalar | None, Key(Text())] = None
     relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
-    node_filter: Annotated[Node | None, Key(Raw())] = None
+    node_filter: Annotated[NodeFilter | None, Key(One(NodeFilter))] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
 
 
@@ -319,7 +322,7 @@ class RequirementAssignment(Entity, frozen=True, eq=False, kw_only=True):
     node: Annotated[Scalar | None, Key(Text())] = None
     capability: Annotated[Scalar | None, Key(Text())] = None
     relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
-    node_filter: Annotated[Node | None, Key(Raw())] = None
+    node_filter: Annotated[NodeFilter | None, Key(One(NodeFilter))] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
 
 
@@ -333,7 +336,9 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     description: Annotated[Scalar | None, Key(Text())] = None
     metadata: Annotated[Metadata | None, Key(Texts())] = None
     directives: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    properties: Annotated[Mapping | None, Key(Assignments())] = None
+    properties: Annotated[
+        Mapping | None, Key(Assignments("write name: value; constraints belong into node_filter"))
+    ] = None
     attributes: Annotated[Mapping | None, Key(Assignments())] = None
     requirements: Annotated[list[RequirementAssignment] | None, Key(NamedList(RequirementAssignment, unique=False))] = (
         None
@@ -341,7 +346,7 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     capabilities: Annotated[dict[str, CapabilityAssignment] | None, Key(Named(CapabilityAssignment))] = None
     interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
     artifacts: Annotated[dict[str, ArtifactDefinition] | None, Key(Named(ArtifactDefinition))] = None
-    node_filter: Annotated[Node | None, Key(Raw())] = None
+    node_filter: Annotated[NodeFilter | None, Key(One(NodeFilter))] = None
     copy: Annotated[Scalar | None, Key(Text())] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
     instance_count: Annotated[Node | None, Key(Raw())] = None

@@ -91,14 +91,18 @@ class Raw(msgspec.Struct, frozen=True):
 
 
 class Assignments(msgspec.Struct, frozen=True):
-    """A map of names to values that are read later, by the types declared for them."""
+    """A map of names to values that are read later, by the types declared for them. ``hint`` is for who
+    writes a list."""
+
+    hint: str = ""
 
     def read(self, node: Node, what: str, reading: Reading) -> Mapping | None:
         """Take the map as it is."""
         if isinstance(node, Mapping):
             return node
         if not is_null(node):
-            reading.wrong_kind(node, what, "a map of names to values")
+            hint = self.hint if isinstance(node, Sequence) else ""
+            reading.wrong_kind(node, what, "a map of names to values", hint)
         return None
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from ordito.source.nodes import Node, Scalar
+from ordito.source.nodes import Scalar
+from ordito.syntax.copies import NamedTemplates
 from ordito.syntax.entities import NodeTemplate, ParameterDefinition, RelationshipTemplate
 from ordito.syntax.grammar import Entity, Key
+from ordito.syntax.mappings import SubstitutionMappings
 from ordito.syntax.policies import Group, Policies, Policy
-from ordito.syntax.shapes import Named, Raw, Text
+from ordito.syntax.shapes import Named, One, Text
 from ordito.syntax.workflows import Workflow
 
 
@@ -20,12 +22,12 @@ class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
 
     description: Annotated[Scalar | None, Key(Text())] = None
     inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
-    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(Named(NodeTemplate))] = None
-    relationship_templates: Annotated[dict[str, RelationshipTemplate] | None, Key(Named(RelationshipTemplate))] = None
+    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(NamedTemplates(NodeTemplate))] = None
+    relationship_templates: Annotated[
+        dict[str, RelationshipTemplate] | None, Key(NamedTemplates(RelationshipTemplate))
+    ] = None
     groups: Annotated[dict[str, Group] | None, Key(Named(Group))] = None
     policies: Annotated[list[Policy] | None, Key(Policies())] = None
     outputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
-    substitution_mappings: Annotated[
-        Node | None, Key(Raw(), later="the template is deployed by itself; it substitutes nothing in this version")
-    ] = None
+    substitution_mappings: Annotated[SubstitutionMappings | None, Key(One(SubstitutionMappings))] = None
     workflows: Annotated[dict[str, Workflow] | None, Key(Named(Workflow))] = None

@@ -1,0 +1,149 @@
+"""What values come to as far as that is known before anything is deployed: from constants, defaults and inputs.
+
+Nodes are selected by such values (§3.6.5, R-3.6.5-4). What only the running system knows, or an input that has no value
+yet, is unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.model.service import NodeTemplate
+from ordito.syntax.expressions import Call, Value
+
+MOST_STEPS = 100
+"""How many values may refer to each other one after the other; what lies further is taken as unknown."""
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """A value that is not known yet, or never will be: ``reason`` says why. ``input`` names the input that is
+    missing."""
+
+    reason: str
+    input: str = ""
+
+
+class Facts:
+    """What is known of a topology's nodes. ``inputs`` are the values of inputs that are known."""
+
+    def __init__(self, nodes: MappingType[str, NodeTemplate], inputs: MappingType[str, Value]) -> None:
+        self._nodes = nodes
+        self._inputs = inputs
+
+    def of(self, value: Value, node: NodeTemplate, steps: int = 0) -> Value | Unknown:
+        """What a value that stands in a node comes to."""
+        if isinstance(value, Call):
+            if steps > MOST_STEPS:
+                return Unknown("it depends on too many other values")
+            return self._call(value, node, steps + 1)
+        if isinstance(value, list):
+            return self._list(value, node, steps)
+        if isinstance(value, dict):
+            entries = self._list([*value.values()], node, steps)
+            return entries if isinstance(entries, Unknown) else dict(zip(value, entries, strict=True))
+        return value
+
+    def _list(self, values: list[Value], node: NodeTemplate, steps: int) -> list[Value] | Unknown:
+        found: list[Value] = []
+        for value in values:
+            fact = self.of(value, node, steps)
+            if isinstance(fact, Unknown):
+                return fact
+            found.append(fact)
+        return found
+
+    def _call(self, call: Call, node: NodeTemplate, steps: int) -> Value | Unknown:
+        if call.function == "get_input":
+            return self._input(call, node, steps)
+        if call.function == "get_property":
+            return self._property(call, node, steps)
+        arguments = self._list([*call.arguments], node, steps)
+        if isinstance(arguments, Unknown):
+            return arguments
+        if call.function == "concat":
+            return "".join(_text(a) for a in arguments)
+        if call.function == "join" and isinstance(arguments[0], list):
+            delimiter = _text(arguments[1]) if len(arguments) > 1 else ""
+            return delimiter.join(_text(a) for a in arguments[0])
+        if call.function == "token":
+            return _token(arguments)
+        return Unknown(f"{call.function} is known at run time only")
+
+    def _input(self, call: Call, node: NodeTemplate, steps: int) -> Value | Unknown:
+        name = str(call.arguments[0])
+        if name not in self._inputs:
+            return Unknown(f'input "{name}" has no value yet', name)
+        fact = self.of(self._inputs[name], node, steps)
+        return fact if isinstance(fact, Unknown) else _part(fact, call.arguments[1:])
+
+    def _property(self, call: Call, node: NodeTemplate, steps: int) -> Value | Unknown:
+        entity = str(call.arguments[0])
+        for owner in self._meant(entity, node):
+            for value, place, rest in self._places(owner, call.arguments[1:]):
+                fact = self.of(value, place, steps)
+                return fact if isinstance(fact, Unknown) else _part(fact, rest)
+        return Unknown("it has no value")
+
+    def _meant(self, entity: str, node: NodeTemplate) -> Iterator[NodeTemplate]:
+        """The nodes that the first argument of a function may mean, the likeliest first."""
+        if entity == "SELF":
+            yield node
+        elif entity == "HOST":
+            seen = {node.name}
+            host = node.host
+            while host is not None and host.target in self._nodes and host.target not in seen:
+                seen.add(host.target)
+                yield self._nodes[host.target]
+                host = self._nodes[host.target].host
+        elif entity in self._nodes:
+            yield self._nodes[entity]
+
+    def _places(
+        self, node: NodeTemplate, path: tuple[Value, ...]
+    ) -> Iterator[tuple[Value, NodeTemplate, tuple[Value, ...]]]:
+        """The values that a path may mean, each with the node it stands in and the rest of the path."""
+        name, rest = str(path[0]), path[1:]
+        if name in node.properties:
+            yield node.properties[name], node, rest
+        if not rest:
+            return
+        inner = str(rest[0])
+        capability = node.capabilities.get(name)
+        if capability is not None and inner in capability.properties:
+            yield capability.properties[inner], node, rest[1:]
+        for relationship in node.requirements:
+            target = self._nodes.get(relationship.target)
+            if relationship.requirement != name or target is None:
+                continue
+            offered = target.capabilities.get(relationship.capability)
+            if offered is not None and inner in offered.properties:
+                yield offered.properties[inner], target, rest[1:]
+            if inner in target.properties:
+                yield target.properties[inner], target, rest[1:]
+
+
+def _part(value: Value, path: tuple[Value, ...]) -> Value | Unknown:
+    """The part of a value that a path leads to."""
+    for step in path:
+        if isinstance(value, dict) and str(step) in value:
+            value = value[str(step)]
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return Unknown(f'it has no part "{step}"')
+    return value
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _token(arguments: list[Value]) -> Value | Unknown:
+    text, characters, index = arguments
+    parts = [_text(text)]
+    for character in dict.fromkeys(_text(characters)):
+        parts = [piece for part in parts for piece in part.split(character)]
+    return parts[index] if isinstance(index, int) and 0 <= index < len(parts) else Unknown("token finds no such part")
