@@ -18,7 +18,7 @@ from tests.support.documents import Expected, check_document
 from tests.support.samples import BadSample, Sample, read_sample
 
 HERE = Path(__file__).parent
-PATHS = sorted([*HERE.glob("ch*/*.yaml"), *(p.parent for p in HERE.glob("ch*/*/main.yaml"))])
+PATHS = sorted([*HERE.glob("*/*.yaml"), *(p.parent for p in HERE.glob("*/*/main.yaml"))])
 
 Case = tuple[Sample | BadSample, int]
 

