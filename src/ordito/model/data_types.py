@@ -8,11 +8,13 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.definitions import Definitions
+from ordito.model.endless import MOST_LEVELS, MOST_PARTS, Endless, Sizes
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.units import Definition
 from ordito.model.values import PRIMITIVES
 from ordito.syntax import entities
+from ordito.syntax.entries import is_lost
 
 
 class DataTypes:
@@ -36,9 +38,38 @@ class DataTypes:
             self._announce(definition, hierarchy)
         for definition in order:
             self._complete(definition)
+        self._forget_endless()
+        sizes = Sizes()
         for name in self._contained_first():
             self._inherit_defaults(name)
             self._definitions.settle_defaults(self._fields[name])
+            self._check_sizes(self._fields[name], sizes)
+
+    def _forget_endless(self) -> None:
+        """Report the types whose values would have no end; of these nothing more is asked for."""
+        defaulted: dict[str, dict[str, bool]] = {}
+        for name, fields in self._fields.items():
+            defaulted[name] = {**defaulted.get(self._parents[name], {}), **self._definitions.unsettled(fields)}
+        endless = Endless(self._fields, self._known, defaulted).report(self._diagnostics)
+        for name, fields in self._fields.items() if endless else ():
+            if name in endless or self._parents[name] in endless:
+                endless.add(name)
+                self._definitions.forget_defaults(fields)
+                for field, definition in fields.items():
+                    fields[field] = msgspec.structs.replace(definition, required=False)
+
+    def _check_sizes(self, fields: dict[str, PropertyDefinition], sizes: Sizes) -> None:
+        """Refuse defaults that hold each other until they are beyond all measure."""
+        for field, definition in fields.items():
+            if definition.has_default and sizes.is_too_large(definition.default):
+                self._diagnostics.error(
+                    "too-large",
+                    f'the default of "{field}" is too large, with all defaults that it holds',
+                    definition.span,
+                    hint=f"at most {MOST_PARTS:,} parts, nested in {MOST_LEVELS} levels",
+                )
+                fields[field] = msgspec.structs.replace(definition, required=False, has_default=False, default=None)
+                self._definitions.forget(fields)
 
     def _is_primitive(self, definition: Definition) -> bool:
         if definition.name not in PRIMITIVES:
@@ -73,29 +104,34 @@ class DataTypes:
         inherited = parent.properties if parent else {}
         fields.update(inherited)
         self._definitions.merge(inherited, written.properties, definition.unit, into=fields, what="field")
-        entry, key = (
-            self._definitions.schema(s, definition.unit) if s is not None else None
-            for s in (written.entry_schema, written.key_schema)
-        )
         constraints = parent.constraints if parent else ()
         if written.constraints and made.base:
-            own = self._definitions.constrained(Schema(made.base), written.constraints)
+            own = self._definitions.schemas.constrained(Schema(made.base), written.constraints, constraints)
             constraints = (*constraints, *own.constraints)
         self._known[definition.name] = msgspec.structs.replace(
             made,
             constraints=constraints,
-            entry=entry or (parent.entry if parent else None),
-            key=key or (parent.key if parent else None),
+            entry=self._part(written.entry_schema, parent.entry if parent else None, definition, "entries"),
+            key=self._part(written.key_schema, parent.key if parent else None, definition, "keys"),
         )
 
+    def _part(
+        self, written: entities.SchemaDefinition | None, inherited: Schema | None, definition: Definition, what: str
+    ) -> Schema | None:
+        """The schema of entries or keys, which may only be closer than an inherited one."""
+        if written is None:
+            return inherited
+        schemas = self._definitions.schemas
+        own = schemas.schema(written, definition.unit)
+        if what == "keys":
+            schemas.check_key(own, written)
+        if inherited is None:
+            return own
+        name = f'{what} of data type "{definition.content.name}"'
+        return schemas.narrowed(inherited, own, name, written.type.span, None)
+
     def _check(self, written: entities.DataType, definition: Definition, parent: DataType | None) -> None:
-        if written.derived_from is None and not written.properties and not definition.unit.is_bundled:
-            self._diagnostics.error(
-                "empty-data-type",
-                f'data type "{written.name}" has neither derived_from nor properties',
-                written.span,
-                hint="derive it from another type or give it properties",
-            )
+        self._check_fields(written, definition, parent)
         if written.constraints and (parent is None or not parent.base):
             self._diagnostics.error(
                 "bad-constraint",
@@ -114,6 +150,31 @@ class DataTypes:
                     schema.span,
                     hint=f"only types derived from {' or '.join(sorted(bases))} have one",
                 )
+
+    def _check_fields(self, written: entities.DataType, definition: Definition, parent: DataType | None) -> None:
+        if written.properties and parent is not None and parent.base:
+            self._diagnostics.error(
+                "bad-schema",
+                f'data type "{written.name}" is derived from {parent.base} and cannot have properties',
+                written.span,
+                hint="give constraints instead, or derive it from a complex type",
+            )
+        if definition.unit.is_bundled or written.properties or is_lost(written.properties, ""):
+            return
+        if written.derived_from is None:
+            self._diagnostics.error(
+                "empty-data-type",
+                f'data type "{written.name}" has neither derived_from nor properties',
+                written.span,
+                hint="derive it from another type or give it properties",
+            )
+        elif written.properties is not None and not getattr(written.properties, "lost", None):
+            self._diagnostics.error(
+                "empty-data-type",
+                f'the properties of data type "{written.name}" are empty',
+                written.span,
+                hint="leave properties out, or name at least one",
+            )
 
     def _inherit_defaults(self, name: str) -> None:
         parent = self._fields.get(self._parents[name], {})

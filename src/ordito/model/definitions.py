@@ -10,14 +10,17 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
-from ordito.model.constraints import read_constraint
-from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
+from ordito.base.versions import NO_VERSION
+from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.schemas import Schemas
 from ordito.model.units import Unit, Units
 from ordito.model.values import PRIMITIVES, UNREADABLE, Values
-from ordito.source.nodes import Mapping, Node, Scalar, is_null
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
+from ordito.source.scalars import core_value
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries
-from ordito.syntax.expressions import Call, Value, is_static
+from ordito.syntax.expressions import calls
+from ordito.syntax.functions import call_in
 
 DEFINING = (
     "type",
@@ -33,67 +36,28 @@ DEFINING = (
 STATUSES = ("supported", "unsupported", "experimental", "deprecated")
 
 
+Defined = entities.PropertyDefinition | entities.AttributeDefinition
+Written = entities.SchemaDefinition | Defined
+
+
 class Definitions:
     """Makes definitions from what is written. Defaults are read at once, save those of data types, whose defaults may
     be values of types that come later: these wait for ``settle_defaults``."""
 
     def __init__(self, units: Units, values: Values, diagnostics: Diagnostics) -> None:
-        self._units = units
         self._values = values
         self._diagnostics = diagnostics
-        self._unsettled: dict[int, list[tuple[str, Node]]] = {}
+        self._schemas = Schemas(units, values, diagnostics)
+        self._unsettled: dict[int, list[tuple[str, Node | None]]] = {}
 
-    def schema(
-        self,
-        written: entities.SchemaDefinition | entities.PropertyDefinition | entities.AttributeDefinition,
-        unit: Unit,
-    ) -> Schema:
+    @property
+    def schemas(self) -> Schemas:
+        """What makes schemas."""
+        return self._schemas
+
+    def schema(self, written: Written, unit: Unit) -> Schema:
         """The schema that a definition with a type gives; ``UNREADABLE`` where the type does not exist."""
-        assert written.type is not None
-        name = self._type_name(written.type, unit)
-        entry = self.schema(written.entry_schema, unit) if written.entry_schema else None
-        key = self.schema(written.key_schema, unit) if written.key_schema else None
-        if name is None:
-            return UNREADABLE
-        base = self._values.data_types[name].base
-        for which, part, fitting in (
-            ("entry_schema", written.entry_schema, {"list", "map"}),
-            ("key_schema", written.key_schema, {"map"}),
-        ):
-            if part is not None and base not in fitting:
-                message = f"{which} has no meaning for the type {written.type.text}"
-                self._diagnostics.error(
-                    "bad-schema",
-                    message,
-                    part.span,
-                    hint=f"only types derived from {' or '.join(sorted(fitting))} have one",
-                )
-        schema = Schema(name, entry, key)
-        constraints = getattr(written, "constraints", None)
-        return self.constrained(schema, constraints) if constraints else schema
-
-    def constrained(self, schema: Schema, clauses: list[Node]) -> Schema:
-        """A schema with more constraints."""
-        if schema.type not in self._values.data_types:
-            return schema
-        base = self._values.base(schema)
-        plain = msgspec.structs.replace(schema, constraints=())
-
-        def convert(node: Node) -> Value:
-            value = self._values.read(node, plain, "the operand")
-            if is_static(value):
-                return value
-            self._diagnostics.error(
-                "bad-constraint",
-                "the operand of a constraint is a value, not a function",
-                node.span,
-                hint="write the value",
-            )
-            return None
-
-        read = (read_constraint(c, base, convert, self._diagnostics) for c in clauses)
-        added: tuple[Constraint, ...] = tuple(c for c in read if c is not None)
-        return msgspec.structs.replace(schema, constraints=(*schema.constraints, *added))
+        return self._schemas.schema(written, unit)
 
     def merge(
         self,
@@ -108,60 +72,115 @@ class Definitions:
         dictionary where others hold that already."""
         found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
-            found[name] = self._definition(name, item, inherited.get(name), unit, what)
-            self.remember_default(found, name, item)
+            known = inherited.get(name)
+            found[name] = self._definition(name, item, known, unit, what)
+            if known is not None and known.fixed:
+                self._refuse_value(known, item, what)
+            else:
+                self.remember_default(found, name, item)
+            self._remember_inherited(found, name, known)
         for name in written.lost if isinstance(written, Entries) else ():
-            found.setdefault(name, _unreadable(name))
+            found.setdefault(name, unreadable(name))
         if into is None:
             self.settle_defaults(found)
         return found
 
     def parameter(self, name: str, item: entities.PropertyDefinition, unit: Unit) -> PropertyDefinition:
-        """The definition of an input (§3.6.14), whose type may be left out: then it is a string."""
+        """The definition of an input (§3.6.14). Its type may be left out: then it is that of its value, or a string."""
         if item.type is not None or self.is_misspelt(item):
             return self._definition(name, item, None, unit, "input")
-        self._diagnostics.warning(
-            "untyped-input", f'input "{name}" has no type and is read as a string', item.span, hint="add type: string"
-        )
-        metadata = self._metadata(item.metadata)
-        return PropertyDefinition(
-            name,
-            Schema("string"),
-            item.required is not False,
-            fixed=item.value is not None,
-            description=item.description.text if item.description else "",
-            status=self._status(item.status) or "supported",
-            metadata=metadata,
-            span=item.span,
-        )
+        schema = STRING
+        if item.value is not None:
+            inferred = inferred_schema(item.value)
+            if inferred is None:
+                self._diagnostics.error(
+                    "missing-keyname",
+                    f'input "{name}" lacks "type"',
+                    item.span,
+                    hint="name the type of its value, which does not tell it",
+                )
+                return unreadable(name, item.span)
+            schema = inferred
+        else:
+            self._diagnostics.warning(
+                "untyped-input",
+                f'input "{name}" has no type and is read as a string',
+                item.span,
+                hint="add type: string",
+            )
+        if item.value is not item.at:
+            schema = self._schemas.refined(schema, item, unit, f'input "{name}"', None)
+        return self._new(name, item, schema, required=item.required is not False)
 
     def settle_defaults(self, owner: dict[str, PropertyDefinition]) -> None:
-        """Read the defaults of the definitions that were merged into ``owner``."""
+        """Read the defaults of the definitions that were merged into ``owner``, and check inherited ones anew where
+        their definitions have been refined."""
         for name, node in self._unsettled.pop(id(owner), ()):
             definition = owner[name]
-            value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
-            owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
+            if node is not None:
+                value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
+                owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
+            elif definition.has_default and definition.default is not None and definition.span is not None:
+                data_type = self._values.data_types.get(definition.schema.type)
+                if data_type is not None:
+                    what = f'the inherited value of "{name}"'
+                    self._values.check(definition.default, definition.schema, data_type, _Place(definition.span), what)
         self._values.forget(owner)
+
+    def unsettled(self, owner: dict[str, PropertyDefinition]) -> dict[str, bool]:
+        """The names in ``owner`` whose defaults wait to be read, and whether they are maps."""
+        waiting = self._unsettled.get(id(owner), ())
+        return {n: isinstance(d, Mapping) and not call_in(d) for n, d in waiting if d is not None}
+
+    def forget_defaults(self, owner: dict[str, PropertyDefinition]) -> None:
+        """Do not read the defaults that wait in ``owner``."""
+        self._unsettled.pop(id(owner), None)
+
+    def forget(self, owner: dict[str, PropertyDefinition]) -> None:
+        """Look at definitions anew: their defaults have changed."""
+        self._values.forget(owner)
+
+    def _refuse_value(self, inherited: PropertyDefinition, item: Defined, what: str) -> None:
+        """Report a value or default for what has a fixed value, which is final."""
+        if item.default is not None or getattr(item, "value", None) is not None:
+            self._diagnostics.error(
+                "fixed-value",
+                f'{what} "{inherited.name}" has a fixed value already',
+                item.span,
+                hint="remove it",
+                related=(Related("inherited from here", inherited.span),) if inherited.span else (),
+            )
+
+    def _remember_inherited(
+        self, owner: dict[str, PropertyDefinition], name: str, inherited: PropertyDefinition | None
+    ) -> None:
+        """Note an inherited default that must fit a refined schema, unless there is another one."""
+        if inherited is None or inherited.schema == owner[name].schema:
+            return
+        noted = self._unsettled.setdefault(id(owner), [])
+        if all(n != name for n, _ in noted[-1:]):
+            noted.append((name, None))
 
     def remember_default(
         self,
         owner: dict[str, PropertyDefinition],
         name: str,
-        item: entities.PropertyDefinition | entities.AttributeDefinition,
+        item: Defined,
     ) -> None:
         """Note the default of a definition that is in ``owner``, to be read when all types are known."""
         value = getattr(item, "value", None)
         node = item.default if value is None else value
-        if node is not None and not is_null(node):
+        if value is not None and item.default is not None:
+            self._diagnostics.warning(
+                "unused-default",
+                f'the default of "{name}" is never used, since it has a value',
+                item.default.span,
+                hint="remove default",
+            )
+        if node is not None and not is_null(node) and not self._is_no_version(node, owner[name]):
             self._unsettled.setdefault(id(owner), []).append((name, node))
 
-    def _type_name(self, written: Scalar, unit: Unit) -> str | None:
-        if written.text in PRIMITIVES:
-            return written.text
-        found = self._units.require("data", written, unit, PRIMITIVES)
-        return found.name if found is not None and found.name in self._values.data_types else None
-
-    def is_misspelt(self, item: entities.PropertyDefinition | entities.AttributeDefinition) -> bool:
+    def is_misspelt(self, item: Defined) -> bool:
         """Whether what looks like a value is a definition of which every keyname is misspelt; that is reported."""
         value = getattr(item, "value", None)
         if value is not item.at or not isinstance(value, Mapping) or not value.keys:
@@ -177,7 +196,7 @@ class Definitions:
     def _definition(
         self,
         name: str,
-        item: entities.PropertyDefinition | entities.AttributeDefinition,
+        item: Defined,
         inherited: PropertyDefinition | None,
         unit: Unit,
         what: str,
@@ -188,87 +207,66 @@ class Definitions:
                 self._diagnostics.error(
                     "missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint="name the type of its values"
                 )
-            return _unreadable(name, item.span)
-        schema = self.schema(item, unit) if item.type is not None else None
-        if schema is UNREADABLE:
-            return _unreadable(name, item.span)
+            return unreadable(name, item.span)
         required: bool | None = getattr(item, "required", None)
         if required is None and isinstance(item.at, Mapping) and "required" in item.at.values:
             required = inherited.required if inherited is not None else False  # what is written there was refused
-        metadata = self._metadata(item.metadata)
-        description = item.description.text if item.description else ""
-        status = self._status(item.status)
-        fixed = getattr(item, "value", None) is not None
         if known is None:
-            assert schema is not None
-            return PropertyDefinition(
-                name,
-                schema,
-                required=what != "attribute" and required is not False,
-                fixed=fixed,
-                description=description,
-                status=status or "supported",
-                metadata=metadata,
-                span=item.span,
-            )
-        return self._refined(known, item, schema, required, fixed, what)
+            schema = self.schema(item, unit)
+            if schema is UNREADABLE:
+                return unreadable(name, item.span)
+            return self._new(name, item, schema, required=what != "attribute" and required is not False)
+        return self._refined(known, item, required, unit, what)
+
+    def _new(self, name: str, item: Defined, schema: Schema, *, required: bool) -> PropertyDefinition:
+        return PropertyDefinition(
+            name,
+            schema,
+            required=required,
+            fixed=getattr(item, "value", None) is not None,
+            description=item.description.text if item.description else "",
+            status=self._status(item.status) or "supported",
+            metadata=self._metadata(item.metadata),
+            span=item.span,
+        )
 
     def _refined(
         self,
         inherited: PropertyDefinition,
-        item: entities.PropertyDefinition | entities.AttributeDefinition,
-        schema: Schema | None,
+        item: Defined,
         required: bool | None,
-        fixed: bool,
+        unit: Unit,
         what: str,
     ) -> PropertyDefinition:
-        related = (Related("inherited from here", inherited.span),) if inherited.span else ()
         name = inherited.name
-        if inherited.fixed and fixed:
-            self._diagnostics.error(
-                "fixed-value",
-                f'{what} "{name}" has a fixed value already',
-                item.span,
-                hint="remove it",
-                related=related,
-            )
-        merged = inherited.schema
-        if schema is not None:
-            kinds = self._values.data_types[schema.type].kinds
-            if inherited.schema.type not in kinds:
-                self._diagnostics.error(
-                    "bad-refinement",
-                    f'{what} "{name}" is of type {inherited.schema.type} and cannot become {schema.type}',
-                    item.type.span if item.type else item.span,
-                    hint=f"use {inherited.schema.type} or a type derived from it",
-                    related=related,
-                )
-            else:
-                merged = Schema(
-                    schema.type,
-                    schema.entry or merged.entry,
-                    schema.key or merged.key,
-                    (*merged.constraints, *schema.constraints),
-                )
-        elif getattr(item, "constraints", None):
-            merged = self.constrained(merged, item.constraints)  # type: ignore[union-attr,arg-type]
+        schema = inherited.schema
+        if isinstance(item, entities.AttributeDefinition) or item.value is not item.at:
+            schema = self._schemas.refined(schema, item, unit, f'{what} "{name}"', inherited.span)
+        if schema is UNREADABLE:
+            return unreadable(name, item.span)
         if required is False and inherited.required:
             self._diagnostics.error(
                 "bad-refinement",
                 f'{what} "{name}" is required and cannot become optional',
                 item.span,
                 hint="leave required: out, or give a default",
-                related=related,
+                related=(Related("inherited from here", inherited.span),) if inherited.span else (),
             )
         return msgspec.structs.replace(
             inherited,
-            schema=merged,
+            schema=schema,
             required=inherited.required or required is True,
-            fixed=inherited.fixed or fixed,
+            fixed=inherited.fixed or getattr(item, "value", None) is not None,
             description=item.description.text if item.description else inherited.description,
-            metadata={**inherited.metadata, **{k: v.text for k, v in (item.metadata or {}).items()}},
+            metadata={**inherited.metadata, **self._metadata(item.metadata)},
             status=self._status(item.status) or inherited.status,
             span=item.span,
+        )
+
+    def _is_no_version(self, node: Node, definition: PropertyDefinition) -> bool:
+        """Whether a value is version zero, which means that there is none (§3.3.2.4)."""
+        return (
+            isinstance(node, Scalar) and node.text in NO_VERSION and self._values.base(definition.schema) == "version"
         )
 
     def _metadata(self, written: MappingType[str, Scalar] | None) -> dict[str, str]:
@@ -290,14 +288,44 @@ class Definitions:
         return written.text if written else ""
 
 
-def _unreadable(name: str, span: Span | None = None) -> PropertyDefinition:
+class _Place(msgspec.Struct, frozen=True):
+    """Where something stands that has no node of its own."""
+
+    span: Span
+
+
+def unreadable(name: str, span: Span | None = None) -> PropertyDefinition:
     """Stands for a definition that is written but could not be read: any value is taken without a word."""
     return PropertyDefinition(name, UNREADABLE, required=False, span=span)
 
 
 def literal_default(definition: PropertyDefinition) -> Span | None:
-    """The place of an attribute definition whose default is literal data (§3.6.12: it should be computed)."""
-    return definition.span if definition.has_default and not isinstance(definition.default, Call) else None
+    """The place of an attribute definition whose default is not computed from other attributes or from what operations
+    return, as it should be (§3.6.12)."""
+    if not definition.has_default or definition.default is None:
+        return None
+    computed = any(call.function in ACTUAL for call in calls(definition.default))
+    return None if computed else definition.span
+
+
+ACTUAL = frozenset({"get_attribute", "get_operation_output"})
+"""The functions that tell what is, not what is wanted."""
+
+
+def inferred_schema(node: Node) -> Schema | None:
+    """The schema that a value without a declared type shows by itself; None where it shows none."""
+    if isinstance(node, Scalar):
+        kind = INFERRED.get(type(core_value(node)))
+        return Schema(kind) if kind is not None else None
+    entries = node.items if isinstance(node, Sequence) else [*node.values.values()]
+    schemas = [inferred_schema(e) for e in entries]
+    if any(s != schemas[0] or s is None for s in schemas):
+        return None
+    return Schema("list" if isinstance(node, Sequence) else "map", schemas[0] if schemas else STRING)
+
+
+STRING = Schema("string")
+INFERRED: dict[type, str] = {str: "string", int: "integer", float: "float", bool: "boolean"}
 
 
 def primitive_types() -> dict[str, DataType]:

@@ -325,7 +325,7 @@ class Types:
                 warned.add(id(span))
                 self._diagnostics.warning(
                     "literal-attribute",
-                    f'attribute "{definition.name}" has a fixed default; attributes are found at run time',
+                    f'attribute "{definition.name}" has a fixed default, but is found at run time',
                     span,
                     hint="make it a property, or map an operation's output to it",
                 )

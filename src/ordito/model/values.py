@@ -69,6 +69,7 @@ class Values:
         self.found_calls: list[Call] = []
         self.inputs: MappingType[str, PropertyDefinition] = {}
         self._completions: dict[int, _Completion] = {}
+        self._warned: dict[int, PropertyDefinition] = {}
         self._rules: dict[str, tuple[DataRule, ...]] = {}
 
     def base(self, schema: Schema) -> str:
@@ -420,12 +421,25 @@ class Values:
             )
             return definition.default
         if definition.status != "supported":
-            self.diagnostics.warning("status", f'{part} "{key.text}" is {definition.status}', key.span)
+            self.note_status(definition, part, key)
         if is_null(value) and definition.schema.type != "null":
             return self._nothing(definition, key, part)
         if type(value) is Scalar and value.text in NO_VERSION and self.base(definition.schema) == "version":
             return self._nothing(definition, key, part)
         return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
+
+    def note_status(self, definition: PropertyDefinition, part: str, place: Placed) -> None:
+        """Warn of what is given a value and is not supported (R-3.6.10-4), once for each definition."""
+        if definition.status == "supported" or id(definition) in self._warned:
+            return
+        self._warned[id(definition)] = definition
+        self.diagnostics.warning(
+            "status",
+            f'{part} "{definition.name}" is {definition.status}',
+            place.span,
+            hint=STATUS_HINTS.get(definition.status, ""),
+            related=(Related("defined here", definition.span),) if definition.span else (),
+        )
 
     def attributes(
         self, node: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
@@ -445,12 +459,33 @@ class Values:
         return found
 
     def _attribute_value(self, node: Node, definition: PropertyDefinition) -> Node:
-        """The value in an attribute assignment, which may be written beside a description."""
-        extended = isinstance(node, Mapping) and "value" in node.values and node.values.keys() <= EXTENDED
-        if extended and self.base(definition.schema) not in {"map", ""}:
-            assert isinstance(node, Mapping)
-            return node.values["value"]
+        """The value in an attribute assignment, which may be written beside a description (§3.6.13.2.2). Where the
+        attribute is a map or complex, what is written is plain data unless only the value in it fits (AMBIG-18)."""
+        if not isinstance(node, Mapping) or "value" not in node.values or not node.values.keys() <= EXTENDED:
+            return node
+        inner = node.values["value"]
+        if self.base(definition.schema) not in {"map", ""} or definition.schema.type not in self.data_types:
+            return inner
+        if not self._fits(inner, definition.schema):
+            return node
+        if not self._fits(node, definition.schema):
+            return inner
+        self.diagnostics.warning(
+            "ambiguous-value",
+            f'attribute "{definition.name}": this may be a value with a description, or all of it may be the value',
+            node.span,
+            hint="it is taken as the value; to give a value with a description, move the description to a comment",
+        )
         return node
+
+    def _fits(self, node: Node, schema: Schema) -> bool:
+        """Whether a node can be read as a value of a schema; nothing is reported."""
+        kept, self.diagnostics = self.diagnostics, Diagnostics()
+        calls_before = len(self.found_calls)
+        self.read(node, schema, "it")
+        kept, self.diagnostics = self.diagnostics, kept
+        del self.found_calls[calls_before:]
+        return not kept.has_errors
 
     def _nothing(self, definition: PropertyDefinition, key: Scalar, part: str) -> Value:
         if definition.required and not definition.has_default:
@@ -475,6 +510,11 @@ def _valid_value(value: Value, constraint: Constraint) -> str:
     return f'did you mean "{near[0]}"?' if near else ""
 
 
+STATUS_HINTS = {
+    "deprecated": "look for what replaces it: a later version will not have it",
+    "experimental": "it may change or vanish in a later version",
+    "unsupported": "its value may have no effect",
+}
 EXTENDED = {"description", "value"}
 UNBOUNDED = "UNBOUNDED"
 STRING = Schema("string")

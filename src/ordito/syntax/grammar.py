@@ -135,7 +135,7 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
     keys = grammar.keys
     if not isinstance(node, Mapping):
         return _read_short(entity, node, grammar, reading, key)
-    if entity.VALUE and entity.SHORT in keys and keys.keys().isdisjoint(node.values):
+    if entity.VALUE and entity.SHORT in keys and _is_value(node, keys):
         return entity(at=node, key=key, **{entity.SHORT: node})
     if entity.BARE and OPERATION_SECTIONS.isdisjoint(node.values):
         node = _gather_bare(entity, node, keys, reading)
@@ -154,6 +154,18 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
     if any(fields[field] is None for _, field in grammar.required):
         return None
     return entity(at=node, key=key, **fields)
+
+
+def _is_value(node: Mapping, keys: MappingType[str, object]) -> bool:
+    """Whether a map in the place of a definition is a value: something in it is no keyname, nor a slip of one, and it
+    has none of the keynames that make a definition."""
+    if not node.values or not SURELY_DEFINING.isdisjoint(node.values):
+        return False
+    strange = [name for name in node.values if name not in keys]
+    return len(strange) == len(node.values) or any(not nearest(name, keys) for name in strange)
+
+
+SURELY_DEFINING = frozenset({"type", "value"})
 
 
 def _read_short(
