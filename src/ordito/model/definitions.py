@@ -59,6 +59,10 @@ class Definitions:
         """The schema that a definition with a type gives; ``UNREADABLE`` where the type does not exist."""
         return self._schemas.schema(written, unit)
 
+    def constrained(self, schema: Schema, clauses: list[Node]) -> Schema:
+        """A schema with the constraints of a filter or an assertion, which may ask for anything."""
+        return self._schemas.constrained(schema, clauses, narrow=False)
+
     def merge(
         self,
         inherited: MappingType[str, PropertyDefinition],

@@ -70,8 +70,11 @@ class Schemas:
         )
         return Schema(made.type, entry, key, (*inherited.constraints, *made.constraints))
 
-    def constrained(self, schema: Schema, clauses: list[Node], inherited: tuple[Constraint, ...] = ()) -> Schema:
-        """A schema with more constraints, which may only narrow ``inherited`` ones."""
+    def constrained(
+        self, schema: Schema, clauses: list[Node], inherited: tuple[Constraint, ...] = (), *, narrow: bool = True
+    ) -> Schema:
+        """A schema with more constraints, which may only narrow those of its type and ``inherited`` ones where
+        ``narrow``: filters may ask for anything."""
         data_type = self._values.data_types.get(schema.type)
         if data_type is None:
             return schema
@@ -91,7 +94,8 @@ class Schemas:
 
         read = (read_constraint(c, data_type.base, convert, self._diagnostics) for c in clauses)
         added: tuple[Constraint, ...] = tuple(c for c in read if c is not None)
-        self._check_ranges(added, (*inherited, *data_type.constraints), data_type.base)
+        if narrow:
+            self._check_ranges(added, (*inherited, *data_type.constraints), data_type.base)
         return msgspec.structs.replace(schema, constraints=(*schema.constraints, *added))
 
     def _made(self, name: str | None, written: Written, unit: Unit) -> Schema:
