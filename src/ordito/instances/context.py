@@ -16,6 +16,8 @@ class Context(msgspec.Struct, frozen=True):
     In a node template: ``node`` and, where there is one, the ``instance``. In a relationship: the ``relationship``
     with the ids of the two ends, "" where an end is not known. In the topology's outputs: nothing of these;
     ``chosen`` then gives, by node, the instance that stands for it.
+    ``inputs`` are further inputs that ``get_input`` finds before those of the topology: those of an imperative workflow
+    (§7.3.6). They hold for what is written there, not for values elsewhere that it refers to.
     """
 
     node: str = ""
@@ -24,6 +26,7 @@ class Context(msgspec.Struct, frozen=True):
     source: str = ""
     target: str = ""
     chosen: Mapping[str, str] = {}
+    inputs: Mapping[str, object] = {}
 
 
 class Nothing(msgspec.Struct, frozen=True):

@@ -30,6 +30,11 @@ class NodeEntity(msgspec.Struct, frozen=True):
         return self.instance or self.template.name
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What no other entity has."""
+        return self.template.name, self.instance
+
+    @property
     def context(self) -> Context:
         """The context of values written in it."""
         return Context(node=self.template.name, instance=self.instance)
@@ -52,6 +57,11 @@ class LinkEntity(msgspec.Struct, frozen=True):
         return link_id(r.key, r.source, self.source, self.target) if self.source and self.target else r.key
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What no other entity has."""
+        return self.relationship.key, self.source, self.target
+
+    @property
     def context(self) -> Context:
         """The context of values written in it."""
         return Context(relationship=self.relationship, source=self.source, target=self.target)
@@ -69,6 +79,7 @@ class Entities:
     def __init__(self, service: Service, snapshot: Snapshot) -> None:
         self.service = service
         self.snapshot = snapshot
+        self._of_type: dict[str, list[str]] = {}
         self._below: dict[str, dict[str, list[str]]] = {}
         self._read = 0
 
@@ -144,6 +155,14 @@ class Entities:
                 if len(same) == 1:
                     return (same[0],)
         return ids
+
+    def nodes_of_type(self, kind: str) -> list[str]:
+        """The names of the nodes of a type, or of one derived from it, in declared order."""
+        if not self._of_type:
+            for node in self.service.nodes.values():
+                for each in node.kinds:
+                    self._of_type.setdefault(each, []).append(node.name)
+        return self._of_type.get(kind, [])
 
     def hosts_of(self, instance: str) -> list[str]:
         """The instances that host an instance, directly and in turn, the nearest first."""

@@ -7,15 +7,16 @@ found, and reported with every value on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 
 from ordito.base.span import Span
 from ordito.instances.context import Context, Copy, EvaluationError, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
+from ordito.instances.known import MOST_SIZE, Known
 from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
 from ordito.instances.records import Data, Snapshot, end_id
 from ordito.instances.text import as_text, is_plain
-from ordito.model.operation import Interface
+from ordito.model.interface_names import interface_named
 from ordito.model.service import Service
 from ordito.syntax.expressions import Call, Value, is_static
 
@@ -47,6 +48,8 @@ class Evaluator:
         self.root = root
         self.scratch = scratch
         self.entities = Entities(service, snapshot)
+        self._known = Known()
+        self._as_of = len(snapshot.changes)
 
     def evaluate(self, value: Value, context: Context, trace: Trace | None = None) -> Data | Nothing:
         """The data that a value comes to, or ``Nothing`` where it comes to nothing.
@@ -55,64 +58,71 @@ class Evaluator:
         """
         if isinstance(value, str | int | float) or value is None:
             return value
-        return self._run(Ask(value, context), trace or Trace())
+        if trace is not None:
+            return self._run(Ask(value, context), trace, Known())
+        # Nobody asks what was looked at, so what earlier evaluations found is used as long as nothing has changed.
+        now = len(self.snapshot.changes)
+        if self._as_of != now:
+            self._as_of, self._known = now, Known()
+        return self._run(Ask(value, context), Trace(), self._known)
 
-    def _run(self, first: Ask, trace: Trace) -> Answer:
+    def _run(self, first: Ask, trace: Trace, known: Known) -> Answer:
         lookup = Lookup(self.entities, trace)
-        stack: list[tuple[Steps, str]] = []
-        names: dict[str, None] = {}
+        stack: list[tuple[Steps, Ask]] = []
+        names: dict[tuple[object, ...], str] = {}
         asked: Ask | None = first
         answer: Answer = None
         while True:
             if asked is not None:
-                if isinstance(asked.value, Call | list | dict) and not is_static(asked.value):
-                    if asked.name:
-                        if asked.name in names:
-                            raise _cycle(names, asked)
-                        names[asked.name] = None
-                    stack.append((self._steps(asked.value, asked.context, lookup), asked.name))
-                    if len(stack) > MOST_OPEN_VALUES:
-                        raise EvaluationError("too many values wait for each other", _span(first.value))
+                if asked.key is not None and asked.key in known.answers:
+                    answer = known.answers[asked.key]
+                elif isinstance(asked.value, Call | list | dict) and not is_static(asked.value):
+                    _open(names, asked)
+                    stack.append((self._steps(asked.value, asked.context, lookup, known), asked))
                     answer = None
                 else:
                     answer = asked.value
             if not stack:
                 return answer
-            steps, name = stack[-1]
+            steps, waiting = stack[-1]
             try:
                 asked = steps.send(answer)
             except StopIteration as end:
                 stack.pop()
-                names.pop(name, None)
                 asked, answer = None, end.value
+                if waiting.key is not None:
+                    del names[waiting.key]
+                    known.answers[waiting.key] = answer
 
-    def _steps(self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup) -> Steps:
+    def _steps(
+        self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup, known: Known
+    ) -> Steps:
         if isinstance(value, Call):
             return FUNCTIONS[value.function](self, value, context, lookup)
-        return _list(value, context) if isinstance(value, list) else _map(value, context)
+        return _list(value, context, known) if isinstance(value, list) else _map(value, context, known)
 
 
 # ------------------------------------------------------------------------------------------------- containers
 
 
-def _list(value: list[Value], context: Context) -> Steps:
-    found: list[Data] = []
+def _list(value: list[Value], context: Context, known: Known) -> Steps:
+    found: list[object] = []
     for entry in value:
         data = yield Ask(entry, context)
         if isinstance(data, Nothing):
             return data
         found.append(data)
-    return found
+    return known.bounded(found)
 
 
-def _map(value: dict[str, Value], context: Context) -> Steps:
-    found: dict[str, Data] = {}
+def _map(value: dict[str, Value], context: Context, known: Known) -> Steps:
+    found: dict[str, object] = {}
     for key, entry in value.items():
         data = yield Ask(entry, context)
         if isinstance(data, Nothing):
             return data
         found[key] = data
-    return found
+    return known.bounded(found)
 
 
 # ------------------------------------------------------------------------------------------------------- text
@@ -125,7 +135,7 @@ def _concat(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
         if isinstance(data, Nothing):
             return data
         texts.append(_text(data, call))
-    return "".join(texts)
+    return _joined("", texts, call)
 
 
 def _join(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
@@ -139,7 +149,7 @@ def _join(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
         delimiter = yield Ask(call.arguments[1], context)
     if isinstance(delimiter, Nothing):
         return delimiter
-    return _text(delimiter, call).join(_text(item, call) for item in items)
+    return _joined(_text(delimiter, call), [_text(item, call) for item in items], call)
 
 
 def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
@@ -163,6 +173,13 @@ def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     return parts[index]
 
 
+def _joined(delimiter: str, texts: list[str], call: Call) -> str:
+    """Texts put together, as far as that does not become too large."""
+    if sum(map(len, texts)) + len(delimiter) * len(texts) > MOST_SIZE:
+        raise EvaluationError(f"a text becomes longer than {MOST_SIZE:,} characters", call.span, "join less")
+    return delimiter.join(texts)
+
+
 def _text(data: Answer, call: Call) -> str:
     if not is_plain(data):
         raise EvaluationError(f"{call.function} puts texts together, and this is {_kind(data)}", call.span)
@@ -181,17 +198,23 @@ def _kind(data: Answer) -> str:
 
 
 def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
-    name, *rest = _path(call)
-    if name not in evaluator.inputs:
+    path = yield from _path(call, context)
+    if isinstance(path, Nothing):
+        return path
+    name, *rest = path
+    inputs = context.inputs if name in context.inputs else evaluator.inputs
+    if name not in inputs:
         if name not in evaluator.service.inputs:
             raise EvaluationError(f'there is no input named "{name}"', call.span)
         return Nothing(f'input "{name}" has no value')
-    value = yield Ask(evaluator.inputs[str(name)], context, f"input {name}")  # type: ignore[arg-type]
-    return lookup.nested(value, tuple(rest), (name, *rest), _own(evaluator, context), call.span)
+    return lookup.nested(inputs[str(name)], tuple(rest), path, _own(evaluator, context), call.span)
 
 
 def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
-    name, *path = _path(call)
+    arguments = yield from _path(call, context)
+    if isinstance(arguments, Nothing):
+        return arguments
+    name, *path = arguments
     if name == "HOST":
         return (yield from lookup.property_of_hosts(_hosted(evaluator, call, context), tuple(path), call.span))
     entity = evaluator.entities.find_template(str(name), context, call.span, lookup.trace)
@@ -199,7 +222,10 @@ def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lo
 
 
 def _get_attribute(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
-    name, *path = _path(call)
+    arguments = yield from _path(call, context)
+    if isinstance(arguments, Nothing):
+        return arguments
+    name, *path = arguments
     if name == "HOST":
         return (yield from lookup.attribute_of_hosts(_hosted(evaluator, call, context), tuple(path), call.span))
     entity = evaluator.entities.find(str(name), context, call.span, lookup.trace)
@@ -209,7 +235,7 @@ def _get_attribute(evaluator: Evaluator, call: Call, context: Context, lookup: L
 
 
 def _get_operation_output(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
-    name, interface, operation, output = (str(a) for a in _path(call))
+    name, interface, operation, output = (str(a) for a in call.arguments)
     if name == "HOST":
         raise EvaluationError("HOST cannot be used in get_operation_output", call.span, "use the node's name")
     yield from ()
@@ -229,9 +255,21 @@ def _get_operation_output(evaluator: Evaluator, call: Call, context: Context, lo
     return Nothing(f"{key} of {entity.id} has not been carried out")
 
 
-def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
-    name, artifact_name, *rest = _path(call)
+def _get_nodes_of_type(evaluator: Evaluator, call: Call, _: Context, lookup: Lookup) -> Steps:
+    """The ids of all instances of nodes of a type, or of one derived from it."""
     yield from ()
+    found: list[object] = []
+    for name in evaluator.entities.nodes_of_type(str(call.arguments[0])):
+        lookup.trace.reads.add(f"#{name}")
+        found.extend(evaluator.snapshot.ids_of(name))
+    return found
+
+
+def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    arguments = yield from _path(call, context)
+    if isinstance(arguments, Nothing):
+        return arguments
+    name, artifact_name, *rest = arguments
     entity: Entity | None
     if name == "HOST":
         entity = evaluator.entities.host(_hosted(evaluator, call, context))
@@ -267,16 +305,21 @@ def _flag(written: str | int, call: Call) -> bool:
     return flags[str(written)]
 
 
-def _path(call: Call) -> Path:
-    """The arguments of a function that takes names and indexes."""
+def _path(call: Call, context: Context) -> Generator[Ask, Answer, Path | Nothing]:
+    """The arguments of a function that takes names and indexes, those evaluated that are calls."""
     found: list[str | int] = []
     for argument in call.arguments:
-        if isinstance(argument, bool):
-            found.append("true" if argument else "false")
-        elif isinstance(argument, str | int):
-            found.append(argument)
+        part: Answer = argument
+        if isinstance(argument, Call):
+            part = yield Ask(argument, context)
+        if isinstance(part, Nothing):
+            return part
+        if isinstance(part, bool):
+            found.append("true" if part else "false")
+        elif isinstance(part, str | int):
+            found.append(part)
         else:
-            raise EvaluationError(f"{call.function} takes names and indexes", call.span)
+            raise EvaluationError(f"{call.function} takes names and indexes, and this is {_kind(part)}", call.span)
     return tuple(found)
 
 
@@ -303,24 +346,21 @@ def _output_holders(entity: Entity) -> tuple[str, ...]:
     return entity.id, end_id(key, entity.source, "source"), end_id(key, entity.target, "target")
 
 
-def interface_named(interfaces: Mapping[str, Interface], name: str) -> Interface | None:
-    """The interface that a name means: its symbolic name, else the full or short name of its type, in any case."""
-    if name in interfaces:
-        return interfaces[name]
-    wanted = name.casefold()
-    for interface in interfaces.values():
-        forms = {interface.name.casefold()}
-        for kind in interface.kinds:
-            forms |= {kind.casefold(), kind.rpartition(".")[2].casefold()}
-        if wanted in forms or (":" in wanted and wanted.rpartition(":")[2] in forms):
-            return interface
-    return None
+def _open(names: dict[tuple[object, ...], str], asked: Ask) -> None:
+    """Note that a value is being evaluated. Raises ``EvaluationError`` where it is already."""
+    if asked.key is not None:
+        if asked.key in names:
+            raise _cycle(names, asked)
+        names[asked.key] = asked.name
+        if len(names) > MOST_OPEN_VALUES:
+            raise EvaluationError("too many values wait for each other", _span(asked.value))
 
 
-def _cycle(names: Mapping[str, None], asked: Ask) -> EvaluationError:
-    open_names = list(names)
-    circle = [*open_names[open_names.index(asked.name) :], asked.name]
-    return EvaluationError(f"a value depends on itself: {' -> '.join(circle)}", _span(asked.value))
+def _cycle(names: Mapping[tuple[object, ...], str], asked: Ask) -> EvaluationError:
+    """Every value of a circle, the one first that was asked for first."""
+    keys = list(names)
+    circle = [names[k] for k in keys[keys.index(asked.key or ()) :]]
+    return EvaluationError(f"a value depends on itself: {' -> '.join([*circle, circle[0]])}", _span(asked.value))
 
 
 def _span(value: Value) -> Span | None:
@@ -337,6 +377,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_property": _get_property,
     "get_attribute": _get_attribute,
     "get_operation_output": _get_operation_output,
+    "get_nodes_of_type": _get_nodes_of_type,
     "get_artifact": _get_artifact,
 }
 

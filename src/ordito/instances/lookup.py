@@ -31,11 +31,13 @@ Path = tuple[str | int, ...]
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """A request for a value in a context; ``name`` tells people which value it is, and cycles are found by it."""
+    """A request for a value in a context. ``name`` tells people which value it is; by ``key`` cycles are found, and a
+    value that is asked for again is known, None for a value that nobody else can ask for."""
 
     value: Value
     context: Context
     name: str = ""
+    key: tuple[object, ...] | None = None
 
 
 Answer = object
@@ -82,9 +84,9 @@ class Lookup:
     def _property(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         name, rest = str(path[0]), path[1:]
         holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
-        found = yield from self._value(holder.properties, holder.definitions, name, entity)
+        found = yield from self._value(holder.properties, holder.definitions, name, entity, path, span)
         if found is not MISSING:
-            return self.nested(found, rest, path, entity, span)
+            return found
         if isinstance(entity, NodeEntity) and rest:
             capability = entity.template.capabilities.get(name)
             if capability is not None:
@@ -97,10 +99,11 @@ class Lookup:
     def _property_of_capability(
         self, capability: Capability, path: Path, entity: NodeEntity, span: Span | None
     ) -> Steps:
-        found = yield from self._value(
-            capability.properties, capability.definitions, str(path[0]), entity, prefix=f"{capability.name}."
+        return (
+            yield from self._value(
+                capability.properties, capability.definitions, str(path[0]), entity, path, span, f"{capability.name}."
+            )
         )
-        return found if found is MISSING else self.nested(found, path[1:], path, entity, span)
 
     def _property_by_requirement(self, entity: NodeEntity, requirement: str, path: Path, span: Span | None) -> Steps:
         for relationship in entity.template.requirements:
@@ -114,9 +117,9 @@ class Lookup:
             if capability is not None:
                 found = yield from self._property_of_capability(capability, path, target, span)
             if found is MISSING:
-                found = yield from self._value(template.properties, template.definitions, str(path[0]), target)
-                if found is not MISSING:
-                    found = self.nested(found, path[1:], path, target, span)
+                found = yield from self._value(
+                    template.properties, template.definitions, str(path[0]), target, path, span
+                )
             if found is not MISSING:
                 return found
         return MISSING
@@ -156,10 +159,11 @@ class Lookup:
     def _attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         name, rest = str(path[0]), path[1:]
         own = self._built_in(entity, name)
-        if own is MISSING:
-            own = yield from self._own_attribute(entity, name)
         if own is not MISSING:
             return self.nested(own, rest, path, entity, span)
+        own = yield from self._own_attribute(entity, path, span)
+        if own is not MISSING:
+            return own
         if isinstance(entity, LinkEntity):
             return MISSING
         if rest:
@@ -173,16 +177,17 @@ class Lookup:
                 return found
         return (yield from self._attribute_of_endpoints(entity, path, span))
 
-    def _own_attribute(self, entity: Entity, name: str) -> Steps:
+    def _own_attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         """What is recorded, else what the template says, else the property of that name."""
+        name = str(path[0])
         for holder_id in self._holders(entity):
             recorded = self.entities.snapshot.attributes.get(holder_id)
             if recorded is not None and name in recorded:
-                return recorded[name]
+                return self.nested(recorded[name], path[1:], path, entity, span)
         holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
         if name in holder.attributes:
-            return (yield Ask(holder.attributes[name], entity.context, f"{entity.id}.{name}"))
-        found = yield from self._value(holder.properties, holder.definitions, name, entity)
+            return (yield from self._value(holder.attributes, {}, name, entity, path, span))
+        found = yield from self._value(holder.properties, holder.definitions, name, entity, path, span)
         if found is MISSING and name in holder.attribute_definitions:
             return Nothing(f'attribute "{name}" of {entity.id} has no value yet')
         return found
@@ -230,16 +235,12 @@ class Lookup:
         key = f"{capability.name}::{name}"
         if key in recorded:
             return self.nested(recorded[key], path[1:], path, entity, span)
-        found: Answer
-        if name in capability.attributes:
-            found = yield Ask(capability.attributes[name], entity.context, f"{entity.id}.{capability.name}.{name}")
-        else:
-            found = yield from self._value(
-                capability.properties, capability.definitions, name, entity, prefix=f"{capability.name}."
-            )
+        own = name in capability.attributes
+        values = capability.attributes if own else capability.properties
+        found = yield from self._value(values, capability.definitions, name, entity, path, span, f"{capability.name}.")
         if found is MISSING and name in capability.attribute_definitions:
             found = Nothing(f'attribute "{name}" of capability "{capability.name}" of {entity.id} has no value yet')
-        return found if found is MISSING else self.nested(found, path[1:], path, entity, span)
+        return found
 
     def _attribute_by_requirement(self, entity: NodeEntity, requirement: str, path: Path, span: Span | None) -> Steps:
         for relationship in entity.template.requirements:
@@ -253,9 +254,9 @@ class Lookup:
             if capability is not None:
                 found = yield from self._attribute_of_capability(capability, path, target, span)
             if found is MISSING:
-                found = yield from self._own_attribute(target, str(path[0]))
-                if found is MISSING:
-                    found = self._built_in(target, str(path[0]))
+                found = yield from self._own_attribute(target, path, span)
+            if found is MISSING:
+                found = self._built_in(target, str(path[0]))
                 if found is not MISSING:
                     found = self.nested(found, path[1:], path, target, span)
             if found is not MISSING:
@@ -308,17 +309,38 @@ class Lookup:
         definitions: Mapping[str, PropertyDefinition],
         name: str,
         entity: Entity,
-        *,
+        path: Path,
+        span: Span | None,
         prefix: str = "",
     ) -> Steps:
-        if name in values:
-            value = values[name]
-            if isinstance(value, str | int | float):
-                return value
-            return (yield Ask(value, entity.context, f"{entity.id}.{prefix}{name}"))
-        if name in definitions:
-            return Nothing(f'"{prefix}{name}" of {entity.id} is not set')
-        return MISSING
+        """A value that the documents give, and what is inside it where the path goes on after the name.
+
+        Only that part is evaluated to which the path leads, as far as it is written as a list or map.
+        """
+        if name not in values:
+            if name in definitions:
+                return Nothing(f'"{prefix}{name}" of {entity.id} is not set')
+            return MISSING
+        value, rest = values[name], path[1:]
+        inner = f"{prefix}{name}"
+        while rest and isinstance(value, list | dict):
+            part = self._written(value, rest[0], entity, span)
+            if part is MISSING:
+                break
+            value, inner, rest = part, f"{inner}.{rest[0]}", rest[1:]  # type: ignore[assignment]
+        answer: Answer = value
+        if not isinstance(value, str | int | float):
+            answer = yield Ask(value, entity.context, f"{entity.id}.{inner}", (*entity.key, id(value)))
+        return self.nested(answer, rest, path, entity, span)
+
+    def _written(
+        self, value: list[Value] | dict[str, Value], place: str | int, entity: Entity, span: Span | None
+    ) -> object:
+        """What is written at a place of a list or map, ``MISSING`` where it has none."""
+        if isinstance(value, dict):
+            return value.get(str(place), MISSING)
+        index = self._index(place, entity, span)
+        return value[index] if index is not None and 0 <= index < len(value) else MISSING
 
     def nested(self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None) -> Answer:
         """The value inside a list, map or complex value that further names and indexes lead to."""

@@ -30,6 +30,7 @@ def bind_inputs(
     value are left out.
     """
     values = Values(service.data_types, diagnostics)
+    values.literal = True
     bound: dict[str, Value] = {}
     for name, value in given.items():
         definition = service.inputs.get(name)

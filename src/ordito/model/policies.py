@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.groups import Groups
 from ordito.model.imperative import EventFilter, Policy, Trigger
+from ordito.model.places import Place
 from ordito.model.policy_types import PolicyShape
-from ordito.model.references import Place, References
+from ordito.model.references import References
 from ordito.model.schema import Schema
 from ordito.model.service import NodeTemplate
 from ordito.model.subjects import Holder, Subject, of_capability, of_node

@@ -1,52 +1,46 @@
 """What function calls refer to: every entity, property, attribute, artifact and operation that a call names must
-exist (chapter 4), which is known before anything runs."""
+exist, and what it gives must be what its place needs (chapter 4), which is known before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as MappingType
-from itertools import islice
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics
-from ordito.model.operation import Interface, Notification, Operation
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Span
+from ordito.model.call_faults import CallFaults
+from ordito.model.interface_names import interface_named
+from ordito.model.places import Place
+from ordito.model.reach import Reach
+from ordito.model.results import fits, shown
 from ordito.model.schema import PropertyDefinition, Schema
-from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.types import Types
+from ordito.model.units import Units
 from ordito.model.values import STRING
-from ordito.syntax.entries import EntryList, is_lost
-from ordito.syntax.expressions import Call, Value
+from ordito.source.nodes import Scalar
+from ordito.syntax.entries import is_lost
+from ordito.syntax.expressions import Call, Needs, Value
+from ordito.syntax.functions import FUNCTIONS
 from ordito.syntax.topology import TopologyTemplate
 
-ENDPOINT = "tosca.capabilities.Endpoint"
 INDEX = "INDEX"
-MOST_LISTED = 8
-
-
-class Place(msgspec.Struct, frozen=True):
-    """Where a call stands: in a node template, in a relationship, or in neither (outputs)."""
-
-    node: NodeTemplate | None = None
-    relationship: Relationship | None = None
-    inputs: MappingType[str, PropertyDefinition] = {}
-    """Inputs that come before those of the topology: of the workflow around it (§7.3.6)."""
-
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """The keywords that mean something here (§4.1)."""
-        if self.node is not None:
-            return ("SELF", "HOST")
-        return ("SELF", "SOURCE", "TARGET") if self.relationship is not None else ()
 
 
 class References:
-    """Checks calls against a whole topology."""
+    """Checks calls against a whole topology.
+
+    ``check_all`` is the one door: whoever reads values with calls in them gives it the calls and the ``Place`` where
+    they stand, whose ``inputs`` may add to those of the topology.
+    """
 
     def __init__(
         self,
         topology: TopologyTemplate,
         types: Types,
+        units: Units,
         nodes: MappingType[str, NodeTemplate],
         relationship_templates: MappingType[str, tuple[Relationship, ...]],
         inputs: MappingType[str, PropertyDefinition],
@@ -54,356 +48,234 @@ class References:
     ) -> None:
         self._topology = topology
         self._types = types
-        self._nodes = nodes
-        self._relationship_templates = relationship_templates
+        self._units = units
         self._inputs = inputs
         self._diagnostics = diagnostics
-        self._reported: set[int] = set()
-        self._outputs: dict[int, list[Operation | Notification]] = {}
+        self._faults = CallFaults(diagnostics)
+        self._named: dict[int, Call] = {}
+        self._reach = Reach(topology, types, nodes, relationship_templates, self._faults)
 
     def check_all(self, found: Iterable[Call], place: Place) -> None:
-        """Check calls; each is reported once, however many templates share it."""
+        """Check calls; the fault of one is reported once, however many templates share it."""
         for call in found:
-            if call.function in CHECKS and id(call) not in self._reported:
+            if call.function in CHECKS and not self._faults.is_reported(call):
                 CHECKS[call.function](self, call, place)
 
     def direct(self, call: Call, node: NodeTemplate) -> bool:
-        """Whether a call is right for every template of the node's type, since it refers to what the type has."""
-        if call.function == "get_input":
-            return call.arguments[0] in self._inputs
-        if call.function in {"get_property", "get_attribute"} and call.arguments[0] == "SELF":
+        """Whether a call is right, or wrong, for every template of the node's type alike, since it refers to what the
+        type has."""
+        if call.function in {"get_property", "get_attribute"}:
             name = call.arguments[1]
-            own = (
-                node.definitions
-                if call.function == "get_property"
-                else {**node.attribute_definitions, **node.definitions}
-            )
-            return name in own and name not in node.capabilities
-        return call.function in {"concat", "join", "token"}
+            own = name in node.definitions or (call.function == "get_attribute" and name in node.attribute_definitions)
+            return call.arguments[0] == "SELF" and own and name not in node.capabilities and len(call.arguments) == 2
+        return call.function in {"get_input", "concat", "join", "token", "get_nodes_of_type"}
 
-    def check_mappings(self, interfaces: MappingType[str, Interface], place: Place) -> None:
-        """Check that every operation output is mapped to an attribute that exists (R-3.6.15-5)."""
-        mapping = self._outputs.get(id(interfaces))
-        if mapping is None:
-            mapping = []
-            for interface in interfaces.values():
-                mapping += [o for o in interface.operations.values() if o.outputs]
-                mapping += [n for n in interface.notifications.values() if n.outputs]
-            self._outputs[id(interfaces)] = mapping
-        for operation in mapping:
-            for output, path in operation.outputs.items():
-                known = self._mapped(path, place)
-                if known:
-                    shown = ", ".join(str(p) for p in path)
-                    self._diagnostics.error(
-                        "unknown-attribute",
-                        f'output "{output}" is mapped to [{shown}], which does not exist',
-                        operation.output_spans.get(output),
-                        hint=self._diagnostics.suggestion(str(path[-1] if len(path) > 2 else path[1]), known),
-                    )
+    # ------------------------------------------------------------------------------------------------- values
 
-    def _mapped(self, path: tuple[str | int, ...], place: Place) -> list[str]:
-        """What could have been meant where a mapping leads to nothing; nothing where it leads to an attribute."""
-        relationship = place.relationship
-        if relationship is not None and path[0] == "SELF":
-            own = {**relationship.definitions, **relationship.attribute_definitions}
-            return [] if path[1] in own else [*own]
-        node = place.node
-        if relationship is not None:
-            node = self._nodes.get(relationship.source if path[0] == "SOURCE" else relationship.target)
-        if node is None:
-            return []
-        known = {**node.definitions, **node.attribute_definitions}
-        capability = node.capabilities.get(str(path[1]))
-        if path[1] in known or (capability is not None and not capability.kinds):
-            return []
-        if capability is not None and len(path) > 2:
-            inner = {**capability.definitions, **capability.attribute_definitions}
-            return [] if path[2] in inner else [*inner]
-        return [*known, *node.capabilities]
-
-    def error(self, call: Call, code: str, message: str, hint: str = "") -> None:
-        """Report a fault of a call."""
-        self._reported.add(id(call))
-        self._diagnostics.error(code, message, call.span, hint=hint)
+    def _text(self, call: Call, place: Place) -> None:
+        """concat, join and token, whose arguments are checked by themselves."""
+        if isinstance(call.needs, Needs):  # a place with a type has compared it already
+            self._compare(call, place, Schema(FUNCTIONS[call.function].gives), None)
 
     def _input(self, call: Call, place: Place) -> None:
         name = str(call.arguments[0])
         definition = place.inputs.get(name) or self._inputs.get(name)
         if definition is not None:
-            self._check_path(call, f'input "{name}"', definition.schema, call.arguments[1:])
+            value = definition.default if definition.fixed else None
+            schema = self._inside(call, place, f'input "{name}"', definition.schema, 1, value)
+            self._compare(call, place, schema, definition.span)
         elif not is_lost(self._topology.inputs, name):
-            hint = self._diagnostics.suggestion(name, {**self._inputs, **place.inputs})
-            self.error(call, "unknown-input", f'no input named "{name}"', hint)
-
-    def _check_path(self, call: Call, what: str, schema: Schema, path: Iterable[Value]) -> None:
-        """Check the names and indexes that lead into a value of a schema."""
-        for part in path:
-            data_type = self._types.data.get(schema.type)
-            if data_type is None:
-                return
-            if data_type.base == "":
-                field = data_type.properties.get(str(part))
-                if field is None:
-                    self._unknown(call, "field", str(part), f"{what} ({data_type.name})", data_type.properties)
-                    return
-                schema = field.schema
-            elif data_type.base == "map" or (data_type.base == "list" and (isinstance(part, int) or part == INDEX)):
-                schema = schema.entry or data_type.entry or STRING
-            elif data_type.base == "list":
-                self.error(call, "bad-call", f'{what} is a list: an index is needed, not "{part}"', "count from 0")
-                return
-            else:
-                self.error(
-                    call, "bad-call", f'{what} is a {schema.type}, which has no part "{part}"', "end the list before it"
-                )
-                return
+            self._faults.unknown(call, "input", name, "the topology", [*place.inputs, *self._inputs], 0)
 
     def _value(self, call: Call, place: Place) -> None:
         """get_property and get_attribute: [entity, (capability or requirement,) name, ...]."""
-        entity, name = call.arguments[0], str(call.arguments[1])
+        slot = self._reach.find(call, place)
+        if slot is None:
+            return
         what = "property" if call.function == "get_property" else "attribute"
-        if entity == "HOST":
-            self._host_value(call, place, name, what)
+        value: Value = None
+        if what == "property":
+            _, value = slot.value(what)
+        elif slot.rest < len(call.arguments) and self._types.values.base(slot.schema) != "":
+            return  # what an attribute holds at run time may be more than its definition says
+        schema = self._inside(call, place, f'{what} "{slot.name}"', slot.schema, slot.rest, value)
+        self._compare(call, place, schema, slot.definition.span)
+
+    def _compare(self, call: Call, place: Place, given: Schema | None, declared: Span | None) -> None:
+        """Report a call whose result can never be what its place needs (R-4.4.1-3)."""
+        if given is None or fits(given, call.needs, self._types.data):
             return
-        relationship = place.relationship if entity == "SELF" and place.relationship is not None else None
-        if relationship is None and isinstance(entity, str) and entity not in self._nodes:
-            relationship = next(iter(self._relationship_templates.get(entity, ())), None)
-        if relationship is not None:
-            known = _values(relationship.definitions, relationship.attribute_definitions, what)
-            if name in known:
-                self._check_definition(call, what, known[name], call.arguments[2:])
-            else:
-                self._unknown(call, what, name, f'relationship "{relationship.key}"', known)
+        if place.keywords == () and call.function in OF_INSTANCES and self._holds(call.needs, given):
             return
-        node = self._node(call, place)
-        if node is not None and not self._has(node, call, what, name):
-            known = _values(node.definitions, node.attribute_definitions, what)
-            self._unknown(call, what, name, f'"{node.name}" ({node.type})', [*known, *node.capabilities])
+        self._faults.error(
+            call,
+            "bad-value",
+            f"{call.function} gives {shown(given)} here, and {shown(call.needs)} is needed",
+            "refer to a value of the type that is needed, or change the type of one of them",
+            related=(Related("its type is declared here", declared),) if declared is not None else (),
+        )
 
-    def _check_definition(self, call: Call, what: str, definition: PropertyDefinition, path: tuple[Value, ...]) -> None:
-        """Check the path into a property; what an attribute holds at run time may be more than its definition says."""
-        if path and (what == "property" or self._types.values.base(definition.schema) == ""):
-            self._check_path(call, f'{what} "{definition.name}"', definition.schema, path)
-
-    def _has(self, node: NodeTemplate, call: Call, what: str, name: str) -> bool:
-        """Whether a node has the value that a call names; a fault further along its path is reported here."""
-        own = _values(node.definitions, node.attribute_definitions, what)
-        if name in own:
-            self._check_definition(call, what, own[name], call.arguments[2:])
-            return True
-        capability = node.capabilities.get(name)
-        relationship = next((r for r in node.requirements if r.requirement == name), None)
-        if capability is None and relationship is None:
-            return self._unbound(node, call, name) or (what == "attribute" and self._inherited(node, name, call))
-        if len(call.arguments) == 2:
-            self.error(
-                call, "bad-call", f'{call.function} needs the name of a {what} after "{name}"', "add it to the list"
-            )
-            return True
-        if capability is None or not self._in_capability(node, capability, call, what, relationship is None):
-            assert relationship is not None
-            self._through(node, relationship, call, what)
-        return True
-
-    def _in_capability(self, node: NodeTemplate, capability: Capability, call: Call, what: str, final: bool) -> bool:
-        """Whether a capability has the value that a call names; if not, and it is ``final``, that is reported."""
-        inner = str(call.arguments[2])
-        known = _values(capability.definitions, capability.attribute_definitions, what)
-        if inner in known:
-            self._check_definition(call, what, known[inner], call.arguments[3:])
-        elif final and capability.kinds:
-            self._unknown(call, what, inner, f'capability "{capability.name}" of "{node.name}"', known)
-        return final or inner in known or not capability.kinds
-
-    def _through(self, node: NodeTemplate, relationship: Relationship, call: Call, what: str) -> None:
-        """Check what a call reads from the node at the other end of a requirement."""
-        inner = str(call.arguments[2])
-        target = self._nodes[relationship.target]
-        capability = target.capabilities[relationship.capability]
-        known = {
-            **_values(target.definitions, target.attribute_definitions, what),
-            **_values(capability.definitions, capability.attribute_definitions, what),
-        }
-        if inner in known:
-            self._check_definition(call, what, known[inner], call.arguments[3:])
-        elif not (what == "attribute" and self._inherited(target, inner, call)):
-            where = f'"{target.name}", which requirement "{relationship.requirement}" of "{node.name}" leads to'
-            self._unknown(call, what, inner, where, known)
-
-    def _unbound(self, node: NodeTemplate, call: Call, name: str) -> bool:
-        """Whether a node has a requirement of that name, which is bound to nothing."""
-        shape = self._types.nodes[node.type].requirements.get(name)
-        if shape is None:
+    def _holds(self, needed: object, given: Schema) -> bool:
+        """Whether a list or map can hold the values of a schema: what an output gets that is of several instances."""
+        if not isinstance(needed, Schema) or self._types.values.base(needed) not in {"list", "map"}:
             return False
-        written = (self._topology.node_templates or {})[node.name].requirements or ()
-        faulty = shape.occurrences[0] > 0 or is_lost(written, name) or any(r.name == name for r in written)
-        if not faulty:  # otherwise that has been reported
-            self.error(
-                call,
-                "unassigned-requirement",
-                f'requirement "{name}" of "{node.name}" is not assigned, so nothing can be read through it',
-                f"add below requirements of {node.name}: - {name}: <node template>",
-            )
+        entry = needed.entry or self._types.data[needed.type].entry
+        return entry is None or fits(given, entry, self._types.data)
+
+    def _inside(
+        self, call: Call, place: Place, what: str, schema: Schema, start: int, value: Value = None
+    ) -> Schema | None:
+        """The schema to which names and indexes lead from a value of a schema; a fault is reported. What the documents
+        give for the value is looked at as far as it is known."""
+        for at in range(start, len(call.arguments)):
+            part = call.arguments[at]
+            data_type = self._types.data.get(schema.type)
+            if data_type is None:
+                return None
+            if isinstance(part, Call) and data_type.base == "":
+                return None
+            if data_type.base == "":
+                field = data_type.properties.get(str(part))
+                if field is None:
+                    owner = f"{what} ({data_type.name})"
+                    self._faults.unknown(call, "field", str(part), owner, data_type.properties, at)
+                    return None
+                schema = field.schema
+            elif data_type.base in {"list", "map"} or (data_type.base == "range" and _is_index(part)):
+                if data_type.base == "list" and not _is_index(part):
+                    message = f'{what} is a list: an index from 0 on is needed, not "{part}"'
+                    self._faults.error(call, "bad-call", message, "count from 0", at)
+                    return None
+                schema = INTEGER if data_type.base == "range" else schema.entry or data_type.entry or STRING
+            else:
+                self._faults.error(
+                    call,
+                    "bad-call",
+                    f'{what} is {shown(schema)}, which has no part "{part}"',
+                    "end the list before it",
+                    at,
+                )
+                return None
+            if isinstance(value, list | dict):
+                if self._is_missing(call, place, what, value, at):
+                    return None
+                value = _entry(value, part)
+            else:
+                value = None
+        return schema
+
+    def _is_missing(self, call: Call, place: Place, what: str, value: list[Value] | dict[str, Value], at: int) -> bool:
+        """Whether a list or map that is written has no such entry, which is reported (R-4.4.2-7)."""
+        part = call.arguments[at]
+        if isinstance(part, Call):
+            return False
+        if isinstance(value, dict):
+            if str(part) in value:
+                return False
+            hint = self._diagnostics.suggestion(str(part), value)
+            self._faults.error(call, "unknown-entry", f'{what} has no entry "{part}"', hint, at)
+            return True
+        last = part if isinstance(part, int) else _last_index(place) if part == INDEX else int(str(part))
+        if last < len(value):
+            return False
+        entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
+        asked = f"index {last} is asked for" + (" by INDEX" if part == INDEX else "")
+        self._faults.error(call, "unknown-entry", f"{what} has {entries}, and {asked}", "count from 0", at)
         return True
 
-    def _inherited(self, node: NodeTemplate, name: str, call: Call) -> bool:
-        """An attribute that the node itself does not have, but an Endpoint of it or a host up the chain has."""
-        for host in self._chain(node):
-            own = host is not node and name in host.attribute_definitions
-            endpoint = next((c for c in host.capabilities.values() if _is_endpoint_with(c, name)), None)
-            if own or endpoint is not None:
-                where = "" if own or endpoint is None else f'capability "{endpoint.name}" of '
-                if id(call) not in self._reported:
-                    self._reported.add(id(call))
-                    self._diagnostics.warning(
-                        "inherited-attribute",
-                        f'"{node.name}" has no attribute "{name}"; the one of {where}"{host.name}" is taken',
-                        call.span,
-                    )
-                return True
-        return False
-
-    def _host_value(self, call: Call, place: Place, name: str, what: str) -> None:
-        if place.node is None:
-            self.error(call, "bad-call", "HOST means something in node templates only", _keywords(place))
-            return
-        hosts: list[NodeTemplate] = []
-        for host in islice(self._chain(place.node), 1, None):
-            if self._has_quietly(host, call, what, name):
-                return
-            hosts.append(host)
-        if not hosts:
-            self._no_host(call, place.node)
-            return
-        chain = " -> ".join(h.name for h in hosts[:MOST_LISTED]) + (" -> ..." if len(hosts) > MOST_LISTED else "")
-        known = [n for h in hosts for n in _values(h.definitions, h.attribute_definitions, what)]
-        self._unknown(call, what, name, f'any host of "{place.node.name}" ({chain})', known)
-
-    def _no_host(self, call: Call, node: NodeTemplate) -> None:
-        """Report HOST in a node that nothing hosts, unless a requirement is at fault, which was reported."""
-        written = (self._topology.node_templates or {})[node.name].requirements
-        shapes = self._types.nodes[node.type].requirements.values()
-        bound = {r.requirement for r in node.requirements}
-        at_fault = len(written or ()) > len(node.requirements) or (isinstance(written, EntryList) and written.lost)
-        if node.host is None and not at_fault and all(s.name in bound for s in shapes if s.occurrences[0]):
-            self.error(
-                call,
-                "bad-call",
-                f'"{node.name}" is hosted on nothing, so HOST means nothing here',
-                "name a node template, or give it a host",
-            )
-
-    def _has_quietly(self, node: NodeTemplate, call: Call, what: str, name: str) -> bool:
-        if name in _values(node.definitions, node.attribute_definitions, what):
-            return True
-        inner = str(call.arguments[2]) if len(call.arguments) > 2 else ""
-        capability = node.capabilities.get(name)
-        if capability is not None and inner in _values(capability.definitions, capability.attribute_definitions, what):
-            return True
-        return what == "attribute" and any(_is_endpoint_with(c, name) for c in node.capabilities.values())
-
-    def _chain(self, node: NodeTemplate) -> Iterator[NodeTemplate]:
-        """A node and its hosts, the nearest first."""
-        seen = set()
-        current: NodeTemplate | None = node
-        while current is not None and current.name not in seen:
-            yield current
-            seen.add(current.name)
-            host = current.host
-            current = self._nodes.get(host.target) if host is not None else None
+    # ------------------------------------------------------------------------- artifacts, operations, node types
 
     def _artifact(self, call: Call, place: Place) -> None:
+        self._text(call, place)
         name = str(call.arguments[1])
         if call.arguments[0] == "HOST":
-            hosts = islice(self._chain(place.node), 1, None) if place.node is not None else iter(())
-            known: dict[str, None] = {}
-            for host in hosts:
-                if name in host.artifacts:
-                    return
-                known.update(dict.fromkeys(host.artifacts))
-            self._unknown(call, "artifact", name, "any host", known)
+            self._artifact_of_hosts(call, place, name)
             return
-        if call.arguments[0] == "SELF" and place.relationship is not None:
-            owner: NodeTemplate | Relationship | None = place.relationship
-        else:
-            owner = self._node(call, place)
+        owner = self._reach.entity(call, place)
         if owner is not None and name not in owner.artifacts:
-            shown = owner.name if isinstance(owner, NodeTemplate) else owner.key
-            self._unknown(call, "artifact", name, f'"{shown}"', owner.artifacts)
+            shown_owner = owner.name if isinstance(owner, NodeTemplate) else owner.key
+            self._faults.unknown(call, "artifact", name, f'"{shown_owner}"', owner.artifacts, 1)
+
+    def _artifact_of_hosts(self, call: Call, place: Place, name: str) -> None:
+        if place.node is None:
+            self._faults.error(call, "bad-call", "HOST means something in node templates only", place.hint, 0)
+            return
+        known: dict[str, None] = {}
+        hosts = list(self._reach.hosts(place.node))
+        for host in hosts:
+            if name in host.artifacts:
+                return
+            known.update(dict.fromkeys(host.artifacts))
+        if hosts:
+            self._faults.unknown(call, "artifact", name, f'any host of "{place.node.name}"', known, 1)
+        else:
+            self._reach.no_host(call, place.node)
 
     def _output(self, call: Call, place: Place) -> None:
         """get_operation_output: [entity, interface, operation, output]."""
         entity, interface, operation = (str(a) for a in call.arguments[:3])
         if entity == "HOST":
-            self.error(call, "bad-call", "get_operation_output knows no HOST", _keywords(place))
+            self._faults.error(call, "bad-call", "get_operation_output knows no HOST", place.hint, 0)
             return
-        interfaces: MappingType[str, Interface] | None = None
-        if entity == "SELF" and place.relationship is not None:
-            interfaces = place.relationship.interfaces
-        elif entity in self._relationship_templates and entity not in self._nodes:
-            interfaces = self._relationship_templates[entity][0].interfaces
-        else:
-            node = self._node(call, place)
-            interfaces = node.interfaces if node is not None else None
-        if interfaces is None:
+        owner = self._reach.entity(call, place)
+        if owner is None:
             return
-        found = interfaces.get(interface) or next(
-            (i for i in interfaces.values() if any(k in {interface, f"tosca.interfaces.{interface}"} for k in i.kinds)),
-            None,
-        )
+        found = interface_named(owner.interfaces, interface)
         if found is None:
-            self._unknown(call, "interface", interface, f'"{entity}"', interfaces)
+            self._faults.unknown(call, "interface", interface, f'"{entity}"', owner.interfaces, 1)
         elif operation not in found.operations and found.kinds:
-            self._unknown(call, "operation", operation, f'interface "{found.name}"', found.operations)
+            self._faults.unknown(call, "operation", operation, f'interface "{found.name}"', found.operations, 2)
 
-    def _node(self, call: Call, place: Place) -> NodeTemplate | None:
-        """The node template that a call's first argument means; a fault is reported."""
-        entity = call.arguments[0]
-        relationship = place.relationship
-        if entity in {"SELF", "SOURCE", "TARGET"}:
-            if entity not in place.keywords:
-                self.error(call, "bad-call", f'"{entity}" means nothing here', _keywords(place))
-                return None
-            if entity == "SELF":
-                return place.node
-            assert relationship is not None
-            return self._nodes.get(relationship.source if entity == "SOURCE" else relationship.target)
-        node = self._nodes.get(str(entity))
-        templates, relationships = self._topology.node_templates, self._topology.relationship_templates
-        if node is not None or entity in (templates or ()) or is_lost(templates, str(entity)):
-            return node
-        if entity in (relationships or ()) or is_lost(relationships, str(entity)):
-            return None  # it is used by no requirement, which is reported
-        known = [*(templates or ()), *(relationships or ()), *place.keywords]
-        hint = self._diagnostics.suggestion(str(entity), known)
-        self.error(call, "unknown-entity", f'no node or relationship template named "{entity}"', hint)
-        return None
-
-    def _unknown(self, call: Call, what: str, name: str, owner: str, known: Iterable[str]) -> None:
-        hint = self._diagnostics.suggestion(name, known)
-        self.error(call, f"unknown-{what}", f'{owner} has no {what} "{name}"', hint)
+    def _nodes_of_type(self, call: Call, place: Place) -> None:
+        """get_nodes_of_type: the type is looked for as the file in which it is written sees it; from here on the call
+        has its full name."""
+        self._text(call, place)
+        unit = self._units.of_source(call.span.source)
+        if unit is None or id(call) in self._named:
+            return
+        at = call.argument_span(0)
+        place_of_name = (at.source, at.line, at.column, at.end_line, at.end_column)
+        found = self._units.require("node", Scalar(*place_of_name, str(call.arguments[0]), True), unit)
+        if found is not None:
+            msgspec.structs.force_setattr(call, "arguments", (found.name,))
+        self._named[id(call)] = call
 
 
-def _values(
-    properties: MappingType[str, PropertyDefinition], attributes: MappingType[str, PropertyDefinition], what: str
-) -> MappingType[str, PropertyDefinition]:
-    """What get_property or get_attribute may read: each property is an attribute as well (§3.6.12.4)."""
-    return properties if what == "property" else {**properties, **attributes}
+def _is_index(part: Value) -> bool:
+    """Whether a part of a path may be an index of a list."""
+    if isinstance(part, str):
+        return part == INDEX or part.isdecimal()
+    return isinstance(part, Call) or (isinstance(part, int) and part >= 0)
 
 
-def _keywords(place: Place) -> str:
-    return f"keywords that mean something here: {', '.join(place.keywords) or 'none; name a node template'}"
+def _last_index(place: Place) -> int:
+    """The greatest number that INDEX stands for in a place, as far as the template says how many instances it has."""
+    node = place.node
+    count = node.instance_count if node is not None else None
+    if isinstance(count, int):
+        return count - 1
+    least = node.occurrences[0] if node is not None and node.occurrences is not None else 1
+    return max(least, 1) - 1
 
 
-def _is_endpoint_with(capability: Capability, attribute: str) -> bool:
-    return ENDPOINT in capability.kinds and attribute in capability.attribute_definitions
+def _entry(value: list[Value] | dict[str, Value], part: Value) -> Value:
+    """What a list or map that is written has at a place; None where that cannot be told."""
+    if isinstance(value, dict):
+        return value.get(str(part)) if not isinstance(part, Call) else None
+    if isinstance(part, int) or (isinstance(part, str) and part != INDEX):
+        return value[int(part)]
+    return None
 
+
+OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
+INTEGER = Schema("integer")
 
 CHECKS: dict[str, Callable[[References, Call, Place], None]] = {
+    **dict.fromkeys(("concat", "join", "token"), References._text),  # noqa: SLF001
     "get_input": References._input,  # noqa: SLF001  (the table of the class's own checks)
     "get_property": References._value,  # noqa: SLF001
     "get_attribute": References._value,  # noqa: SLF001
     "get_artifact": References._artifact,  # noqa: SLF001
     "get_operation_output": References._output,  # noqa: SLF001
+    "get_nodes_of_type": References._nodes_of_type,  # noqa: SLF001
 }

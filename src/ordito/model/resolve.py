@@ -15,8 +15,10 @@ from ordito.model.facts import Facts
 from ordito.model.filters import Filters
 from ordito.model.groups import Groups
 from ordito.model.inputs import known_inputs
+from ordito.model.mappings import AttributeMappings
+from ordito.model.places import Place
 from ordito.model.policies import Policies
-from ordito.model.references import Place, References
+from ordito.model.references import References
 from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
 from ordito.model.schema import PropertyDefinition
@@ -62,7 +64,6 @@ def _resolve_topology(
     if topology is None:
         topology = TopologyTemplate(at=entry.content.at)
     inputs = _inputs(topology.inputs or {}, entry, types, diagnostics)
-    types.values.inputs = inputs
     filters = Filters(types, units, diagnostics)
     filters.check_types()
     templates = Templates(types, entry, filters, diagnostics)
@@ -77,8 +78,9 @@ def _resolve_topology(
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
     incoming, by_template = _by_target(templates.nodes), _by_template(templates.nodes)
-    references = References(topology, types, templates.nodes, by_template, inputs, diagnostics)
-    _check_calls(templates, relationships.calls, outputs, references)
+    references = References(topology, types, units, templates.nodes, by_template, inputs, diagnostics)
+    mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
+    _check_calls(templates, relationships.calls, outputs, references, mappings)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
@@ -133,7 +135,9 @@ def _inputs(
     for name, item in written.items():
         found[name] = types.definitions.parameter(name, item, entry)
         types.definitions.remember_default(found, name, item)
+    types.values.literal = True
     types.definitions.settle_defaults(found)
+    types.values.literal = False
     for definition in found.values():
         for call in calls(definition.default):
             diagnostics.error(
@@ -176,6 +180,7 @@ def _check_calls(
     between: MappingType[str, Iterable[Call]],
     outputs: MappingType[str, Output],
     references: References,
+    mappings: AttributeMappings,
 ) -> None:
     """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
     templates, the others for each template that has not put a value of its own in their place. ``between`` are the
@@ -191,10 +196,10 @@ def _check_calls(
         if varying[node.type]:
             held = {id(c) for c in held_calls(node)}
             references.check_all((c for c in varying[node.type] if id(c) in held), place)
-        references.check_mappings(node.interfaces, place)
+        mappings.check(node.interfaces, place)
         for relationship in node.requirements:
             place = Place(relationship=relationship)
             references.check_all(between[relationship.key], place)
-            references.check_mappings(relationship.interfaces, place)
+            mappings.check(relationship.interfaces, place)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())

@@ -8,6 +8,7 @@ from itertools import islice
 
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.paths import beside
+from ordito.base.span import SourceText
 from ordito.model.names import RESERVED_PREFIX, Names
 from ordito.model.unit import KINDS, Definition, Unit
 from ordito.source.nodes import Mapping, Scalar
@@ -32,6 +33,7 @@ class Units:
         self._diagnostics = diagnostics
         self._loaded: dict[str, Unit | None] = {}
         self._new: deque[Unit] = deque()
+        self._by_source: dict[int, Unit] = {}
         self.names = Names(diagnostics)
         self.entry: Unit | None = None
 
@@ -64,6 +66,12 @@ class Units:
         """The type that a name means in a file; where there is none, an error with suggestions, to which belong
         ``also`` other names that may stand there."""
         return self.names.require(kind, name, unit, also)
+
+    def of_source(self, source: SourceText) -> Unit | None:
+        """The file whose text that is."""
+        if not self._by_source:
+            self._by_source = {id(u.content.at.source): u for u in self._loaded.values() if u is not None}
+        return self._by_source.get(id(source))
 
     def _units_from(self, number: int) -> list[Unit]:
         """The files that were read after so many others."""

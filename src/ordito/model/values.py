@@ -18,11 +18,12 @@ from ordito.base.versions import NO_VERSION, Version
 from ordito.model.constraints import LENGTHS, violation
 from ordito.model.data_rules import DataRule, Subject, rules_of
 from ordito.model.equality import equal_values
+from ordito.model.results import fits, shown
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, MOST_DIGITS, core_value, decimal, integer, is_number
 from ordito.syntax.expressions import Call, Value, is_static
-from ordito.syntax.functions import call_in, meant_function, read_call
+from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, meant_function, read_call
 
 PRIMITIVES = (
     "string",
@@ -47,7 +48,6 @@ MEANT_BOOLEANS = {
     **dict.fromkeys(("no", "off", "n", "false", "0"), "false"),
 }
 MOST_SHOWN = 40
-FUNCTION_RESULTS = {"concat": "string", "join": "string", "token": "string", "get_artifact": "string"}
 UNREADABLE = Schema("")
 """The schema of what is defined by a type that does not exist: its values are not looked at."""
 
@@ -67,7 +67,8 @@ class Values:
         self.data_types = data_types
         self.diagnostics = diagnostics
         self.found_calls: list[Call] = []
-        self.inputs: MappingType[str, PropertyDefinition] = {}
+        self.literal = False
+        """Whether nothing that is read is a function, as in the values of inputs."""
         self._completions: dict[int, _Completion] = {}
         self._warned: dict[int, PropertyDefinition] = {}
         self._rules: dict[str, tuple[DataRule, ...]] = {}
@@ -82,7 +83,7 @@ class Values:
 
         ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared.
         """
-        if type(node) is Mapping and call_in(node):
+        if type(node) is Mapping and call_in(node) and not self._is_data(node, schema):
             return self._call(node, schema, what)
         data_type = self.data_types.get(schema.type)
         if data_type is None:
@@ -147,7 +148,7 @@ class Values:
         )
 
     def _call(self, node: Mapping, schema: Schema, what: str) -> Value:
-        call = read_call(node, self.diagnostics)
+        call = read_call(node, self.diagnostics, schema)
         if call is None:
             return None
         open_calls: list[Value] = [call]
@@ -161,30 +162,39 @@ class Values:
         self._check_result(call, schema, what)
         return call
 
+    def _is_data(self, node: Mapping, schema: Schema) -> bool:
+        """Whether a map that looks like a call is the data that it is in YAML (R-4.3-3).
+
+        It is where a map or a complex value is needed and the function cannot give one, or what stands below its name
+        are no arguments; and in every map that is given as an input, where functions have no meaning.
+        """
+        data_type = self.data_types.get(schema.type)
+        if data_type is None or data_type.base not in {"map", ""}:
+            return False
+        (key,) = node.keys
+        gives = FUNCTIONS[key.text].gives
+        if data_type.base == "":
+            return key.text in data_type.properties and bool(gives or self.literal or not has_shape(node))
+        if has_shape(node) and not gives and not self.literal:
+            return False
+        if not self.literal:
+            why = f"it gives a {gives}, and a map is needed" if gives else "what follows are no arguments of it"
+            self.diagnostics.warning(
+                "literal-call", f'"{key.text}" is a key of a map here and calls no function: {why}', key.span
+            )
+        return True
+
     def _check_result(self, call: Call, schema: Schema, what: str) -> None:
-        """Report a call whose result can never be of the type that is needed (R-4.4.1-3)."""
-        if schema.type not in self.data_types:
-            return
-        wanted = self.base(schema)
-        given = FUNCTION_RESULTS.get(call.function)
-        declared: Span | None = None
-        if call.function == "get_input" and len(call.arguments) == 1 and isinstance(call.arguments[0], str):
-            definition = self.inputs.get(call.arguments[0])
-            if definition is None or definition.schema.type not in self.data_types:
-                return
-            given, declared = self.base(definition.schema), definition.span
-        if given is None or given == wanted or (given, wanted) == ("integer", "float"):
-            return
-        if given == "string" and wanted not in {"integer", "float", "boolean", "list", "map", ""}:
-            return
-        related = (Related("the input is declared here", declared),) if declared else ()
-        self.diagnostics.error(
-            "bad-value",
-            f"{what} needs {wanted or 'a map of fields'}, but {call.function} gives {given or 'a complex value'}",
-            call.span,
-            hint=f"use a value of type {schema.type}",
-            related=related,
-        )
+        """Report a call whose result can never be of the type that is needed (R-4.4.1-3). What refers to something
+        else is compared where that is looked up."""
+        given = FUNCTIONS[call.function].gives
+        if given and schema.type in self.data_types and not fits(Schema(given), schema, self.data_types):
+            self.diagnostics.error(
+                "bad-value",
+                f"{what} needs {shown(schema)}, but {call.function} gives a {given}",
+                call.span,
+                hint=f"use a value of type {schema.type}",
+            )
 
     def _string(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
         if isinstance(node, Scalar):

@@ -11,7 +11,8 @@ from ordito.model.conditions import Conditions
 from ordito.model.groups import Groups
 from ordito.model.imperative import Precondition, Step, Workflow
 from ordito.model.interfaces import NODE_HOSTS, mapping_path
-from ordito.model.references import Place, References
+from ordito.model.places import Place
+from ordito.model.references import References
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.subjects import NOTHING, UNREADABLE, Holder, Subject, of_node, of_relationship

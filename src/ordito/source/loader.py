@@ -65,6 +65,24 @@ def load(name: str, data: bytes, diagnostics: Diagnostics) -> Document | None:
     return Document(source, root) if root is not None else None
 
 
+def read_again(span: Span) -> Node | None:
+    """The node at a span, read from its own text; None where that is no document by itself. Lines count from 1 where
+    the span begins, columns as in the whole text."""
+    lines = span.source.lines[span.line - 1 : span.end_line]
+    if not lines:
+        return None
+    if len(lines) == span.end_line - span.line + 1:
+        lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = " " * (span.column - 1) + lines[0][span.column - 1 :]
+    parser = CParser("\n".join(lines))
+    try:
+        return _build_tree(parser.get_event, span.source, Diagnostics())
+    except (yaml.YAMLError, _Refused):
+        return None
+    finally:
+        parser.dispose()
+
+
 def decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
     if len(data) > MOST_BYTES:
         limit = MOST_BYTES // (1024 * 1024)

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import TypeAlias
 
 import msgspec
 
 from ordito.base.span import Span
+from ordito.source.parts import span_inside
+
+
+class Needs(StrEnum):
+    """What an argument must be that is a call itself."""
+
+    TEXT = "a text"
+    LIST = "a list"
+    INDEX = "an integer"
+    NAME = "a name or an index"
+    FLAG = "true or false"
 
 
 class Call(msgspec.Struct, frozen=True, eq=False):
-    """A call of an intrinsic function: its name and arguments, which may hold calls again."""
+    """A call of an intrinsic function: its name and arguments, which may hold calls again.
+
+    ``needs`` is what its place needs: the model's schema for it, one of ``Needs`` where it is an argument, and None
+    where nothing is declared.
+    """
 
     function: str
     arguments: tuple[Value, ...]
     span: Span
+    needs: object = None
+
+    def argument_span(self, *position: int) -> Span:
+        """Where an argument is written, or an entry of a list that is one. Found anew in the text when it is asked
+        for, since a call is one of very many and rarely wrong."""
+        return span_inside(self.span, (self.function, *position))
 
 
 Value: TypeAlias = "None | bool | int | float | str | list[Value] | dict[str, Value] | Call"

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
-from ordito.source.scalars import core_value, integer
-from ordito.syntax.expressions import Call, Value
+from ordito.source.scalars import BOOLEANS, core_value, integer
+from ordito.syntax.expressions import Call, Needs, Value
 
 
 class Function(msgspec.Struct, frozen=True):
-    """The written form of a function: how many arguments it takes, whether all of them are names or indexes (a
-    path), whether a single one may stand without a list, and the form shown in messages."""
+    """The written form of a function.
+
+    ``least`` and ``most`` are how many arguments it takes, ``usage`` the form shown in messages. A single argument may
+    stand without a list where ``scalar``. ``gives`` is the type of its result, "" where that depends on what it names.
+    Where all arguments are names and indexes (a path), those from position ``computed`` on may be calls in their turn.
+    """
 
     least: int
     most: int | None
     usage: str
-    path: bool = False
     scalar: bool = False
+    gives: str = ""
+    computed: int | None = None
 
 
 FUNCTIONS = {
-    "concat": Function(1, None, "concat: [text, ...]"),
-    "join": Function(1, 2, "join: [[text, ...], delimiter]"),
-    "token": Function(3, 3, "token: [text, separators, index]"),
-    "get_input": Function(1, None, "get_input: name, or get_input: [name, key or index, ...]", path=True, scalar=True),
-    "get_property": Function(2, None, "get_property: [entity, (capability or requirement,) property, ...]", path=True),
+    "concat": Function(1, None, "concat: [text, ...]", gives="string"),
+    "join": Function(1, 2, "join: [[text, ...], delimiter]", gives="string"),
+    "token": Function(3, 3, "token: [text, separators, index]", gives="string"),
+    "get_input": Function(1, None, "get_input: name, or get_input: [name, key or index, ...]", scalar=True, computed=1),
+    "get_property": Function(2, None, "get_property: [entity, (capability or requirement,) property, ...]", computed=1),
     "get_attribute": Function(
-        2, None, "get_attribute: [entity, (capability or requirement,) attribute, ...]", path=True
+        2, None, "get_attribute: [entity, (capability or requirement,) attribute, ...]", computed=1
     ),
-    "get_operation_output": Function(4, 4, "get_operation_output: [entity, interface, operation, output]", path=True),
-    "get_artifact": Function(2, 4, "get_artifact: [entity, artifact, (location,) (remove)]", path=True),
+    "get_operation_output": Function(4, 4, "get_operation_output: [entity, interface, operation, output]"),
+    "get_nodes_of_type": Function(1, 1, "get_nodes_of_type: node type", scalar=True, gives="list"),
+    "get_artifact": Function(2, 4, "get_artifact: [entity, artifact, (location,) (remove)]", gives="string"),
 }
 
-LATER_FUNCTIONS = {"get_nodes_of_type"}
-"""Functions of TOSCA 1.3 that are recognised and refused, since nothing evaluates them yet."""
+
+OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output", "get_artifact"})
+"""The functions whose first argument is an entity."""
 
 
 def call_in(node: Node) -> str:
@@ -44,9 +53,18 @@ def call_in(node: Node) -> str:
     function's name is a call."""
     if isinstance(node, Mapping) and len(node.keys) == 1:
         name = node.keys[0].text
-        if name in FUNCTIONS or name in LATER_FUNCTIONS:
+        if name in FUNCTIONS:
             return name
     return ""
+
+
+def has_shape(node: Mapping) -> bool:
+    """Whether what stands below the name of a function has the shape of its arguments: a list, or a single value
+    where the function takes that."""
+    (key,) = node.keys
+    written = node.values[key.text]
+    scalar = isinstance(written, Scalar) and FUNCTIONS[key.text].scalar and not is_null(written)
+    return scalar or isinstance(written, Sequence)
 
 
 def meant_function(node: Node) -> str:
@@ -58,39 +76,42 @@ def meant_function(node: Node) -> str:
     return near[0] if near else ""
 
 
-def read_call(node: Mapping, diagnostics: Diagnostics) -> Call | None:
-    """Read a call; None where its arguments do not fit, with a diagnostic."""
+def read_call(node: Mapping, diagnostics: Diagnostics, needs: object = None) -> Call | None:
+    """Read a call; None where its arguments do not fit, with a diagnostic. ``needs`` says what its place needs."""
     (key,) = node.keys
-    written = node.values[key.text]
-    if key.text in LATER_FUNCTIONS:
-        diagnostics.error("not-supported-yet", f"{key.text} is not evaluated in this version", key.span)
-        return None
-    function = FUNCTIONS[key.text]
+    name = key.text
+    written = node.values[name]
+    function = FUNCTIONS[name]
     if isinstance(written, Sequence):
         items = written.items
     elif function.scalar and isinstance(written, Scalar):
         items = [written]
     else:
-        diagnostics.error(
-            "bad-call", f"{key.text} takes a list of arguments", written.span, hint=f"write {function.usage}"
-        )
+        diagnostics.error("bad-call", f"{name} takes a list of arguments", written.span, hint=f"write {function.usage}")
         return None
     if len(items) < function.least or (function.most is not None and len(items) > function.most):
-        count = f"{function.least}" if function.least == function.most else f"at least {function.least}"
-        if function.most not in {None, function.least}:
-            count = f"{function.least} to {function.most}"
         diagnostics.error(
             "bad-call",
-            f"{key.text} takes {count} arguments, not {len(items)}",
+            f"{name} takes {_count(function)}, not {len(items)}",
             written.span,
             hint=f"write {function.usage}",
         )
         return None
-    read = _path if function.path else ARGUMENTS[key.text]
-    arguments = read(items, diagnostics)
-    if arguments is None:
-        return None
-    return Call(key.text, arguments, node.span)
+    if name in ARGUMENTS:
+        arguments = ARGUMENTS[name](items, diagnostics)
+    else:
+        arguments = _path(items, diagnostics, function.computed)
+    return None if arguments is None else Call(name, arguments, node.span, needs)
+
+
+def _count(function: Function) -> str:
+    if function.most == 1:
+        return "1 argument"
+    if function.most == function.least:
+        return f"{function.least} arguments"
+    if function.most is None:
+        return f"at least {function.least} argument{'s' if function.least > 1 else ''}"
+    return f"{function.least} to {function.most} arguments"
 
 
 def read_untyped(node: Node, diagnostics: Diagnostics) -> Value:
@@ -114,25 +135,44 @@ def read_untyped(node: Node, diagnostics: Diagnostics) -> Value:
     return {k.text: read_untyped(v, diagnostics) for k, v in node.entries()}
 
 
-def _path(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | None:
-    """Names and indexes: whole numbers without quotes after the second place are indexes, the rest is text."""
+def _path(items: list[Node], diagnostics: Diagnostics, computed: int | None = None) -> tuple[Value, ...] | None:
+    """Names and indexes: whole numbers without quotes after the first place are indexes, the rest is text. From the
+    place ``computed`` on a call may give them."""
     found: list[Value] = []
     for position, item in enumerate(items):
-        if not isinstance(item, Scalar) or is_null(item):
-            given = "which is empty" if is_null(item) else f"not {item.kind}"
-            diagnostics.error("bad-call", f"a name or an index is needed here, {given}", item.span)
+        part = _name(item, position, diagnostics, computed is not None and position >= computed)
+        if part is None:
             return None
-        index = integer(item.text) if item.plain and position > 0 else None
-        found.append(item.text if index is None else index)
+        found.append(part)
     return tuple(found)
 
 
-def _text(node: Node, diagnostics: Diagnostics) -> Value:
+def _name(item: Node, position: int, diagnostics: Diagnostics, computed: bool) -> Value:
+    """A name or an index; None where it is neither, which is reported."""
+    if isinstance(item, Mapping) and call_in(item):
+        if computed:
+            return read_call(item, diagnostics, Needs.NAME)
+        diagnostics.error(
+            "bad-call",
+            "a name is needed here, not a function",
+            item.span,
+            hint="write the name itself: what a function refers to must be known before anything runs",
+        )
+        return None
+    if not isinstance(item, Scalar) or is_null(item):
+        given = "which is empty" if is_null(item) else f"not {item.kind}"
+        diagnostics.error("bad-call", f"a name or an index is needed here, {given}", item.span)
+        return None
+    index = integer(item.text) if item.plain and position > 0 else None
+    return item.text if index is None else index
+
+
+def _text(node: Node, diagnostics: Diagnostics, needs: Needs = Needs.TEXT) -> Value:
     """A part of a text: scalars keep the text they were written with."""
     if isinstance(node, Scalar) and not is_null(node):
         return node.text
     if isinstance(node, Mapping) and call_in(node):
-        return read_call(node, diagnostics)
+        return read_call(node, diagnostics, needs)
     given = "which is empty" if is_null(node) else f"not {node.kind}"
     near = meant_function(node)
     hint = f'did you mean "{near}"?' if near else ""
@@ -159,7 +199,7 @@ def _join(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | No
                 "bad-call", "join takes a list of texts first", first.span, hint=f"write {FUNCTIONS['join'].usage}"
             )
             return None
-        parts = _text(first, diagnostics)
+        parts = _text(first, diagnostics, Needs.LIST)
         if parts is None:
             return None
     if len(items) == 1:
@@ -171,16 +211,51 @@ def _join(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | No
 def _token(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | None:
     text, separators = _text(items[0], diagnostics), _text(items[1], diagnostics)
     last = items[2]
-    index = integer(last.text) if isinstance(last, Scalar) and last.plain else None
+    index: Value = integer(last.text) if isinstance(last, Scalar) and last.plain else None
+    if isinstance(last, Mapping) and call_in(last):
+        index = read_call(last, diagnostics, Needs.INDEX)
+        if index is None:
+            return None
     if text is None or separators is None:
         return None
     if separators == "":
         diagnostics.error("bad-call", "token needs at least one separator character", items[1].span)
         return None
-    if index is None or index < 0:
+    if index is None or (isinstance(index, int) and index < 0):
         diagnostics.error("bad-call", "the index of token is a whole number from 0 on", last.span)
         return None
     return text, separators, index
 
 
-ARGUMENTS = {"concat": _concat, "join": _join, "token": _token}
+def _artifact(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | None:
+    """Entity and artifact by their names, a path or LOCAL_FILE, and whether the copy is removed."""
+    names = _path(items[:2], diagnostics)
+    if names is None:
+        return None
+    names = tuple(str(n) for n in names)
+    location = _text(items[2], diagnostics) if len(items) > 2 else None
+    if len(items) < 3 or location is None:
+        return names if len(items) < 3 else None
+    if len(items) == 3:
+        return (*names, location)
+    last = items[3]
+    if isinstance(last, Mapping) and call_in(last):
+        remove: Value = read_call(last, diagnostics, Needs.FLAG)
+    else:
+        remove = BOOLEANS.get(last.text) if isinstance(last, Scalar) and last.plain else None
+        if remove is None:
+            diagnostics.error(
+                "bad-call",
+                "the last argument of get_artifact says whether the copy is removed: true or false",
+                last.span,
+            )
+    return None if remove is None else (*names, location, remove)
+
+
+ARGUMENTS: dict[str, Callable[[list[Node], Diagnostics], tuple[Value, ...] | None]] = {
+    "concat": _concat,
+    "join": _join,
+    "token": _token,
+    "get_artifact": _artifact,
+}
+"""How arguments are read that are more than names and indexes."""

@@ -17,7 +17,8 @@ from ordito.instances.records import Snapshot
 from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Artifact, Input, Operation
 from ordito.model.service import Relationship, Service
-from ordito.syntax.expressions import Value, calls
+from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.functions import OF_ENTITIES
 from ordito.work.invocation import Placement
 from ordito.work.plan import Step
 
@@ -126,7 +127,7 @@ class Environments:
                     refusals.append(f'input "{declared.name}" cannot be evaluated: {error}')
                     continue
             if value is not None and not isinstance(value, Nothing):
-                found[declared.name] = as_text(value)
+                found[declared.name] = _text_of(declared, value)
             elif declared.required:
                 reason = value.reason if isinstance(value, Nothing) else "it is null"
                 where = f" (declared at {declared.span})" if declared.span else ""
@@ -341,7 +342,7 @@ class Blocks:
         for read in trace.reads:
             self._readers.setdefault(read, {}).setdefault(block, {})[member] = None
         block.reads |= trace.reads
-        return None if value is None or isinstance(value, Nothing) else as_text(value)
+        return None if value is None or isinstance(value, Nothing) else _text_of(block.declared, value)
 
     def _forget(self, block: Block) -> None:
         self._of_node[block.node].pop(block, None)
@@ -354,12 +355,21 @@ def _sides(place: Place, value: Value) -> tuple[str, str]:
     side if they depend on it: the far side for values of it, else the side the operation runs on."""
     if place.relationship is None:
         return "", ""
-    entities = {str(c.arguments[0]) for c in calls(value) if c.function not in {"concat", "join", "token", "get_input"}}
+    entities = {str(c.arguments[0]) for c in calls(value) if c.function in OF_ENTITIES}
     far_side = "target" if place.side == "source" else "source"
     far_word, near_word = far_side.upper(), place.side.upper()
     if far_word in entities:
         return far_side, place.instance if entities & {near_word, "SELF"} else ""
     return place.side, place.far if "SELF" in entities else ""
+
+
+def _text_of(declared: Input, value: object) -> str:
+    """The text of an input's value; the ids that get_nodes_of_type gives are separated by commas, as those in TARGETS
+    are (§4.7.1)."""
+    written = declared.value
+    if isinstance(written, Call) and written.function == "get_nodes_of_type" and isinstance(value, list):
+        return ",".join(value)
+    return as_text(value)
 
 
 def _of_its_instance(place: Place, own: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import msgspec
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
+from ordito.model.mappings import mapped_capability
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
@@ -61,8 +62,9 @@ def _write(
     name, nested = str(path[0]), path[1:]
     declares: NodeTemplate | Relationship | Capability = holder.declares
     prefix = ""
-    if nested and isinstance(declares, NodeTemplate) and _is_capability(declares, name):
-        declares, prefix = declares.capabilities[name], f"{name}::"
+    capability = mapped_capability(declares, path) if isinstance(declares, NodeTemplate) else None
+    if capability is not None:
+        declares, prefix = capability, f"{name}::"
         name, nested = str(nested[0]), nested[1:]
     key = f"{prefix}{name}"
     definition = declares.attribute_definitions.get(name) or declares.definitions.get(name)
@@ -75,12 +77,6 @@ def _write(
             current = _current(evaluator, holder, key, declares.attributes.get(name, declares.properties.get(name)))
         fitting = placed(current, nested, fitting)
     changed[key] = fitting
-
-
-def _is_capability(node: NodeTemplate, name: str) -> bool:
-    """Whether a name means a capability of a node; its own attributes and properties come first."""
-    own = (node.attribute_definitions, node.definitions, node.attributes, node.properties)
-    return name in node.capabilities and not any(name in names for names in own)
 
 
 def _schema(evaluator: Evaluator, definition: PropertyDefinition | None, nested: Iterable[str | int]) -> Schema | None:

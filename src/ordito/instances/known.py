@@ -1,0 +1,51 @@
+"""Values that an evaluation knows already, and how large values may become."""
+
+from __future__ import annotations
+
+from ordito.instances.context import EvaluationError
+
+MOST_SIZE = 16_000_000
+"""The most characters that a value may have as a text: functions can double a value in each of a hundred lines."""
+
+
+class Known:
+    """The answers of one state of things, by the key of what was asked; and the sizes of the lists and maps in them."""
+
+    __slots__ = ("_sizes", "answers")
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[object, ...], object] = {}
+        self._sizes: dict[int, tuple[object, int]] = {}
+
+    def bounded(self, made: list[object] | dict[str, object]) -> list[object] | dict[str, object]:
+        """A list or map made of values that are bounded. Raises ``EvaluationError`` where it becomes too large."""
+        self._size(made)
+        return made
+
+    def _size(self, value: object) -> int:
+        """About how many characters a value has; the parts of a value are counted as often as they occur in it."""
+        open_values: list[object] = [value]
+        while open_values:
+            current = open_values[-1]
+            if not isinstance(current, list | dict) or id(current) in self._sizes:
+                open_values.pop()
+                continue
+            parts = _parts(current)
+            unknown = [p for p in parts if isinstance(p, list | dict) and id(p) not in self._sizes]
+            if unknown:
+                open_values.extend(unknown)
+                continue
+            size = 2 + sum(self._sizes[id(p)][1] if isinstance(p, list | dict) else _length(p) for p in parts)
+            if size > MOST_SIZE:
+                raise EvaluationError(f"a value becomes larger than {MOST_SIZE:,} characters")
+            self._sizes[id(current)] = (current, size)
+            open_values.pop()
+        return self._sizes[id(value)][1] if isinstance(value, list | dict) else _length(value)
+
+
+def _parts(value: list[object] | dict[str, object]) -> list[object]:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def _length(value: object) -> int:
+    return len(value) + 2 if isinstance(value, str) else 8

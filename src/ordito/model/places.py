@@ -1,0 +1,73 @@
+"""Where a function call stands, and what it can name from there (§4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.syntax.expressions import Value
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a call stands: in a node template, in a relationship, or in neither (outputs).
+
+    ``inputs`` are further inputs that ``get_input`` finds there, before those of the topology: the inputs of an
+    imperative workflow (§7.3.6).
+    """
+
+    node: NodeTemplate | None = None
+    relationship: Relationship | None = None
+    inputs: Mapping[str, PropertyDefinition] = {}
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords that mean something here."""
+        if self.node is not None:
+            return ("SELF", "HOST")
+        return ("SELF", "SOURCE", "TARGET") if self.relationship is not None else ()
+
+    @property
+    def hint(self) -> str:
+        """What to tell people who use a keyword that means nothing here."""
+        return f"keywords that mean something here: {', '.join(self.keywords) or 'none; name a node template'}"
+
+
+class Slot(msgspec.Struct, frozen=True, eq=False):
+    """What a path of names leads to: a property or attribute called ``name`` of a node or relationship, or of its
+    ``capability``. ``rest`` is the position of the argument that leads on into the value."""
+
+    owner: NodeTemplate | Relationship
+    name: str
+    definition: PropertyDefinition
+    rest: int
+    capability: Capability | None = None
+
+    def value(self, what: str) -> tuple[bool, Value]:
+        """Whether the documents give it a value, and which: as a property or, ``what`` being ``attribute``, as an
+        attribute, whose first value is the property's where it has none of its own."""
+        holder = self.capability if self.capability is not None else self.owner
+        if what == "attribute" and self.name in holder.attributes:
+            return True, holder.attributes[self.name]
+        return self.name in holder.properties, holder.properties.get(self.name)
+
+    @property
+    def schema(self) -> Schema:
+        """Its declared type."""
+        return self.definition.schema
+
+    @property
+    def path(self) -> str:
+        """Its name for people."""
+        owner = self.owner.name if isinstance(self.owner, NodeTemplate) else self.owner.key
+        inner = f"{self.capability.name}." if self.capability is not None else ""
+        return f"{owner}.{inner}{self.name}"
+
+
+def values_of(holder: NodeTemplate | Relationship | Capability, what: str) -> Mapping[str, PropertyDefinition]:
+    """What get_property or get_attribute may read: each property is an attribute as well (§3.6.12.4)."""
+    if what == "property":
+        return holder.definitions
+    return {**holder.definitions, **holder.attribute_definitions}
