@@ -279,7 +279,7 @@ def test_missing_artifacts(tmp_path: Path) -> None:
     [
         ("definitions/shop.yaml", "../types/nodes.yaml", "../../types/nodes.yaml", "outside-package"),
         ("types/base/more.yaml", "node_types:", "imports: [ ../../../x.yaml ]\nnode_types:", "outside-package"),
-        ("types/nodes.yaml", "../scripts/create.sh", "../../create.sh", "missing-artifact"),
+        ("types/nodes.yaml", "../scripts/create.sh", "../../create.sh", "outside-package"),
         ("types/nodes.yaml", "../scripts/create.sh", "/bin/create.sh", "missing-artifact"),
         ("definitions/shop.yaml", "../types/nodes.yaml", "/types/nodes.yaml", "absolute-import"),
     ],

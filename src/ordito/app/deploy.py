@@ -21,7 +21,7 @@ from ordito.work.records import JobOptions
 class DeployRequest(msgspec.Struct, frozen=True):
     """What to deploy and where: ``directory`` is the ensemble's, ``service`` may be "" where the ensemble knows it.
     ``wait_lock`` is how many seconds to wait for another command, ``allow_large`` permits very many link operations of
-    one requirement."""
+    one requirement, ``fetch`` that what the service names by URLs is fetched."""
 
     directory: str
     service: str = ""
@@ -29,6 +29,7 @@ class DeployRequest(msgspec.Struct, frozen=True):
     options: JobOptions = JobOptions()
     wait_lock: float = 0.0
     allow_large: bool = False
+    fetch: bool = False
 
 
 class DeployResult(msgspec.Struct, frozen=True):
@@ -75,7 +76,15 @@ def deploy(request: DeployRequest, conversation: Conversation) -> DeployResult:
 def _propose(
     place: Place, request: DeployRequest, snapshot: Snapshot, status: Status, conversation: Conversation
 ) -> Proposal:
-    proposal = propose_deploy(place, request.service, request.inputs, snapshot, status, allow_large=request.allow_large)
+    proposal = propose_deploy(
+        place,
+        request.service,
+        request.inputs,
+        snapshot,
+        status,
+        allow_large=request.allow_large,
+        fetch=request.fetch,
+    )
     conversation.found(proposal.diagnostics)
     if not proposal.plan.is_empty and not conversation.approve(proposal):
         raise Declined

@@ -17,13 +17,15 @@ WORKFLOWS = (DEPLOY, UNDEPLOY)
 
 class PlanRequest(msgspec.Struct, frozen=True):
     """Which workflow to plan, with what that takes; ``service`` may be "" where the ensemble knows it.
-    ``allow_large`` permits very many link operations of one requirement."""
+    ``allow_large`` permits very many link operations of one requirement, ``fetch`` that what the service names by URLs
+    is fetched."""
 
     directory: str
     workflow: str = DEPLOY
     service: str = ""
     inputs: GivenInputs = GivenInputs()
     allow_large: bool = False
+    fetch: bool = False
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -51,6 +53,7 @@ def plan(request: PlanRequest) -> PlanResult:
                 ensemble.snapshot,
                 ensemble.status,
                 allow_large=request.allow_large,
+                fetch=request.fetch,
             )
             return PlanResult(proposal, unfinished)
         if not place.layout.exists:

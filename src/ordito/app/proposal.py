@@ -25,6 +25,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
+from ordito.source.package import Network
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue
 
@@ -86,9 +87,10 @@ def propose_deploy(
     status: Status,
     *,
     allow_large: bool = False,
+    fetch: bool = False,
 ) -> Proposal:
     """What deploying would do; without ``service`` that of the ensemble is deployed. ``allow_large`` permits very many
-    link operations of one requirement.
+    link operations of one requirement, ``fetch`` that what the service names by URLs is fetched.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
     """
@@ -98,7 +100,7 @@ def propose_deploy(
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
         path = _service_path(place, service, user)
-        read = read_service(path, diagnostics)
+        read = read_service(path, diagnostics, Network.ALLOWED if fetch else Network.REFUSED)
         check_files(read, diagnostics, required=True)
         check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
@@ -149,7 +151,7 @@ def read_pinned(place: Place, digest: str, main: str) -> ReadService:
     """
     root = pinned_root(place.layout, digest)
     shown = Path(place.shown) / root.relative_to(place.layout.root) / main
-    return read_service(os.path.normpath(shown), Diagnostics())
+    return read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT)
 
 
 def pinned(layout: Layout, proposal: Proposal) -> Proposal:
@@ -157,8 +159,8 @@ def pinned(layout: Layout, proposal: Proposal) -> Proposal:
 
     Raises ``Refused`` where its files are no longer those that the plan was made for, and ``EnsembleError``.
     """
-    package, service = proposal.read.package, proposal.read.service
-    kept = pin(layout, package.tree, package.opener, definition_files(proposal.read), artifact_files(service))
+    package = proposal.read.package
+    kept = pin(layout, package.tree, package.opener, definition_files(proposal.read), artifact_files(proposal.read))
     if kept.digest != proposal.measured:
         raise Refused(
             "changed",
@@ -229,7 +231,7 @@ def _plan(
 ) -> tuple[Plan, str]:
     """The plan, and the digest of the files that it was made for."""
     package, service, plugins = read.package, read.service, plugins_of(layout)
-    measured = measure(layout, package.tree, package.opener, definition_files(read), artifact_files(service))
+    measured = measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
     options = PlanOptions(
         digests=measured.digests, accepts=plugins.accepts, provides=plugins.provides, allow_large=allow_large
     )

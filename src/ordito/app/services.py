@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.model.artifacts import CONTAINER_IMAGE
 from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import Package, leaves_root, open_package
+from ordito.source.package import Network, Package, leaves_root, open_package
+from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
 
 MISSING_FILE = "missing-artifact"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
@@ -23,9 +25,10 @@ class ReadService(msgspec.Struct, frozen=True):
     service: Service
 
 
-def read_service(path: str, diagnostics: Diagnostics) -> ReadService:
-    """Read and resolve the service at a path. Raises ``InvalidDocument`` with all that is wrong with it."""
-    package = open_package(path, diagnostics)
+def read_service(path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED) -> ReadService:
+    """Read and resolve the service at a path; ``network`` says whether what it names by URLs is fetched. Raises
+    ``InvalidDocument`` with all that is wrong with it."""
+    package = open_package(path, diagnostics, network)
     service = resolve_service(package, diagnostics) if package is not None else None
     if package is None or service is None:
         raise InvalidDocument(diagnostics.sorted())
@@ -39,6 +42,8 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
     report = diagnostics.error if required or read.package.is_csar else diagnostics.warning
     for artifact in artifacts(read.service):
         runs = IMPLEMENTATION in artifact.kinds
+        if names_image(artifact, read.package):
+            continue
         if (artifact.file, runs) in seen:
             continue
         seen.add((artifact.file, runs))
@@ -50,8 +55,8 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
 def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, str]:
     """What stands against using an artifact's file, and what to do; ("", "") where nothing does."""
     file = artifact.file
-    if is_remote(file):
-        return f"{file} is not fetched: artifacts come from files in this version", "put a copy beside the template"
+    if url := package.tree.url(file):
+        return _problem_of_url(url, package)
     if file.startswith("/"):
         return f"{file} is an absolute path, which belongs to no service", "put the file beside the template"
     if package.is_csar and leaves_root(file):
@@ -62,6 +67,21 @@ def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, 
     if runs and not package.tree.is_file(file):
         return f"{package.shown(file)} is a folder, and cannot be run", "name a file in it"
     return "", ""
+
+
+def _problem_of_url(url: str, package: Package) -> tuple[str, str]:
+    try:
+        package.tree.get(url, ARTIFACTS)
+    except NotAllowed as refusal:
+        return refusal.message, refusal.hint
+    except FetchFailed as failure:
+        return f"cannot fetch {url}: {failure.message}", failure.hint
+    return "", ""
+
+
+def names_image(artifact: Artifact, package: Package) -> bool:
+    """Whether an artifact names an image of a registry, which is no file of the service."""
+    return CONTAINER_IMAGE in artifact.kinds and (bool(artifact.repository) or not package.has(artifact.file))
 
 
 def artifacts(service: Service) -> Iterator[Artifact]:
@@ -78,14 +98,14 @@ def artifacts(service: Service) -> Iterator[Artifact]:
 def definition_files(read: ReadService) -> Iterator[str]:
     """The files of definitions that a service is made of, and what an archive says of itself."""
     package = read.package
-    yield from read.service.files
+    yield from map(package.stored, read.service.files)
     if package.opener != package.main:
         yield from (package.main, *package.others)
 
 
-def artifact_files(service: Service) -> Iterator[str]:
-    """The local files that a service's artifacts name."""
-    return (artifact.file for artifact in artifacts(service) if not is_remote(artifact.file))
+def artifact_files(read: ReadService) -> Iterator[str]:
+    """The files that a service's artifacts name."""
+    return (artifact.file for artifact in artifacts(read.service) if not names_image(artifact, read.package))
 
 
 def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[Artifact]:
@@ -99,8 +119,3 @@ def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[
             if part.implementation is not None:
                 yield part.implementation
             yield from part.dependencies
-
-
-def is_remote(file: str) -> bool:
-    """Whether an artifact's file is a URL."""
-    return "://" in file

@@ -15,19 +15,21 @@ from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Se
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.source.nodes import Node
+from ordito.source.package import Network
 
 MISSING_INPUT = "missing-input"
 
 
 class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
-    none for that in the directory itself; values to check against its inputs; and whether warnings are errors
-    (``strict``)."""
+    none for that in the directory itself; values to check against its inputs; whether warnings are errors
+    (``strict``); and whether what it names by URLs is fetched."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
     directory: str = "."
     strict: bool = False
+    fetch: bool = False
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -46,7 +48,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        read = read_service(chosen.path, diagnostics)
+        read = read_service(chosen.path, diagnostics, Network.ALLOWED if request.fetch else Network.REFUSED)
         service = read.service
         check_files(read, diagnostics, required=False)
         _check_inputs(service, chosen.inputs, request.inputs, diagnostics)

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from urllib.parse import urljoin
+
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL: a scheme with two slashes behind it."""
+    return URL.match(path) is not None
 
 
 def beside(file: str, path: str) -> str:
-    """The path that ``path``, written in ``file``, names."""
+    """The path that ``path``, written in ``file``, names; in a file that is known by its URL a URL, too."""
+    if is_url(file):
+        return urljoin(file, path)
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
 
 

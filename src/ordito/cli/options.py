@@ -129,6 +129,13 @@ def allow_large_option(function: F) -> F:
     )(function)
 
 
+def fetch_option(function: F) -> F:
+    """The option of verbs that read a service."""
+    return click.option(
+        "--fetch", is_flag=True, help="Fetch what the service names by URLs; nothing is fetched without it."
+    )(function)
+
+
 def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
 

@@ -20,6 +20,7 @@ from ordito.syntax.entries import Entries
 
 FILE = "tosca.artifacts.File"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
+CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 
 
@@ -88,13 +89,6 @@ class Artifacts:
         algorithm = written.checksum_algorithm
         if algorithm is not None and _plain(algorithm.text) not in {_plain(a) for a in ALGORITHMS}:
             self._diagnostics.unknown("bad-value", "checksum algorithm", algorithm.text, algorithm.span, ALGORITHMS)
-        if written.repository is not None:
-            self._diagnostics.error(
-                "not-supported-yet",
-                "artifacts from a repository are not fetched in this version",
-                written.repository.span,
-                hint="put the file beside the service template",
-            )
         version = written.artifact_version or written.version
         properties = self._values.fields(
             written.properties, shape.properties, f'artifact "{written.name}"', "property", written
@@ -102,7 +96,7 @@ class Artifacts:
         return Artifact(
             name=written.name,
             kinds=shape.kinds,
-            file=unit.resolve(written.file.text),
+            file=self._located(written, shape, unit),
             repository=written.repository.text if written.repository else "",
             deploy_path=written.deploy_path.text if written.deploy_path else "",
             version=version.text if version else "",
@@ -113,12 +107,19 @@ class Artifacts:
             span=written.file.span,
         )
 
+    def _located(self, written: entities.ArtifactDefinition, shape: ArtifactShape, unit: Unit) -> str:
+        """Where the file of an artifact is. An image of a registry is no file: whoever runs it knows where it is."""
+        if written.repository is not None and CONTAINER_IMAGE in shape.kinds:
+            return written.file.text
+        return self._units.locations.of_artifact(unit, written.file, written.repository) or written.file.text
+
     def file(self, written: Scalar, unit: Unit) -> Artifact:
         """The artifact that a bare file name stands for; its type follows from its extension."""
         known = self._files.get((unit.file, written.text))
         if known is None:
             shape = self.shapes[self._by_extension.get(extension(written.text), FILE)]
-            known = self._files[unit.file, written.text] = unit.resolve(written.text), shape
+            file = self._units.locations.of_artifact(unit, written, None)
+            known = self._files[unit.file, written.text] = file or written.text, shape
         file, shape = known
         return Artifact(written.text, shape.kinds, file, mime_type=shape.mime_type, span=written.span)
 

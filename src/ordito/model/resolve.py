@@ -20,6 +20,7 @@ from ordito.model.places import Place
 from ordito.model.policies import Policies
 from ordito.model.references import References
 from ordito.model.relationships import Relationships
+from ordito.model.repositories import check_credentials
 from ordito.model.requirements import Requirements
 from ordito.model.schema import PropertyDefinition
 from ordito.model.selecting import Selecting
@@ -46,6 +47,7 @@ def resolve_service(
     units.gather()
     types = Types(units, diagnostics)
     types.flatten()
+    check_credentials(units, types.values)
     if units.entry is None:
         return None
     service = _resolve_topology(package, units, units.entry, types, diagnostics, circumstances)

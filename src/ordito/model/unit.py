@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ordito.base.paths import beside
+from ordito.base.paths import beside, is_url
 from ordito.source.package import PROFILE_SCHEME
 from ordito.syntax.entities import DefinedType
 from ordito.syntax.grammar import Dialect
@@ -54,8 +54,9 @@ class Unit:
         return self.file.startswith(PROFILE_SCHEME)
 
     def resolve(self, path: str) -> str:
-        """A path written in this file, relative to the service's root; URLs and absolute paths stay as they are."""
-        if "://" in path or path.startswith("/"):
+        """A path written in this file, relative to the service's root; URLs and absolute paths stay as they are. In a
+        file that is known by its URL, all paths are URLs."""
+        if is_url(path) or (path.startswith("/") and not is_url(self.file)):
             return path
         return beside(self.file, path)
 

@@ -6,19 +6,17 @@ from collections import deque
 from collections.abc import Iterable
 from itertools import islice
 
-from ordito.base.diagnostics import Diagnostics, suggestion
-from ordito.base.paths import beside
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText
+from ordito.model.locations import NORMATIVE, Locations
 from ordito.model.names import RESERVED_PREFIX, Names
 from ordito.model.unit import KINDS, Definition, Unit
 from ordito.source.nodes import Mapping, Scalar
-from ordito.source.package import PROFILE_SCHEME, Package, has_profile, leaves_root, profile_names
-from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
+from ordito.source.package import PROFILE_SCHEME, Package
 from ordito.syntax.entries import is_lost
 from ordito.syntax.service_file import read_service_file
 from ordito.syntax.service_template import ImportDefinition, ServiceFile
 
-NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
 NON_NORMATIVE = f"{PROFILE_SCHEME}tosca_non_normative_1_3/profile.yaml"
 
 _bundled: dict[str, ServiceFile] = {}
@@ -32,6 +30,7 @@ class Units:
         self._package = package
         self._diagnostics = diagnostics
         self._loaded: dict[str, Unit | None] = {}
+        self.locations = Locations(package, diagnostics)
         self._new: deque[Unit] = deque()
         self._by_source: dict[int, Unit] = {}
         self.names = Names(diagnostics)
@@ -60,7 +59,12 @@ class Units:
     @property
     def files(self) -> tuple[str, ...]:
         """The user's files, relative to the service's root."""
-        return tuple(f for f, u in self._loaded.items() if u is not None and not u.is_bundled)
+        return tuple(unit.file for unit in self.written)
+
+    @property
+    def written(self) -> list[Unit]:
+        """The user's files."""
+        return [unit for unit in self._loaded.values() if unit is not None and not unit.is_bundled]
 
     def require(self, kind: str, name: Scalar, unit: Unit, also: Iterable[str] = ()) -> Definition | None:
         """The type that a name means in a file; where there is none, an error with suggestions, to which belong
@@ -110,7 +114,7 @@ class Units:
         return content
 
     def _import(self, unit: Unit, item: ImportDefinition) -> None:
-        file = self._locate(unit, item)
+        file = self.locations.of_import(unit, item)
         found = self._load(file, item) if file is not None else None
         if found is None:
             self.names.mark_incomplete(unit)
@@ -172,62 +176,6 @@ class Units:
                     unit.content.at.key("topology_template").span,
                     hint="only its types are used; move the templates to the main file to deploy them",
                 )
-
-    def _locate(self, unit: Unit, item: ImportDefinition) -> str | None:
-        """The file that an import names, relative to the service's root; None where there is none, with a reason."""
-        path = item.file.text
-        if item.repository is not None:
-            self._diagnostics.error(
-                "not-supported-yet",
-                "imports from a repository are not fetched in this version",
-                item.repository.span,
-                hint="copy the file beside the service template and import it by its path",
-            )
-            return None
-        if path in DIALECTS:
-            return NORMATIVE
-        if path.startswith(PROFILE_SCHEME):
-            name = path.removeprefix(PROFILE_SCHEME)
-            if not has_profile(name):
-                self._diagnostics.error(
-                    "unknown-profile",
-                    f'no bundled profile is called "{name}"',
-                    item.file.span,
-                    hint=suggestion(name, profile_names()),
-                )
-                return None
-            return f"{PROFILE_SCHEME}{name}/profile.yaml"
-        if "://" in path:
-            self._diagnostics.error(
-                "not-supported-yet",
-                f"{path} is not fetched: imports over the network are not supported in this version",
-                item.file.span,
-                hint="download the file beside the service template and import it by its path",
-            )
-            return None
-        if path.startswith("/"):
-            self._diagnostics.error(
-                "absolute-import",
-                "an import by an absolute path works on one machine only",
-                item.file.span,
-                hint="write the path relative to this file",
-            )
-            return None
-        if unit.is_bundled:
-            return PROFILE_SCHEME + beside(unit.file.removeprefix(PROFILE_SCHEME), path)
-        return self._within(unit.resolve(path), item)
-
-    def _within(self, file: str, item: ImportDefinition) -> str | None:
-        """The file, unless it lies outside of an archive (§6.1)."""
-        if not self._package.is_csar or not leaves_root(file):
-            return file
-        self._diagnostics.error(
-            "outside-package",
-            f"{item.file.text} leads out of the archive",
-            item.file.span,
-            hint="a CSAR holds all that it imports: pack the file with it",
-        )
-        return None
 
 
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:

@@ -10,12 +10,15 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import is_url
 from ordito.base.span import SourceText, Span
 from ordito.base.suggest import nearest
 from ordito.source import nodes
 from ordito.source.archive import Archive, inside, open_archive, place
+from ordito.source.fetch import FetchFailed
 from ordito.source.loader import MOST_BYTES, Document, load
 from ordito.source.meta import CREATED_BY, META, Piece, read_meta
+from ordito.source.remote import DEFINITIONS, Network, NotAllowed, RemoteFiles
 from ordito.source.tree import FileTree, Folder
 
 PROFILES = Path(__file__).parent.parent / "profiles"
@@ -40,6 +43,7 @@ class Package:
     ``others`` are the files of Other-Definitions (§6.2): their topology templates serve as substitution candidates and
     are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` is whether the rules of
     archives hold: no path leads out of the root. ``opener`` is the file by which a copy of the service is opened.
+    ``tree`` holds the files, those included that lie on other machines and were allowed to be fetched.
     """
 
     def __init__(
@@ -53,7 +57,7 @@ class Package:
         about: About | None = None,
         opener: str = "",
     ) -> None:
-        self.tree = tree
+        self.tree = tree if isinstance(tree, RemoteFiles) else RemoteFiles(tree)
         self.main = main
         self.name = name
         self.others = others
@@ -74,7 +78,7 @@ class Package:
     @property
     def is_archive(self) -> bool:
         """Whether the files lie in an archive."""
-        return isinstance(self.tree, Archive)
+        return isinstance(self.tree.local, Archive)
 
     def has(self, file: str) -> bool:
         """Whether a file or folder of the service exists."""
@@ -82,13 +86,26 @@ class Package:
 
     def shown(self, file: str) -> str:
         """How a file of the service is named to people: relative to where they are, as the service was given."""
-        if isinstance(self.tree, Archive):
+        if url := self.tree.url(file):
+            return url
+        if self.is_archive:
             return inside(self._shown, posixpath.normpath(file))
         return posixpath.normpath(posixpath.join(self._shown, file))
 
+    def stored(self, file: str) -> str:
+        """Where a file lies in the service: one with a URL at a place of its own, which holds it when it is fetched."""
+        return self.tree.place(file) if is_url(file) else file
+
+    def local(self, path: str) -> str:
+        """An absolute path of this machine, relative to the root."""
+        return posixpath.relpath(path, self.root)
+
     def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
         """Load a definitions file of the service; ``wanted_by`` is the import that names it."""
-        tree, path, name = self.tree, file, self.shown(file)
+        if is_url(file):
+            return self._load_fetched(file, diagnostics, wanted_by)
+        tree: FileTree = self.tree
+        path, name = file, self.shown(file)
         if file.startswith(PROFILE_SCHEME):
             tree, path, name = Folder(PROFILES), file.removeprefix(PROFILE_SCHEME), file
         try:
@@ -103,6 +120,25 @@ class Package:
             return None
         return load(name, data, diagnostics)
 
+    def _load_fetched(self, url: str, diagnostics: Diagnostics, wanted_by: Span | None) -> Document | None:
+        """Load a definitions file by its URL."""
+        try:
+            fetched = self.tree.get(url, DEFINITIONS)
+            if fetched is not None and fetched.kind in WEB_PAGES:
+                raise FetchFailed("it is a web page", "give the address of the file itself, which may be called raw")
+            with self.tree.open(url) as stream:
+                data = stream.read(MOST_BYTES + 1)
+        except NotAllowed as refusal:
+            diagnostics.error("not-fetched", refusal.message, wanted_by, hint=refusal.hint)
+            return None
+        except FetchFailed as failure:
+            diagnostics.error("fetch-failed", f"cannot fetch {url}: {failure.message}", wanted_by, hint=failure.hint)
+            return None
+        except OSError as error:
+            diagnostics.error("fetch-failed", f"cannot read {url}: {reason(error)}", wanted_by)
+            return None
+        return load(url, data, diagnostics)
+
     def _neighbours(self, tree: FileTree, file: str) -> str:
         folder, name = posixpath.split(posixpath.normpath(file))
         try:
@@ -113,8 +149,11 @@ class Package:
         return f"did you mean {self.shown(posixpath.join(folder, near[0]))}?" if near else ""
 
 
-def open_package(path: str, diagnostics: Diagnostics) -> Package | None:
-    """Open a service.
+WEB_PAGES = {"text/html", "application/xhtml+xml"}
+
+
+def open_package(path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED) -> Package | None:
+    """Open a service; ``network`` says whether what it names by URLs is fetched.
 
     ``path`` is a definitions file; a CSAR (§6): a ``.csar`` or ``.zip``, or a folder laid out as one, which holds
     ``TOSCA-Metadata/TOSCA.meta``; or a folder that holds exactly one definitions file at its top, or ``service.yaml``.
@@ -124,25 +163,26 @@ def open_package(path: str, diagnostics: Diagnostics) -> Package | None:
     if given.name == "TOSCA.meta" and given.parent.name == "TOSCA-Metadata" and given.is_file():
         given, path = given.parent.parent, posixpath.normpath(posixpath.join(path, "..", ".."))
     if Folder(given).is_folder("."):
-        return _open_folder(given, path, diagnostics)
+        return _open_folder(given, path, diagnostics, network)
     if not Folder(given.parent).is_file(given.name):
         package = Package(Folder(given.parent), given.name, given.stem, str(given.parent))
         package.load(given.name, diagnostics)
         return None
     if given.suffix.lower() in ARCHIVES:
-        return _open_archive(given, path, diagnostics)
-    return Package(Folder(given.parent.resolve()), given.name, given.stem, str(given.parent))
+        return _open_archive(given, path, diagnostics, network)
+    tree = RemoteFiles(Folder(given.parent.resolve()), network)
+    return Package(tree, given.name, given.stem, str(given.parent))
 
 
-DEFINITIONS = {".yaml", ".yml"}
+DEFINITIONS_ENDINGS = {".yaml", ".yml"}
 ARCHIVES = {".csar", ".zip"}
 NOT_SERVICES = {"ensemble.yaml", "inputs.yaml"}
 NEEDED_METADATA = ("template_name", "template_version")
 
 
-def _open_folder(given: Path, shown: str, diagnostics: Diagnostics) -> Package | None:
+def _open_folder(given: Path, shown: str, diagnostics: Diagnostics, network: Network) -> Package | None:
     """Open a folder: one laid out as a CSAR, or one with a single service template at its top."""
-    tree = Folder(given.resolve())
+    tree = RemoteFiles(Folder(given.resolve()), network)
     if tree.is_file(META):
         return _open_by_meta(tree, given.resolve().name, shown, diagnostics)
     try:
@@ -163,11 +203,12 @@ def _open_folder(given: Path, shown: str, diagnostics: Diagnostics) -> Package |
     return Package(tree, main, Path(main).stem, shown)
 
 
-def _open_archive(given: Path, shown: str, diagnostics: Diagnostics) -> Package | None:
+def _open_archive(given: Path, shown: str, diagnostics: Diagnostics, network: Network) -> Package | None:
     """Open an archive, with or without a TOSCA.meta (§6.1)."""
-    tree = open_archive(given, shown, diagnostics)
-    if tree is None:
+    archive = open_archive(given, shown, diagnostics)
+    if archive is None:
         return None
+    tree = RemoteFiles(archive, network)
     if tree.is_file(META):
         return _open_by_meta(tree, given.stem, shown, diagnostics)
     found = _definitions(tree)
@@ -178,7 +219,7 @@ def _open_archive(given: Path, shown: str, diagnostics: Diagnostics) -> Package 
             if tree.is_folder("TOSCA-Metadata")
             else f"{shown} holds no {META}, and {len(found)} YAML files at its root ({_listed(found)}) instead of one",
             place(shown),
-            hint=_entry_hint(tree),
+            hint=_entry_hint(archive),
         )
         return None
     package = Package(tree, found[0], given.stem, shown)
@@ -199,7 +240,7 @@ def _entry_hint(tree: Archive) -> str:
     return "`ordito package DIR --out x.csar` makes a right one"
 
 
-def _open_by_meta(tree: FileTree, name: str, shown: str, diagnostics: Diagnostics) -> Package | None:
+def _open_by_meta(tree: RemoteFiles, name: str, shown: str, diagnostics: Diagnostics) -> Package | None:
     """Open what has a TOSCA.meta (§6.2)."""
     package = Package(tree, "", name, shown)
     title = package.shown(META)
@@ -274,7 +315,7 @@ def _about(document: Document, diagnostics: Diagnostics) -> About | None:
 
 def _definitions(tree: FileTree, without: Iterable[str] = ()) -> list[str]:
     """The YAML files at the top of a tree."""
-    return [name for name in tree.entries(".")[1] if Path(name).suffix in DEFINITIONS and name not in without]
+    return [name for name in tree.entries(".")[1] if Path(name).suffix in DEFINITIONS_ENDINGS and name not in without]
 
 
 def _listed(names: list[str]) -> str:
@@ -322,6 +363,7 @@ __all__ = [
     "META",
     "PROFILE_SCHEME",
     "About",
+    "Network",
     "Package",
     "SourceText",
     "has_profile",

@@ -8,7 +8,7 @@ import click
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option, job_options
+from ordito.cli.options import allow_large_option, fetch_option, job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -27,6 +27,7 @@ until ensemble.yaml says something else. What is done already is not done again.
 @click.argument("service", required=False)
 @job_options
 @allow_large_option
+@fetch_option
 def command(
     session: Session,
     service: str | None,
@@ -35,6 +36,7 @@ def command(
     wait_lock: float,
     *,
     allow_large: bool,
+    fetch: bool,
 ) -> ExitCode:
     """Deploy."""
     from ordito.app.deploy import DeployRequest, deploy
@@ -42,7 +44,7 @@ def command(
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock, allow_large)
+    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock, allow_large, fetch)
     result = deploy(request, conversation)
     if result.report is None:
         return _nothing_to_do(result, session)

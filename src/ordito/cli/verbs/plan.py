@@ -10,7 +10,7 @@ import click
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option
+from ordito.cli.options import allow_large_option, fetch_option
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -26,8 +26,9 @@ SERVICE is needed where there is no ensemble yet. `ordito plan undeploy` shows w
 @click.argument("words", metavar="[deploy|undeploy] [SERVICE]", nargs=-1)
 @click.option("--full", is_flag=True, help="Show every step with its reason.")
 @allow_large_option
+@fetch_option
 def command(
-    session: Session, words: tuple[str, ...], inputs: GivenInputs, *, full: bool, allow_large: bool
+    session: Session, words: tuple[str, ...], inputs: GivenInputs, *, full: bool, allow_large: bool, fetch: bool
 ) -> ExitCode:
     """Plan."""
     from ordito.app.plan import WORKFLOWS, PlanRequest, plan
@@ -36,7 +37,7 @@ def command(
     workflow, service = _meant(words, WORKFLOWS)
     if workflow == "undeploy" and not inputs.is_empty:
         raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
-    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs, allow_large))
+    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs, allow_large, fetch))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

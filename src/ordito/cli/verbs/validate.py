@@ -13,12 +13,13 @@ from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
-HELP = """Check each SERVICE (a definitions file, or a folder that holds one) and the inputs given with it.
+HELP = """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
 
 Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
 Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
@@ -35,13 +36,14 @@ class _Checked(msgspec.Struct, frozen=True):
 @verb("validate", HELP, takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
 @click.argument("services", metavar="[SERVICE]...", nargs=-1)
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
-def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *, strict: bool) -> ExitCode:
+@fetch_option
+def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *, strict: bool, fetch: bool) -> ExitCode:
     """Check services."""
     if len(services) > 1 and not inputs.is_empty:
         raise click.UsageError("inputs are those of one service: check the services one by one")
     for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
     if len(services) > 1 or for_tools:
-        requests = [ValidateRequest(s, inputs, session.settings.directory, strict) for s in services or ("",)]
+        requests = [ValidateRequest(s, inputs, session.settings.directory, strict, fetch) for s in services or ("",)]
         checked = [_check(request) for request in requests]
         code = ExitCode.DONE if all(c.result is not None for c in checked) else ExitCode.REFUSED
         if for_tools:
@@ -49,7 +51,8 @@ def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *,
         else:
             _several(session, checked, code)
         return code
-    result = validate(ValidateRequest(services[0] if services else "", inputs, session.settings.directory, strict))
+    request = ValidateRequest(services[0] if services else "", inputs, session.settings.directory, strict, fetch)
+    result = validate(request)
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
     session.result(_data(result), lambda channel: _text(result, channel))

@@ -1,0 +1,55 @@
+"""Credentials of repositories (§3.6.6, §5.3.2): what a server is shown so that it lets one in."""
+
+from __future__ import annotations
+
+import base64
+
+from ordito.source.nodes import Mapping, Node, Scalar, is_null
+
+DEFAULT_TYPE = "password"
+TYPES = ("basic_auth", "bearer", "password", "X-Auth-Token")
+
+
+class Credential:
+    """A ``tosca.datatypes.Credential``. It has no readable form, so that its token stands in no message."""
+
+    __slots__ = ("_token", "_user", "type")
+
+    def __init__(self, token: str, type: str = DEFAULT_TYPE, user: str = "") -> None:
+        self._token = token
+        self.type = type or DEFAULT_TYPE
+        self._user = user
+
+    def header(self) -> tuple[str, str]:
+        """The header of an HTTP request that shows it. Raises ``ValueError``, whose text does not."""
+        kind = self.type.casefold()
+        if not all(letter.isprintable() and ord(letter) < 0x100 for letter in self._token + self._user):
+            raise ValueError("the token or the user of its repository holds characters that cannot be sent")
+        if kind == "bearer":
+            return "Authorization", f"Bearer {self._token}"
+        if kind == "x-auth-token":
+            return "X-Auth-Token", self._token
+        if kind == "basic_auth" and not self._user:
+            return "Authorization", _basic(self._token)
+        if kind in {"basic_auth", "password"}:
+            return "Authorization", _basic(f"{self._user}:{self._token}")
+        raise ValueError(f'a token of the type "{self.type}" cannot be shown to an HTTP server: {", ".join(TYPES)} can')
+
+
+def _basic(text: str) -> str:
+    return f"Basic {base64.b64encode(text.encode('utf-8')).decode('ascii')}"
+
+
+def read_credential(node: Node | None) -> Credential | None:
+    """The credential that is written somewhere; None where there is none, or none that could be used. Whether it is
+    what the data type asks for is checked where types are known."""
+    if not isinstance(node, Mapping):
+        return None
+    texts = {
+        name: value.text
+        for name in ("token", "token_type", "user")
+        if isinstance(value := node.values.get(name), Scalar) and not is_null(value)
+    }
+    if "token" not in texts:
+        return None
+    return Credential(texts["token"], texts.get("token_type", ""), texts.get("user", ""))

@@ -1,0 +1,171 @@
+"""Files of a service that lie on other machines, seen among its own.
+
+A file with a URL has a place in the service, made of its URL alone: so a copy of the service that holds what was
+fetched needs no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from ordito.base.paths import is_url
+from ordito.source.credentials import Credential
+from ordito.source.fetch import SCHEMES, Fetched, Fetcher, FetchFailed, Limits
+from ordito.source.loader import MOST_BYTES
+from ordito.source.tree import FileTree
+
+FOLDER = ".fetched"
+"""Where fetched files have their places. Hidden files of a service are never part of a copy of it otherwise."""
+PLAIN = re.compile(r"[^\w.+-]+")
+MOST_NAME = 100
+
+DEFINITIONS = Limits(MOST_BYTES, 60.0)
+ARTIFACTS = Limits(1 << 30, 900.0)
+
+
+class Network(Enum):
+    """Whether files are fetched: not unless the user allows it; or they were when this copy of the service was made."""
+
+    REFUSED = "refused"
+    ALLOWED = "allowed"
+    KEPT = "kept"
+
+
+class RemoteFiles:
+    """The files of a service, with those that it names by URLs at their places."""
+
+    def __init__(self, tree: FileTree, network: Network = Network.REFUSED) -> None:
+        self.local = tree
+        self.root = tree.root
+        self._network = network
+        self._fetcher = Fetcher()
+        self._urls: dict[str, str] = {}
+        self._fetched: dict[str, Fetched | FetchFailed] = {}
+
+    def place(self, url: str) -> str:
+        """The place of the file at a URL in the service."""
+        name = PLAIN.sub("_", unquote(posixpath.basename(urlsplit(url).path)))[-MOST_NAME:].lstrip(".") or "file"
+        place = f"{FOLDER}/{hashlib.sha256(url.encode()).hexdigest()[:32]}/{name}"
+        self._urls[place] = url
+        return place
+
+    def url(self, file: str) -> str:
+        """The URL of a file that is fetched, "" of any other."""
+        return file if is_url(file) else self._urls.get(file, "")
+
+    def add_credential(self, base: str, credential: Credential) -> None:
+        """Make known what is shown to a repository."""
+        self._fetcher.add_credential(base, credential)
+
+    def get(self, url: str, limits: Limits) -> Fetched | None:
+        """Fetch a file, once; None where it lies in this copy of the service. Raises ``FetchFailed``."""
+        if self._network is Network.KEPT and self.local.is_file(self.place(url)):
+            return None
+        if self._network is not Network.ALLOWED:
+            raise NotAllowed(url)
+        known = self._fetched.get(url)
+        if known is None:
+            try:
+                known = self._fetcher.fetch(url, limits)
+            except FetchFailed as failure:
+                known = failure
+            self._fetched[url] = known
+        if isinstance(known, FetchFailed):
+            raise known
+        return known
+
+    # ------------------------------------------------------------------------------------------- as files of a service
+
+    def is_file(self, file: str) -> bool:
+        url = self.url(file)
+        if not url:
+            return self.local.is_file(file)
+        try:
+            self.get(url, ARTIFACTS)
+        except FetchFailed:
+            return False
+        return True
+
+    def is_folder(self, file: str) -> bool:
+        return not self.url(file) and self.local.is_folder(file)
+
+    def exists(self, file: str) -> bool:
+        return self.is_file(file) or self.is_folder(file) or (not self.url(file) and self.local.exists(file))
+
+    def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
+        return self.local.entries(folder)
+
+    def open(self, file: str) -> BinaryIO:
+        url = self.url(file)
+        if not url:
+            return self.local.open(file)
+        try:
+            fetched = self.get(url, ARTIFACTS)
+        except FetchFailed as failure:
+            raise OSError(f"{url} cannot be fetched: {failure.message}") from None
+        return self.local.open(self.place(url)) if fetched is None else fetched.open()
+
+    def is_executable(self, file: str) -> bool:
+        return not self.url(file) and self.local.is_executable(file)
+
+
+class NotAllowed(FetchFailed):
+    """The user has not allowed to fetch anything."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"{url} is not fetched unasked",
+            "allow it with --fetch, or put a copy beside the service template and name that",
+        )
+
+
+def normal_url(url: str) -> str:
+    """A URL as it is compared and fetched. Raises ``ValueError`` with the reason where it is none that is fetched; the
+    reason shows nothing of what may be secret in it."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError("this is no valid URL") from None
+    if parts.scheme not in SCHEMES:
+        raise ValueError(f"{parts.scheme or 'such'} addresses are not fetched: only http, https and file ones are")
+    if parts.username or parts.password:
+        raise ValueError("a user or a password in a URL would be shown: write a credential of a repository")
+    if not host or re.search(r"[\x00-\x20\x7f]", url):
+        raise ValueError("this is no valid URL")
+    if parts.path.endswith(".git"):
+        raise ValueError("this is a git repository: give the address at which its files themselves are served")
+    where = f"[{host}]" if ":" in host else host
+    where += f":{port}" if port is not None and port != {"http": 80, "https": 443}[parts.scheme] else ""
+    # A fragment is never sent.
+    return urlunsplit((parts.scheme, where, _quoted(_without_dots(parts.path or "/")), _quoted(parts.query), ""))
+
+
+def _without_dots(path: str) -> str:
+    """A path without ``.`` and ``..``, as a server is asked for it."""
+    parts = path.split("/")
+    kept: list[str] = []
+    for part in parts:
+        if part == "..":
+            kept = kept[: max(len(kept) - 1, 1)]
+        elif part != ".":
+            kept.append(part)
+    return "/".join([*kept, ""] if parts[-1] in {".", ".."} else kept) or "/"
+
+
+def _quoted(text: str) -> str:
+    """Letters beyond ASCII as they are sent."""
+    return text if text.isascii() else "".join(c if c.isascii() else _percent(c) for c in text)
+
+
+def _percent(letter: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "replace"))
+
+
+__all__ = ["ARTIFACTS", "DEFINITIONS", "FOLDER", "FetchFailed", "Network", "NotAllowed", "RemoteFiles", "normal_url"]
