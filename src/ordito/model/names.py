@@ -218,9 +218,14 @@ class Names:
             )
             return
         others = [k for k in KINDS if k != kind and self.find(k, name.text, unit) is not None]
-        note = f"it is a {others[0]} type" if others else ""
+        behind = (p for p, targets in unit.prefixes.items() if any(self._has(kind, name.text, t) for t in targets))
+        called = next(behind, "")
+        note = f'it is called "{called}:{name.text}" here' if called else f"it is a {others[0]} type" if others else ""
         known = chain(also, self.visible(kind, unit)) if "://" not in name.text else self._uris(kind)
         self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known, note=note)
+
+    def _has(self, kind: str, name: str, unit: Unit) -> bool:
+        return self._unqualified(kind, name, unit) is not None
 
     def _uris(self, kind: str) -> Iterator[str]:
         """The types of a kind that have a namespace, by their URIs."""

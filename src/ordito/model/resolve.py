@@ -91,7 +91,7 @@ def _resolve_topology(
     workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
-    metadata = {k: v.text for k, v in (entry.content.metadata or {}).items()}
+    metadata = entry.content.facts
     return Service(
         name=metadata.get("template_name") or package.name,
         main=package.main,

@@ -22,6 +22,7 @@ from ordito.syntax.shapes import (
     One,
     Raw,
     Text,
+    TextOrTexts,
     Texts,
     Whole,
 )
@@ -219,7 +220,7 @@ class ArtifactType(DefinedType, frozen=True, eq=False, kw_only=True):
     WHAT: ClassVar[str] = "artifact type"
 
     mime_type: Annotated[Scalar | None, Key(Text())] = None
-    file_ext: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
+    file_ext: Annotated[list[Scalar] | None, Key(TextOrTexts())] = None
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
 
 

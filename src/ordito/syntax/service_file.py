@@ -10,6 +10,7 @@ from ordito.syntax.grammar import Dialect, Reading, read_entity
 from ordito.syntax.service_template import ServiceFile
 
 VERSION = "tosca_definitions_version"
+NAMESPACE = "namespace"
 
 
 def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFile | None:
@@ -30,11 +31,24 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
             )
             return None
         dialect = DIALECTS[version.text]
-        if root.keys[0].text != VERSION:
-            diagnostics.warning(
-                "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
-            )
+        _check_order(root, diagnostics)
     return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
+
+
+def _check_order(root: Mapping, diagnostics: Diagnostics) -> None:
+    """The version comes first, and right behind it the namespace (§3.1.2, §3.2.1)."""
+    names = [key.text for key in root.keys]
+    if names[0] != VERSION:
+        diagnostics.warning(
+            "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
+        )
+    elif NAMESPACE in names and names[1] != NAMESPACE:
+        diagnostics.warning(
+            "late-namespace",
+            f'"{NAMESPACE}" should stand right behind "{VERSION}"',
+            root.key(NAMESPACE).span,
+            hint="move it up",
+        )
 
 
 def _meant_version(text: str) -> str:

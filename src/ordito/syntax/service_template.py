@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from ordito.source.nodes import Node, Scalar
+import msgspec
+
+from ordito.base.suggest import nearest
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax.entities import (
     ArtifactType,
     CapabilityType,
@@ -15,8 +18,8 @@ from ordito.syntax.entities import (
     PolicyType,
     RelationshipType,
 )
-from ordito.syntax.grammar import Entity, Key
-from ordito.syntax.shapes import Many, Metadata, Named, One, Raw, Text, Texts
+from ordito.syntax.grammar import Entity, Key, Reading
+from ordito.syntax.shapes import Many, Metadata, Named, NamedOrListed, One, Raw, Text, Texts
 from ordito.syntax.topology import TopologyTemplate
 
 
@@ -30,6 +33,32 @@ class ImportDefinition(Entity, frozen=True, eq=False, kw_only=True):
     repository: Annotated[Scalar | None, Key(Text())] = None
     namespace_prefix: Annotated[Scalar | None, Key(Text())] = None
     namespace_uri: Annotated[Scalar | None, Key(Text(), instead="namespace in the imported file")] = None
+
+
+IMPORT_KEYNAMES = ("file", "repository", "namespace_prefix", "namespace_uri")
+
+
+class Imports(msgspec.Struct, frozen=True):
+    """The imports of a file. Each may stand behind a name, a form of older versions (AMBIG-04)."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> list[ImportDefinition] | None:
+        """Read them."""
+        if isinstance(node, Sequence):
+            items: list[Node] = [self._without_name(item, reading) for item in node.items]
+            node = Sequence(node.source, node.line, node.column, node.end_line, node.end_column, items)
+        return Many(One(ImportDefinition)).read(node, what, reading)
+
+    def _without_name(self, item: Node, reading: Reading) -> Node:
+        if not isinstance(item, Mapping) or len(item.keys) != 1 or isinstance(item.values[item.keys[0].text], Sequence):
+            return item
+        (name,) = item.keys
+        if nearest(name.text, IMPORT_KEYNAMES):
+            return item
+        if reading.dialect.later is None:
+            reading.diagnostics.warning(
+                "deprecated", "imports have no names", name.span, hint="write the file alone, or file: and its path"
+            )
+        return item.values[name.text]
 
 
 class RepositoryDefinition(Entity, frozen=True, eq=False, kw_only=True):
@@ -52,10 +81,13 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
     tosca_definitions_version: Annotated[Scalar, Key(Text(), required=True)]
     namespace: Annotated[Scalar | None, Key(Text())] = None
     metadata: Annotated[Metadata | None, Key(Texts())] = None
+    template_name: Annotated[Scalar | None, Key(Text(), instead='it below "metadata:"')] = None
+    template_author: Annotated[Scalar | None, Key(Text(), instead='it below "metadata:"')] = None
+    template_version: Annotated[Scalar | None, Key(Text(), instead='it below "metadata:"')] = None
     description: Annotated[Scalar | None, Key(Text())] = None
     dsl_definitions: Annotated[Node | None, Key(Raw())] = None
     repositories: Annotated[dict[str, RepositoryDefinition] | None, Key(Named(RepositoryDefinition))] = None
-    imports: Annotated[list[ImportDefinition] | None, Key(Many(One(ImportDefinition)))] = None
+    imports: Annotated[list[ImportDefinition] | None, Key(Imports())] = None
     artifact_types: Annotated[dict[str, ArtifactType] | None, Key(Named(ArtifactType))] = None
     data_types: Annotated[dict[str, DataType] | None, Key(Named(DataType))] = None
     capability_types: Annotated[dict[str, CapabilityType] | None, Key(Named(CapabilityType))] = None
@@ -63,5 +95,13 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
     relationship_types: Annotated[dict[str, RelationshipType] | None, Key(Named(RelationshipType))] = None
     node_types: Annotated[dict[str, NodeType] | None, Key(Named(NodeType))] = None
     group_types: Annotated[dict[str, GroupType] | None, Key(Named(GroupType))] = None
-    policy_types: Annotated[dict[str, PolicyType] | None, Key(Named(PolicyType))] = None
+    policy_types: Annotated[dict[str, PolicyType] | None, Key(NamedOrListed(PolicyType))] = None
     topology_template: Annotated[TopologyTemplate | None, Key(One(TopologyTemplate))] = None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The metadata of the file, to which belongs what older documents write beside it (AMBIG-39)."""
+        beside = {"template_name": self.template_name, "template_author": self.template_author}
+        beside["template_version"] = self.template_version
+        found = {name: text.text for name, text in beside.items() if text is not None}
+        return {**found, **{name: text.text for name, text in (self.metadata or {}).items()}}

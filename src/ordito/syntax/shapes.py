@@ -210,6 +210,34 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
         )
 
 
+class NamedOrListed(Named, frozen=True, eq=False):
+    """A map of names to entities; a list of maps with one name each is taken as well, with a warning (§3.10.1)."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
+        """Read it."""
+        if not isinstance(node, Sequence):
+            return super().read(node, what, reading)
+        reading.diagnostics.warning(
+            "map-expected", f"{what} is a map of names", node.span, hint="write name: ... lines, without dashes"
+        )
+        listed = NamedList(self.entity).read(node, what, reading)
+        found = self.lost() if isinstance(listed, EntryList) and listed.all_lost else Entries()
+        found.update((item.name, item) for item in listed or ())
+        found.lost |= listed.lost if isinstance(listed, EntryList) else set()
+        return found
+
+
+class TextOrTexts(msgspec.Struct, frozen=True):
+    """A list of single values; one alone is taken as well, with a warning."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> list[Scalar] | None:
+        """Read it."""
+        if not isinstance(node, Scalar) or is_null(node):
+            return Many(Text()).read(node, what, reading)
+        reading.diagnostics.warning("list-expected", f"{what} is a list", node.span, hint=f"write [ {node.text} ]")
+        return [node]
+
+
 class Many(msgspec.Struct, frozen=True, eq=False):
     """A list of things of one shape."""
 
