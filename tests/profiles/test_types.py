@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.capabilities import CapabilityShape
 from ordito.model.schema import Constraint, PropertyDefinition
-from ordito.model.types import CapabilityShape, RequirementShape, Types
+from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Definition, Unit, Units, find_type
 from ordito.source.package import open_package
 from ordito.syntax import entities

@@ -13,12 +13,13 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.capabilities import CapabilityShape
 from ordito.model.constraints import violation
 from ordito.model.definitions import Definitions
 from ordito.model.facts import Facts, Unknown
 from ordito.model.schema import CapabilityFilter, Constraint, NodeFilter, PropertyDefinition, PropertyFilter
 from ordito.model.service import NodeTemplate
-from ordito.model.types import CapabilityShape, Types
+from ordito.model.types import Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.syntax import filters as written

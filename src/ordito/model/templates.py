@@ -11,11 +11,12 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.suggest import nearest
+from ordito.model.capabilities import CapabilityShape
 from ordito.model.filters import Filters
 from ordito.model.operation import Interface
 from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate
-from ordito.model.types import CapabilityShape, NodeShape, Types
+from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
 from ordito.source.nodes import Mapping, Scalar
 from ordito.source.scalars import integer

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
+from ordito.model.capabilities import Capabilities, CapabilityShape
 from ordito.model.data_types import DataTypes
 from ordito.model.definitions import Definitions, literal_default, primitive_types
 from ordito.model.group_types import GroupShape, flatten_groups
@@ -17,27 +17,15 @@ from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
 from ordito.model.operation import Artifact
 from ordito.model.policy_types import PolicyShape, flatten_policies
+from ordito.model.refinement import TypeLists, narrowed
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
-from ordito.model.units import Definition, Unit, Units
+from ordito.model.units import KINDS, Definition, Unit, Units
 from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries, EntryList
+from ordito.syntax.entries import EntryList
 from ordito.syntax.filters import NodeFilter
-
-
-class CapabilityShape(msgspec.Struct, frozen=True):
-    """A capability type, or a capability of a node type, flattened. ``assigned`` names the properties that a type
-    below the normative ones gave a default. One without ``kinds`` is written but could not be read."""
-
-    kinds: tuple[str, ...]
-    properties: MappingType[str, PropertyDefinition]
-    attributes: MappingType[str, PropertyDefinition]
-    valid_source_types: tuple[str, ...] = ()
-    occurrences: tuple[int, int | None] = (1, UNBOUNDED)
-    assigned: frozenset[str] = frozenset()
-    span: Span | None = None
 
 
 class WrittenFilter(msgspec.Struct, frozen=True):
@@ -96,48 +84,33 @@ class Types:
         self.definitions = Definitions(units, self.values, diagnostics)
         self.artifacts = Artifacts(units, self.values, diagnostics)
         self.interfaces = Interfaces(units, self.values, self.definitions, self.artifacts, diagnostics)
-        self.capabilities: dict[str, CapabilityShape] = {}
+        self._kinds: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._lists = TypeLists(units, self._kinds, diagnostics)
+        self._capabilities = Capabilities(units, self.definitions, self._lists, diagnostics)
+        self.capabilities = self._capabilities.shapes
         self.relationships: dict[str, RelationshipShape] = {}
         self.nodes: dict[str, NodeShape] = {}
         self.groups: dict[str, GroupShape] = {}
         self.policies: dict[str, PolicyShape] = {}
-        self._kinds: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def flatten(self) -> None:
         """Flatten all types: data types first, since everything holds values; node types last."""
-        data_types = DataTypes(self.data, self.definitions, self._diagnostics)
-        data_types.flatten(self._hierarchy("data", frozenset(PRIMITIVES)))
-        self.artifacts.add_types(self._hierarchy("artifact"), self.definitions)
-        self.interfaces.add_types(self._hierarchy("interface"))
-        self._flatten_capabilities(self._hierarchy("capability"))
-        self._flatten_relationships(self._hierarchy("relationship"))
-        self._flatten_nodes(self._hierarchy("node"))
-        self.groups = flatten_groups(self._hierarchy("group"), self.definitions, self.units, self._diagnostics)
-        self.policies = flatten_policies(self._hierarchy("policy"), self.definitions, self.units)
+        roots = {"data": frozenset(PRIMITIVES)}
+        found = {kind: Hierarchy(kind, self.units, self._diagnostics, roots.get(kind, frozenset())) for kind in KINDS}
+        self._kinds.update({kind: hierarchy.kinds for kind, hierarchy in found.items()})
+        DataTypes(self.data, self.definitions, self._diagnostics).flatten(found["data"])
+        self.artifacts.add_types(found["artifact"], self.definitions)
+        self.interfaces.add_types(found["interface"])
+        self._capabilities.add_types(found["capability"])
+        self._flatten_relationships(found["relationship"])
+        self._flatten_nodes(found["node"])
+        self.groups = flatten_groups(found["group"], self.definitions, self.units, self._diagnostics)
+        self.policies = flatten_policies(found["policy"], self.definitions, self.units)
         self._check_attribute_defaults()
 
     def find(self, kind: str, name: Scalar, unit: Unit) -> Definition | None:
         """The type that a name means in a file; an error with suggestions where there is none."""
         return self.units.require(kind, name, unit)
-
-    def _hierarchy(self, kind: str, roots: frozenset[str] = frozenset()) -> Hierarchy:
-        hierarchy = Hierarchy(kind, self.units, self._diagnostics, roots)
-        self._kinds[kind] = hierarchy.kinds
-        return hierarchy
-
-    def _flatten_capabilities(self, hierarchy: Hierarchy) -> None:
-        for definition in hierarchy.order:
-            written = definition.content
-            assert isinstance(written, entities.CapabilityType)
-            parent = self.capabilities.get(hierarchy.parent(definition) or "", NO_CAPABILITY)
-            self.capabilities[definition.name] = CapabilityShape(
-                hierarchy.kinds[definition.name],
-                self.definitions.merge(parent.properties, written.properties, definition.unit),
-                self.definitions.merge(parent.attributes, written.attributes, definition.unit, what="attribute"),
-                self._names("node", written.valid_source_types, definition.unit) or parent.valid_source_types,
-                assigned=parent.assigned | _with_defaults(written.properties, definition.unit),
-                span=written.span,
-            )
 
     def _flatten_relationships(self, hierarchy: Hierarchy) -> None:
         for definition in hierarchy.order:
@@ -156,7 +129,13 @@ class Types:
                     relationship=True,
                     defining=True,
                 ),
-                self._names("capability", written.valid_target_types, definition.unit) or parent.valid_target_types,
+                self._lists.read(
+                    "capability",
+                    "valid_target_types",
+                    written.valid_target_types,
+                    parent.valid_target_types,
+                    definition.unit,
+                ),
             )
 
     def _flatten_nodes(self, hierarchy: Hierarchy) -> None:
@@ -169,7 +148,7 @@ class Types:
                 hierarchy.kinds[definition.name],
                 self.definitions.merge(parent.properties, written.properties, definition.unit),
                 self.definitions.merge(parent.attributes, written.attributes, definition.unit, what="attribute"),
-                self._capabilities(parent, written, definition.unit),
+                self._capabilities.merge(parent.capabilities, written.capabilities, definition.unit),
                 self._requirements(parent, written, definition.unit),
                 self.interfaces.merge(
                     parent.interfaces,
@@ -181,49 +160,6 @@ class Types:
                 ),
                 artifacts,
             )
-
-    def _capabilities(self, parent: NodeShape, written: entities.NodeType, unit: Unit) -> dict[str, CapabilityShape]:
-        found = dict(parent.capabilities)
-        for name, item in (written.capabilities or {}).items():
-            inherited = found.get(name)
-            base = self._capability_base(name, item, inherited, unit)
-            found[name] = CapabilityShape(
-                base.kinds,
-                self.definitions.merge(base.properties, item.properties, unit),
-                self.definitions.merge(base.attributes, item.attributes, unit, what="attribute"),
-                self._names("node", item.valid_source_types, unit) or base.valid_source_types,
-                self._narrowed("capability", item, inherited),
-                base.assigned | _with_defaults(item.properties, unit),
-                item.span,
-            )
-        for name in written.capabilities.lost if isinstance(written.capabilities, Entries) else ():
-            found[name] = NO_CAPABILITY
-        return found
-
-    def _capability_base(
-        self, name: str, item: entities.CapabilityDefinition, inherited: CapabilityShape | None, unit: Unit
-    ) -> CapabilityShape:
-        """What a capability definition builds on: its type, or the inherited capability that it refines."""
-        if item.type is None:
-            if inherited is None:
-                self._diagnostics.error(
-                    "missing-keyname", f'capability "{name}" lacks "type"', item.span, hint="name its capability type"
-                )
-            return inherited or NO_CAPABILITY
-        definition = self.units.require("capability", item.type, unit)
-        base = self.capabilities.get(definition.name, NO_CAPABILITY) if definition else NO_CAPABILITY
-        if inherited is None or not base.kinds or not inherited.kinds:
-            return base
-        if inherited.kinds[0] not in base.kinds:
-            self._diagnostics.error(
-                "bad-refinement",
-                f'capability "{name}" is a {inherited.kinds[0]} and cannot become a {base.kinds[0]}',
-                item.type.span,
-                hint="use the same type or one derived from it",
-                related=_inherited_here(inherited.span),
-            )
-            return inherited
-        return inherited if base.kinds == inherited.kinds else base
 
     def _requirements(self, parent: NodeShape, written: entities.NodeType, unit: Unit) -> dict[str, RequirementShape]:
         found = dict(parent.requirements)
@@ -261,7 +197,7 @@ class Types:
             ),
             interfaces if interfaces or inherited is None else inherited.interfaces,
             unit if interfaces or inherited is None else inherited.unit,
-            self._narrowed("requirement", item, inherited),
+            narrowed("requirement", item, inherited, (1, 1), self._diagnostics),
             item.span,
             filters,
         )
@@ -286,32 +222,6 @@ class Types:
             return inherited
         return found.name
 
-    def _narrowed(
-        self,
-        what: str,
-        item: entities.CapabilityDefinition | entities.RequirementDefinition,
-        inherited: CapabilityShape | RequirementShape | None,
-    ) -> tuple[int, int | None]:
-        """The occurrences of a capability or requirement, which may only be narrower than inherited ones."""
-        if inherited is None or item.occurrences is None:
-            default = (1, UNBOUNDED) if what == "capability" else (1, 1)
-            return item.occurrences or (inherited.occurrences if inherited else default)
-        low, high = item.occurrences
-        least, most = inherited.occurrences
-        if low < least or (most is not UNBOUNDED and (high is UNBOUNDED or high > most)):
-            self._diagnostics.error(
-                "bad-refinement",
-                f'{what} "{item.name}" may only narrow the occurrences that it inherits',
-                item.span,
-                hint=f"stay within [{least}, {'UNBOUNDED' if most is UNBOUNDED else most}]",
-                related=_inherited_here(inherited.span),
-            )
-        return low, high
-
-    def _names(self, kind: str, written: Iterable[Scalar] | None, unit: Unit) -> tuple[str, ...]:
-        found = (self.units.require(kind, name, unit) for name in written or ())
-        return tuple(d.name for d in found if d is not None)
-
     def _check_attribute_defaults(self) -> None:
         """Warn of attributes with literal defaults (§3.6.12), once where they are written."""
         warned: set[int] = set()
@@ -331,16 +241,5 @@ class Types:
                 )
 
 
-def _inherited_here(span: Span | None) -> tuple[Related, ...]:
-    return (Related("inherited from here", span),) if span else ()
-
-
-def _with_defaults(written: MappingType[str, entities.PropertyDefinition] | None, unit: Unit) -> frozenset[str]:
-    if unit.is_bundled:
-        return frozenset()
-    return frozenset(n for n, d in (written or {}).items() if d.default is not None or d.value is not None)
-
-
-NO_CAPABILITY = CapabilityShape((), {}, {})
 NO_RELATIONSHIP = RelationshipShape((), {}, {}, {}, ())
 NO_NODE = NodeShape((), {}, {}, {}, {}, {}, {})
