@@ -129,13 +129,8 @@ class Types:
                     relationship=True,
                     defining=True,
                 ),
-                self._lists.read(
-                    "capability",
-                    "valid_target_types",
-                    written.valid_target_types,
-                    parent.valid_target_types,
-                    definition.unit,
-                ),
+                self._lists.read("capability", "valid_target_types", written.valid_target_types, (), definition.unit)
+                or parent.valid_target_types,
             )
 
     def _flatten_nodes(self, hierarchy: Hierarchy) -> None:
