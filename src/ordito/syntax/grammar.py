@@ -227,6 +227,15 @@ def _unknown(
         _report_later(entity, written, version, reading)
         return None
     free = [w for w in keys if w not in node.values]
+    mistaken = MISTAKEN.get(written.text, "")
+    if mistaken in free:
+        reading.diagnostics.error(
+            "unknown-keyname",
+            f'{entity.WHAT} has no keyname "{written.text}"',
+            written.span,
+            hint=f'write "{mistaken}"',
+        )
+        return keys[mistaken]
     near = nearest(written.text, free)
     hint = reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}"
     reading.diagnostics.error(
@@ -255,6 +264,9 @@ def _report_later(entity: type[Entity], written: Scalar, version: str, reading: 
         hint=f"it has one since {version}: remove it, or raise tosca_definitions_version",
     )
 
+
+MISTAKEN = {"derived_from": "type"}
+"""Keynames that are written where another one is meant: a template has a type, only a type derives from one."""
 
 SURELY_MEANT = 0.8
 """How close a misspelt keyname must be to a known one for its value to be read as if that had been written."""
