@@ -48,5 +48,29 @@ class CallFaults:
         self.error(call, f"unknown-{what}", f'{owner} has no {what} "{name}"', hint, at)
 
 
+class NoFaults(CallFaults):
+    """For those who follow calls only: what is wrong with them is reported by somebody else."""
+
+    def __init__(self) -> None:
+        super().__init__(Diagnostics())
+
+    def error(
+        self,
+        call: Call,
+        code: str,
+        message: str,
+        hint: str = "",
+        at: int | None = None,
+        related: tuple[Related, ...] = (),
+    ) -> None:
+        """Report nothing."""
+
+    def warning(self, call: Call, code: str, message: str, hint: str = "", at: int | None = None) -> None:
+        """Report nothing."""
+
+    def unknown(self, call: Call, what: str, name: str, owner: str, known: Iterable[str], at: int) -> None:
+        """Report nothing."""
+
+
 def _span(call: Call, at: int | None) -> Span:
     return call.span if at is None else call.argument_span(at)

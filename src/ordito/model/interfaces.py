@@ -14,6 +14,7 @@ from ordito.model.artifacts import FILE, Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.operation import Artifact, Input, Interface, Notification, Operation
+from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
@@ -406,6 +407,8 @@ class Interfaces:
         if parts.implementation is not None and isinstance(parts.implementation[0], entities.Implementation):
             timeout = parts.implementation[0].timeout
             host = self.host(parts.implementation[0].operation_host, hosts)
+        inputs = {**interface.inputs, **parts.inputs}
+        self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
         return Operation(
             interface=interface.name,
             name=parts.name,
@@ -413,12 +416,23 @@ class Interfaces:
             dependencies=dependencies,
             timeout=timeout,
             operation_host=host,
-            inputs={**interface.inputs, **parts.inputs},
+            inputs=inputs,
             outputs=parts.outputs,
             description=parts.description,
             span=parts.span,
             output_spans=parts.output_spans,
         )
+
+    def _check_variables(self, inputs: MappingType[str, Input], reserved: tuple[str, ...]) -> None:
+        """Warn of inputs that have the name of a variable which is there already (R-4.2-5)."""
+        for name in reserved:
+            if name in inputs:
+                self._diagnostics.warning(
+                    "reserved-variable",
+                    f'input "{name}" has the name of a reserved variable, which keeps its own value',
+                    inputs[name].span,
+                    hint="rename the input: its value does not reach the environment of the operation",
+                )
 
     def _finish_notification(
         self, interface: InterfaceParts, parts: OperationParts, artifacts: MappingType[str, Artifact]

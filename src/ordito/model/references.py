@@ -10,7 +10,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
-from ordito.model.call_faults import CallFaults
+from ordito.model.call_faults import CallFaults, NoFaults
+from ordito.model.cycles import Cycles
 from ordito.model.interface_names import interface_named
 from ordito.model.places import Place
 from ordito.model.reach import Reach
@@ -54,6 +55,7 @@ class References:
         self._faults = CallFaults(diagnostics)
         self._named: dict[int, Call] = {}
         self._reach = Reach(topology, types, nodes, relationship_templates, self._faults)
+        self.cycles = Cycles(Reach(topology, types, nodes, relationship_templates, NoFaults()), diagnostics)
 
     def check_all(self, found: Iterable[Call], place: Place) -> None:
         """Check calls; the fault of one is reported once, however many templates share it."""

@@ -11,6 +11,7 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed
 from ordito.base.suggest import nearest
 from ordito.model.operation import Interface
+from ordito.model.reserved import KEYWORDS
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import RelationshipShape, RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
@@ -63,8 +64,12 @@ class Relationships:
 
     def check_templates(self) -> None:
         """What is wrong with relationship templates, used or not."""
-        for item in self._templates.values():
+        for name, item in self._templates.items():
             self._types.find("relationship", item.type, self._unit)
+            if name in KEYWORDS:
+                message = f'"{name}" is a keyword of functions and cannot name a relationship template'
+                self._diagnostics.error("reserved-name", message, item.span)
+                self._used.add(name)  # no requirement can name it
             if item.copy is not None:
                 self._used.add(item.copy.text)
 

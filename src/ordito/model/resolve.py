@@ -195,6 +195,8 @@ def _check_calls(
             shared = templates.shared_calls(node.type)
             varying[node.type] = [c for c in shared if not references.direct(c, node)]
             references.check_all((c for c in shared if references.direct(c, node)), place)
+        if templates.calls[name] or templates.shared_calls(node.type):
+            references.cycles.check(node)
         if varying[node.type]:
             held = {id(c) for c in held_calls(node)}
             references.check_all((c for c in varying[node.type] if id(c) in held), place)
@@ -202,6 +204,8 @@ def _check_calls(
         for relationship in node.requirements:
             place = Place(relationship=relationship)
             references.check_all(between[relationship.key], place)
+            if between[relationship.key]:
+                references.cycles.check(relationship)
             mappings.check(relationship.interfaces, place)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())

@@ -14,6 +14,7 @@ from ordito.base.suggest import nearest
 from ordito.model.capabilities import CapabilityShape
 from ordito.model.filters import Filters
 from ordito.model.operation import Interface
+from ordito.model.reserved import KEYWORDS
 from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate
 from ordito.model.types import NodeShape, Types
@@ -25,7 +26,6 @@ from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.grammar import Entity
 
-RESERVED_NAMES = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
 SELECT = "select"
 SUBSTITUTE = "substitute"
 DIRECTIVES = (SELECT, SUBSTITUTE)
@@ -210,7 +210,7 @@ class Templates:
         taken: dict[str, entities.NodeTemplate] = {}
         for name, item in written.items():
             safe = self.sanitised[name] = sanitised(name)
-            if name in RESERVED_NAMES:
+            if name in KEYWORDS:
                 self._diagnostics.error(
                     "reserved-name", f'"{name}" is a keyword of functions and cannot name a node', item.span
                 )

@@ -16,6 +16,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Artifact, Input, Operation
+from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.service import Relationship, Service
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.functions import OF_ENTITIES
@@ -28,11 +29,6 @@ MOST_VARIABLES = 1_000
 OWN_PREFIX = "ORDITO_"
 """Variables of this program itself begin with this, and no input may."""
 
-NODE_NAMES = ("NODE", "INSTANCE", "INSTANCES", "HOST")
-RELATIONSHIP_NAMES = (
-    *("SOURCE", "SOURCES", "SOURCE_NODE", "SOURCE_INSTANCE", "SOURCE_INSTANCES"),
-    *("TARGET", "TARGETS", "TARGET_NODE", "TARGET_INSTANCE", "TARGET_INSTANCES"),
-)
 LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGET_INSTANCES"})
 """The variables that grow with the number of instances."""
 
@@ -386,7 +382,7 @@ def _of_its_instance(place: Place, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _names(place: Place) -> tuple[str, ...]:
-    return NODE_NAMES if place.relationship is None else RELATIONSHIP_NAMES
+    return NODE_VARIABLES if place.relationship is None else RELATIONSHIP_VARIABLES
 
 
 def _size(variables: Mapping[str, str]) -> int:
