@@ -162,4 +162,9 @@ def part(value: Any, path: str) -> object:
         return [getattr(v, "key", getattr(v, "name", v)) for v in value]
     if isinstance(value, frozenset):
         return sorted(value)
-    return [*value] if isinstance(value, Mapping) and path.endswith("operations") else as_written(value)
+    return (
+        [*value]
+        if isinstance(value, Mapping)
+        and any(isinstance(v, msgspec.Struct) and hasattr(v, "name") for v in value.values())
+        else as_written(value)
+    )
