@@ -145,11 +145,8 @@ class Workflows:
         """The activities on a subject, what they refer to checked; ``inputs`` are those of the workflow around them,
         which come before the inputs of the topology (§7.3.6)."""
         values = self._types.values
-        topology = values.inputs
-        values.inputs = {**topology, **inputs} if inputs else topology
         values.found_calls = []
         found = self._activities.read(activities, subject)
-        values.inputs = topology
         holder = subject.holders[0] if subject.holders else None
         place = (
             Place(holder.node, holder.relationship, inputs or {}) if holder is not None else Place(inputs=inputs or {})
