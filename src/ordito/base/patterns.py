@@ -47,11 +47,20 @@ class Pattern(msgspec.Struct, frozen=True, eq=False):
         run = _Run(value, None)
         return any(run.leads_on(self.program, begin) for begin in range(len(value) + 1))
 
+    def effort(self, value: str) -> int:
+        """About how much work it is to look for the pattern in a value, in microseconds."""
+        if self._is_cheap(value, 1):
+            return 1 + self._possibilities(value, 1) // 50
+        return 1 + len(self.program) * len(value)
+
     def _is_cheap(self, value: str, begins: int) -> bool:
         choices = self.choices
         if choices.nested or choices.endless > 4 or choices.ways > MOST_DIRECT:
             return False
-        return int((len(value) + 2) ** (choices.endless + begins)) * choices.ways <= MOST_DIRECT
+        return self._possibilities(value, begins) <= MOST_DIRECT
+
+    def _possibilities(self, value: str, begins: int) -> int:
+        return int((len(value) + 2) ** (self.choices.endless + begins)) * self.choices.ways
 
 
 @lru_cache(maxsize=1_000)

@@ -15,6 +15,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Placed, Span
 from ordito.base.timestamps import parse_timestamp
+from ordito.base.xml_text import xml_problem
 from ordito.model.schema import DataType
 from ordito.source.nodes import Mapping
 from ordito.syntax.expressions import Call, Value
@@ -67,23 +68,13 @@ def _refuse_constant(name: str) -> None:
 
 
 def xml_text(subject: Subject) -> None:
-    """An xml value is a text that holds one well-formed XML document (R-5.3.4-1). Entities of its own are refused: they
-    could make a short text fill the memory, or lead to files."""
-    from xml.parsers import expat
+    """An xml value is a text that holds one well-formed XML document (R-5.3.4-1)."""
+    problem = xml_problem(str(subject.value))
+    if problem:
+        subject.error("bad-value", problem, subject.place.span, XML_HINT)
 
-    def refuse_entity(name: str, *_: object) -> None:
-        raise ValueError(f'it declares the entity "{name}"')
 
-    parser = expat.ParserCreate()
-    parser.EntityDeclHandler = refuse_entity
-    try:
-        parser.Parse(str(subject.value).strip().encode("utf-8", errors="replace"), True)
-    except ValueError as error:
-        subject.error("bad-value", f"{error}, which is not read", subject.place.span, "write what it stands for")
-    except expat.ExpatError as error:
-        where = f"line {error.lineno}, column {error.offset + 1} of it"
-        problem = f"it is not well-formed XML: {expat.ErrorString(error.code)} ({where})"
-        subject.error("bad-value", problem, subject.place.span, "every tag is closed, and one element holds all others")
+XML_HINT = "every tag is closed, one element holds all others, and entities are written out"
 
 
 def token_fits_its_type(subject: Subject) -> None:

@@ -105,15 +105,13 @@ class DataTypes:
         fields.update(inherited)
         self._definitions.merge(inherited, written.properties, definition.unit, into=fields, what="field")
         constraints = parent.constraints if parent else ()
+        entry = self._part(written.entry_schema, parent.entry if parent else None, definition, "entries")
+        key = self._part(written.key_schema, parent.key if parent else None, definition, "keys")
         if written.constraints and made.base:
-            own = self._definitions.schemas.constrained(Schema(made.base), written.constraints, constraints)
+            schema = Schema(definition.name, entry, key)
+            own = self._definitions.schemas.constrained(schema, written.constraints, constraints)
             constraints = (*constraints, *own.constraints)
-        self._known[definition.name] = msgspec.structs.replace(
-            made,
-            constraints=constraints,
-            entry=self._part(written.entry_schema, parent.entry if parent else None, definition, "entries"),
-            key=self._part(written.key_schema, parent.key if parent else None, definition, "keys"),
-        )
+        self._known[definition.name] = msgspec.structs.replace(made, constraints=constraints, entry=entry, key=key)
 
     def _part(
         self, written: entities.SchemaDefinition | None, inherited: Schema | None, definition: Definition, what: str

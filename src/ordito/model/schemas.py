@@ -9,6 +9,7 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
 from ordito.model.constraints import read_constraint, widens
+from ordito.model.external_schemas import check_schema, has_language
 from ordito.model.schema import Constraint, Schema
 from ordito.model.units import Unit, Units
 from ordito.model.values import PRIMITIVES, UNREADABLE, Values
@@ -94,6 +95,9 @@ class Schemas:
 
         read = (read_constraint(c, data_type.base, convert, self._diagnostics) for c in clauses)
         added: tuple[Constraint, ...] = tuple(c for c in read if c is not None)
+        for constraint in added:
+            if constraint.operator == "schema" and constraint.span is not None:
+                check_schema(str(constraint.operand), data_type, constraint.span, self._diagnostics)
         if narrow:
             self._check_ranges(added, (*inherited, *data_type.constraints), data_type.base)
         return msgspec.structs.replace(schema, constraints=(*schema.constraints, *added))
@@ -106,7 +110,27 @@ class Schemas:
         self._check_parts(name, written, key)
         schema = Schema(name, entry, key)
         constraints = getattr(written, "constraints", None)
-        return self.constrained(schema, constraints) if constraints else schema
+        if constraints:
+            schema = self.constrained(schema, constraints)
+        if isinstance(written, entities.PropertyDefinition):
+            external = written.external_schema or written.external_schema_old
+            schema = self._with_external(schema, external) if external is not None else schema
+        return schema
+
+    def _with_external(self, schema: Schema, external: Scalar) -> Schema:
+        """A schema whose values are texts that must follow an external schema as well (R-3.6.10-7)."""
+        data_type = self._values.data_types[schema.type]
+        if not has_language(data_type):
+            self._diagnostics.error(
+                "bad-schema",
+                f"external-schema has no meaning for the type {schema.type}",
+                external.span,
+                hint="only values of the types json and xml, and of those derived from them, have external schemas",
+            )
+            return schema
+        check_schema(external.text, data_type, external.span, self._diagnostics)
+        constraint = Constraint("schema", external.text, external.span)
+        return msgspec.structs.replace(schema, constraints=(*schema.constraints, constraint))
 
     def _check_parts(self, name: str, written: Written, key: Schema | None) -> None:
         base = self._values.data_types[name].base

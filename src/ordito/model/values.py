@@ -18,6 +18,7 @@ from ordito.base.versions import NO_VERSION, Version
 from ordito.model.constraints import LENGTHS, violation
 from ordito.model.data_rules import DataRule, Subject, rules_of
 from ordito.model.equality import equal_values
+from ordito.model.external_schemas import schema_violation
 from ordito.model.results import fits, shown
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
@@ -121,7 +122,10 @@ class Values:
         for constraint in (*data_type.constraints, *schema.constraints):
             if not whole and constraint.operator not in LENGTHS:
                 continue  # parts of the value are known at run time only
-            wrong = violation(value, constraint, data_type.base, same)
+            if constraint.operator == "schema":
+                wrong = schema_violation(str(constraint.operand), str(value), data_type)
+            else:
+                wrong = violation(value, constraint, data_type.base, same)
             if wrong:
                 related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
                 self.diagnostics.error(

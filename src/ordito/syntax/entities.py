@@ -59,9 +59,9 @@ class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
     constraints: Annotated[list[Node] | None, Key(Clauses())] = None
     key_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
     entry_schema: Annotated[SchemaDefinition | None, Key(One(SchemaDefinition))] = None
-    external_schema: Annotated[
-        Scalar | None,
-        Key(Text(), written="external-schema", later="values are not checked against external schemas in this version"),
+    external_schema: Annotated[Scalar | None, Key(Text(), written="external-schema")] = None
+    external_schema_old: Annotated[
+        Scalar | None, Key(Text(), written="external_schema", instead="external-schema, with a hyphen")
     ] = None
     metadata: Annotated[Metadata | None, Key(Texts())] = None
 
