@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
+from ordito.model.rules.check import check_rules_with_inputs
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import Service
 from ordito.model.values import Values
@@ -141,13 +142,16 @@ def _is_text(value: str) -> bool:
 
 
 def _check_uses(service: Service, bound: MappingType[str, Value], values: Values) -> None:
-    """Check input values against the properties that take them as they are (R-3.6.11-2)."""
+    """Check input values against the properties that take them as they are (R-3.6.11-2), and the
+    rules of the types."""
     for node in service.nodes.values():
         _check_properties(node.properties, node.definitions, bound, values)
         for capability in node.capabilities.values():
             _check_properties(capability.properties, capability.definitions, bound, values)
         for relationship in node.requirements:
             _check_properties(relationship.properties, relationship.definitions, bound, values)
+    if service.inputs and not values.diagnostics.has_errors:
+        check_rules_with_inputs(service, bound, values.diagnostics)
 
 
 def _check_properties(

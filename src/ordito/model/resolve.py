@@ -22,6 +22,8 @@ from ordito.model.references import References
 from ordito.model.relationships import Relationships
 from ordito.model.repositories import check_credentials
 from ordito.model.requirements import Requirements
+from ordito.model.rules.check import check_rules
+from ordito.model.rules.topology import Topology as Resolved
 from ordito.model.schema import PropertyDefinition
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
@@ -91,6 +93,7 @@ def _resolve_topology(
     workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
+    check_rules(Resolved(templates.nodes, incoming, diagnostics, types.values.written))
     metadata = entry.content.facts
     return Service(
         name=metadata.get("template_name") or package.name,

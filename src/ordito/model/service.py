@@ -74,9 +74,10 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     """A node template with everything its type gives it (§3.8.3).
 
     ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
-    values (unset optional ones are absent), ``attributes`` initial values. ``requirements`` are in declared order.
-    ``instance_count`` and ``occurrences`` (§2.20) are None where the template does not give them. ``directives`` are
-    "select" and "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
+    values (unset optional ones are absent); ``assigned`` names those that the template, or a type below the normative
+    ones, gave a value. ``attributes`` holds initial values. ``requirements`` are in declared order. ``instance_count``
+    and ``occurrences`` (§2.20) are None where the template does not give them. ``directives`` are "select" and
+    "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
     """
 
     name: str
@@ -89,6 +90,7 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     requirements: tuple[Relationship, ...]
     interfaces: Mapping[str, Interface]
     artifacts: Mapping[str, Artifact]
+    assigned: frozenset[str] = frozenset()
     instance_count: Value = None
     occurrences: tuple[int, int | None] | None = None
     metadata: Mapping[str, str] = {}

@@ -19,6 +19,7 @@ from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate
 from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
+from ordito.model.written import is_bundled
 from ordito.source.nodes import Mapping, Scalar
 from ordito.source.scalars import integer
 from ordito.syntax import entities
@@ -42,6 +43,8 @@ class _Shared(msgspec.Struct, frozen=True):
     interfaces: MappingType[str, Interface]
     capabilities: MappingType[str, Capability]
     calls: tuple[Call, ...]
+    assigned: frozenset[str]
+    """The properties that a type below the normative ones gave a value."""
     needed: tuple[tuple[str, PropertyDefinition], ...]
     """The properties of capabilities that each template must give, with the capability's name."""
 
@@ -124,6 +127,7 @@ class Templates:
             requirements=(),
             interfaces=interfaces,
             artifacts=artifacts,
+            assigned=shared.assigned if item.properties is None else shared.assigned.union(item.properties.values),
             instance_count=count,
             occurrences=item.occurrences,
             metadata=metadata,
@@ -144,7 +148,10 @@ class Templates:
                 for d in capability.properties.values()
                 if d.required and not d.has_default
             )
-            self._shared[kind] = _Shared(interfaces, capabilities, _type_calls(shape, interfaces), tuple(needed))
+            assigned = (n for n, d in shape.properties.items() if d.has_default and not is_bundled(d.span))
+            self._shared[kind] = _Shared(
+                interfaces, capabilities, _type_calls(shape, interfaces), frozenset(assigned), tuple(needed)
+            )
         return self._shared[kind]
 
     def _capabilities(

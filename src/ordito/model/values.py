@@ -21,6 +21,7 @@ from ordito.model.equality import equal_values
 from ordito.model.external_schemas import schema_violation
 from ordito.model.results import fits, shown
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
+from ordito.model.written import Written
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, MOST_DIGITS, core_value, decimal, integer, is_number
 from ordito.syntax.expressions import Call, Value, is_static
@@ -72,6 +73,8 @@ class Values:
         """Whether nothing that is read is a function, as in the values of inputs."""
         self._completions: dict[int, _Completion] = {}
         self._warned: dict[int, PropertyDefinition] = {}
+        self.written = Written()
+        """Where the properties of nodes, capabilities and relationships are written."""
         self._rules: dict[str, tuple[DataRule, ...]] = {}
 
     def base(self, schema: Schema) -> str:
@@ -363,6 +366,7 @@ class Values:
         reported) are not missing.
         """
         completion = self._completion(definitions)
+        before = self.diagnostics.errors
         if node is None:
             found = completion.defaults
             mistaken: set[str] = set()
@@ -372,6 +376,8 @@ class Values:
         for definition in completion.required:
             if definition.name not in found and definition.name not in mistaken and definition.name not in astray:
                 self.missing(definition, f"{what} lacks the required {part}", owner)
+        if node is not None and part == "property":
+            self.written.remember(found, node, is_sound=self.diagnostics.errors == before)
         return found
 
     def _assign(

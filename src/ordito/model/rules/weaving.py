@@ -1,0 +1,93 @@
+"""Rules that weaving the operations of relationships into the life of their nodes needs (§7.2)."""
+
+from __future__ import annotations
+
+from ordito.base.diagnostics import Related
+from ordito.model.operation import Interface, Operation
+from ordito.model.requirement_cycles import requirement_cycles
+from ordito.model.rules.topology import Topology
+from ordito.model.service import CONFIGURE, NodeTemplate, Relationship
+from ordito.model.written import is_bundled
+from ordito.syntax.expressions import Call, calls
+
+NETWORK_LINKS = ("tosca.relationships.network.LinksTo", "tosca.relationships.network.BindsTo")
+BEFORE_THE_SOURCE = ("pre_configure_target", "post_configure_target")
+KNOWN_FROM_THE_START = ("tosca_id", "tosca_name", "state")
+MOST_LISTED = 8
+
+
+def dependency_does_nothing(topology: Topology, relationship: Relationship) -> None:
+    """A mere dependency has no operations of its own; a connection has (R-7.2.2.1-2)."""
+    if any(kind in relationship.kinds for kind in NETWORK_LINKS):
+        return
+    for interface in relationship.interfaces.values():
+        for operation in interface.operations.values():
+            if operation.implementation is not None and not is_bundled(operation.span):
+                topology.diagnostics.warning(
+                    "operation-of-dependency",
+                    f'the operation "{operation.name}" belongs to a relationship that only orders nodes (DependsOn)',
+                    operation.span,
+                    hint="derive the relationship from tosca.relationships.ConnectsTo",
+                )
+
+
+def target_is_not_configured_by_its_source(topology: Topology, relationship: Relationship) -> None:
+    """While the target is configured the source does not exist, so nothing that is known at run time only can come from
+    there; properties of the source can (R-7.2.3.3-1)."""
+    for interface in relationship.interfaces.values():
+        if CONFIGURE not in interface.kinds:
+            continue
+        for operation in _before_the_source(interface):
+            for item in operation.inputs.values():
+                for call in calls(item.value):
+                    if _is_too_early(call, topology.nodes[relationship.source]):
+                        topology.diagnostics.error(
+                            "too-early",
+                            f'"{operation.name}" runs before the source exists, so input "{item.name}" cannot have its '
+                            f"{'output' if call.function == 'get_operation_output' else 'attribute'}",
+                            call.span,
+                            hint="read a property with get_property, or use add_source, which runs later",
+                        )
+
+
+def _before_the_source(interface: Interface) -> list[Operation]:
+    found = (interface.operations.get(name) for name in BEFORE_THE_SOURCE)
+    return [o for o in found if o is not None and o.implementation is not None]
+
+
+def _is_too_early(call: Call, source: NodeTemplate) -> bool:
+    """Whether a call reads from the source what is only known once it exists."""
+    if not call.arguments or call.arguments[0] != "SOURCE":
+        return False
+    if call.function == "get_operation_output":
+        return True
+    if call.function != "get_attribute":
+        return False
+    name = str(call.arguments[1])
+    if name in source.definitions or name in KNOWN_FROM_THE_START:
+        return False
+    capability = source.capabilities.get(name)
+    if capability is not None and len(call.arguments) > 2:
+        return call.arguments[2] not in capability.definitions
+    return name in source.attribute_definitions
+
+
+def requirements_have_an_order(topology: Topology) -> None:
+    """Nodes that require each other in a circle cannot be woven: each would wait for the other (R-7.2-2). It is a
+    warning here, since a workflow of the template's own may do without the order."""
+    for cycle in requirement_cycles(topology.nodes, topology.incoming):
+        if all(r.is_hosting for r in cycle):
+            continue  # such circles are errors, which have been reported
+        names = [r.source for r in cycle]
+        listed = [*names[:MOST_LISTED], *(["..."] if len(names) > MOST_LISTED else []), names[0]]
+        topology.diagnostics.warning(
+            "requirement-cycle",
+            f"nodes require each other in a circle: {' -> '.join(listed)}; none of them could ever be started",
+            cycle[0].span,
+            hint="remove one of these requirements",
+            related=[
+                Related(f"{r.source} requires {r.target} ({r.requirement})", r.span)
+                for r in cycle[1:MOST_LISTED]
+                if r.span
+            ],
+        )
