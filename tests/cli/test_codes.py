@@ -136,7 +136,7 @@ def test_explain_a_code(run: Run) -> None:
 def test_explain_an_unknown_word(run: Run) -> None:
     refused = run("explain", "bad-valeu")
     assert refused.code == 3
-    assert 'did you mean "bad-value"' in refused.err
+    assert 'did you mean the finding "bad-value"' in refused.err
     assert run("explain", "../codes/bad-value").code == 3
 
 

@@ -23,7 +23,7 @@ VERBS: Mapping[str, Verb] = {
     "init": Verb("init", "Make a new project that deploys at once."),
     "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
     "compile": Verb("compile", "Write the resolved model of a service, for programs."),
-    "explain": Verb("explain", "Explain the code of a finding."),
+    "explain": Verb("explain", "Explain a type, a part of one, or the code of a finding."),
     "plan": Verb("plan", "Show what a deployment would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),

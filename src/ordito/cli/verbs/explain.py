@@ -9,31 +9,64 @@ from typing import TYPE_CHECKING
 import click
 
 from ordito.app.errors import Refused
+from ordito.base.diagnostics import Severity
+from ordito.base.suggest import nearest
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.cli.pages import Page
 
-HELP = """Explain WORD: the code of a finding, such as bad-value.
+KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
-What it means, a document that gives it, and how to mend that."""
+HELP = """Explain WORD: the code of a finding, such as bad-value, or a type of any kind, such as Compute.
+
+A finding: what it means, a document that gives it, and how to mend that. A type: all that it has, what it inherits
+included, and where each part is declared and refined. Names of parts follow the type, as in Compute.host.num_cpus."""
 
 
 @verb("explain", HELP)
 @click.argument("word")
-def command(session: Session, word: str) -> ExitCode:
+@click.option("-s", "--service", metavar="SERVICE", default="", help="Know the types of this service too.")
+@click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
+def command(session: Session, word: str, service: str, kind: str | None) -> ExitCode:
     """Explain a word."""
-    from ordito.base.diagnostics import suggestion
-    from ordito.cli.pages import page_codes, read_page
+    from ordito.cli.pages import read_page
 
-    page = read_page(word)
-    if page is None:
-        raise Refused("unknown-word", f'there is nothing to explain about "{word}"', suggestion(word, page_codes()))
-    session.result(_data(page), lambda channel: _text(page, channel))
+    page = read_page(word) if not service and kind is None else None
+    if page is not None:
+        session.result(_data(page), lambda channel: _text(page, channel))
+        return ExitCode.DONE
+    return _explain_type(session, word, service, kind or "")
+
+
+def _explain_type(session: Session, word: str, service: str, kind: str) -> ExitCode:
+    from ordito.app.explain import ExplainRequest, explain
+    from ordito.cli.type_view import explained_data, write_explained
+
+    try:
+        found = explain(ExplainRequest(word, service, kind))
+    except Refused as refusal:
+        raise _with_codes(refusal, word) from None
+    errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
+    if errors:
+        session.note(f"{service} is not valid ({plural(errors, 'error')}); this is what can be read of it")
+    session.result(explained_data(found), lambda channel: write_explained(found, channel))
     return ExitCode.DONE
+
+
+def _with_codes(refusal: Refused, word: str) -> Refused:
+    """A refusal that also names the findings that may be meant."""
+    from ordito.cli.pages import page_codes
+
+    near = nearest(word, page_codes())
+    if not near or refusal.code != "unknown-type":
+        return refusal
+    hint = f'did you mean the finding "{near[0]}"?'
+    return Refused(refusal.code, refusal.message, f"{hint}; {refusal.hint}")
 
 
 def _data(page: Page) -> dict[str, object]:

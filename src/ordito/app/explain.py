@@ -1,0 +1,116 @@
+"""Explain a type, or a part of one, of a service or of those that come with the program."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, suggestion
+from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView, read_types
+from ordito.source.package import PROFILE_SCHEME, PROFILES, Package, open_package
+from ordito.source.tree import Folder
+
+BUNDLED = f"{PROFILE_SCHEME}ordito/profile.yaml"
+
+
+class ExplainRequest(msgspec.Struct, frozen=True):
+    """``words`` are the name of a type of any kind (or only of ``kind``), possibly followed by the names of parts,
+    joined by dots. ``service`` is the one whose types are known besides those of the program."""
+
+    words: str
+    service: str = ""
+    kind: str = ""
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """A type, the ``path`` to the part of it that was asked for, and the parts that this leads to (several where an
+    interface and a requirement, say, have one name). ``others`` are types of other kinds that the name means as well,
+    ``diagnostics`` what is wrong with the service."""
+
+    type: TypeView
+    path: tuple[str, ...]
+    members: tuple[Member, ...]
+    others: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def catalogue_of(service: str, diagnostics: Diagnostics) -> Catalogue:
+    """The types of a service, or without one those that come with the program. Raises ``InvalidDocument`` where the
+    service cannot be read at all."""
+    if service:
+        package = open_package(service, diagnostics)
+    else:
+        package = Package(Folder(PROFILES), BUNDLED, "types", "")
+    types = read_types(package, diagnostics) if package is not None else None
+    if types is None:
+        raise InvalidDocument(diagnostics.sorted())
+    return Catalogue(types)
+
+
+def explain(request: ExplainRequest) -> Explained:
+    """Find what the words mean. Raises ``InvalidDocument``, and ``Refused`` where they mean nothing."""
+    diagnostics = Diagnostics()
+    catalogue = catalogue_of(request.service, diagnostics)
+    kinds = (request.kind,) if request.kind else ASKED
+    readings = [
+        (view, path) for kind in kinds if (found := _find(catalogue, kind, request.words)) for view, path in [found]
+    ]
+    if not readings:
+        raise _unknown_type(request, catalogue)
+    fitting = [
+        (view, path, members) for view, path in readings if (members := _members(catalogue, view, path)) or not path
+    ]
+    if not fitting:
+        raise _unknown_member(catalogue, *readings[0])
+    view, path, members = fitting[0]
+    others = tuple(f"{other.kind} type {other.name}" for other, _, _ in fitting[1:])
+    return Explained(view, path, members, others, tuple(diagnostics.sorted()))
+
+
+def _find(catalogue: Catalogue, kind: str, words: str) -> tuple[TypeView, tuple[str, ...]] | None:
+    """The type with the longest name that the words begin with, and the words that are left."""
+    parts = words.split(".")
+    for end in range(len(parts), 0, -1):
+        view = catalogue.find(kind, ".".join(parts[:end]))
+        if view is not None:
+            return view, tuple(parts[end:])
+    return None
+
+
+def _members(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> tuple[Member, ...]:
+    """The parts that a path of names leads to."""
+    found: tuple[Member, ...] = ()
+    for step, name in enumerate(path):
+        found = tuple(m for m in _parts(catalogue, view, found, step) if m.name == name)
+    return found
+
+
+def _parts(catalogue: Catalogue, view: TypeView, found: tuple[Member, ...], step: int) -> list[Member]:
+    """What the next word of a path may name: parts of the type, of its part, or of the data type of its part."""
+    if not step:
+        return list(view.members)
+    parts: list[Member] = []
+    for member in found:
+        inner = catalogue.inner(member) if member.schema is not None else None
+        parts += [*member.members, *(inner.members if inner is not None else ())]
+    return parts
+
+
+def _unknown_type(request: ExplainRequest, catalogue: Catalogue) -> Refused:
+    hint = suggestion(request.words, catalogue.names())
+    what = f"{request.kind} type" if request.kind else "type"
+    if not request.service:
+        hint += f"{'; ' if hint else ''}name the service that defines it with --service"
+    return Refused("unknown-type", f'no {what} is called "{request.words}"', hint)
+
+
+def _unknown_member(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> Refused:
+    for length in range(len(path)):
+        found = _members(catalogue, view, path[:length])
+        parts = _parts(catalogue, view, found, length)
+        if not any(part.name == path[length] for part in parts):
+            break
+    owner = ".".join((view.name, *path[:length]))
+    return Refused(
+        "unknown-member", f'{owner} has no part "{path[length]}"', suggestion(path[length], (p.name for p in parts))
+    )
