@@ -1,0 +1,1 @@
+"""Pictures of a service: a tree of text, Mermaid, DOT, SVG."""
