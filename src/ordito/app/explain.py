@@ -7,6 +7,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, suggestion
 from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView, read_types
+from ordito.model.types import Types
 from ordito.source.package import PROFILE_SCHEME, PROFILES, Package, open_package
 from ordito.source.tree import Folder
 
@@ -34,7 +35,7 @@ class Explained(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def catalogue_of(service: str, diagnostics: Diagnostics) -> Catalogue:
+def types_of(service: str, diagnostics: Diagnostics) -> Types:
     """The types of a service, or without one those that come with the program. Raises ``InvalidDocument`` where the
     service cannot be read at all."""
     if service:
@@ -44,13 +45,13 @@ def catalogue_of(service: str, diagnostics: Diagnostics) -> Catalogue:
     types = read_types(package, diagnostics) if package is not None else None
     if types is None:
         raise InvalidDocument(diagnostics.sorted())
-    return Catalogue(types)
+    return types
 
 
 def explain(request: ExplainRequest) -> Explained:
     """Find what the words mean. Raises ``InvalidDocument``, and ``Refused`` where they mean nothing."""
     diagnostics = Diagnostics()
-    catalogue = catalogue_of(request.service, diagnostics)
+    catalogue = Catalogue(types_of(request.service, diagnostics))
     kinds = (request.kind,) if request.kind else ASKED
     readings = [
         (view, path) for kind in kinds if (found := _find(catalogue, kind, request.words)) for view, path in [found]

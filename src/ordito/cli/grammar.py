@@ -24,6 +24,7 @@ VERBS: Mapping[str, Verb] = {
     "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
     "compile": Verb("compile", "Write the resolved model of a service, for programs."),
     "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
+    "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
     "explain": Verb("explain", "Explain a type, a part of one, or the code of a finding."),
     "plan": Verb("plan", "Show what a deployment would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),

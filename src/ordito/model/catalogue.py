@@ -9,10 +9,11 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
+from ordito.model.capabilities import CapabilityShape
 from ordito.model.interfaces import InterfaceParts, OperationParts
 from ordito.model.operation import Artifact, Input
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
-from ordito.model.types import CapabilityShape, RequirementShape, Types
+from ordito.model.types import RequirementShape, Types
 from ordito.model.unit import Definition, Unit
 from ordito.model.units import Units
 from ordito.model.values import PRIMITIVES
@@ -96,6 +97,27 @@ class Catalogue:
                 yield name
                 if definition.unit.is_bundled:
                     yield name.rpartition(".")[2]
+
+    def spellings(self, kind: str) -> dict[str, list[str]]:
+        """The types of a kind that templates can have, by full name, with all names that the entry file can use."""
+        found: dict[str, list[str]] = {}
+        for name in dict.fromkeys((*self._names.visible(kind, self._entry), *self._short_names(kind))):
+            definition = self._names.find(kind, name, self._entry)
+            if definition is not None and VIEWS[kind](self, definition.name) is not None:
+                found.setdefault(definition.name, []).append(name)
+        return found
+
+    def _short_names(self, kind: str) -> Iterator[str]:
+        for name, definition in self._names.definitions[kind].items():
+            if definition.unit.is_bundled:
+                parts = name.split(".")
+                yield from (".".join(parts[start:]) for start in range(1, len(parts)))
+                yield from (f"tosca:{'.'.join(parts[start:])}" for start in range(len(parts)))
+
+    def description(self, kind: str, name: str) -> str:
+        """What a type says of itself."""
+        text = self._names.definitions[kind][name].content.description
+        return " ".join(text.text.split()) if text is not None else ""
 
     def inner(self, member: Member) -> TypeView | None:
         """The data type of a member's values, or of the entries of the list or map that it holds."""

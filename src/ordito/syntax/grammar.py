@@ -129,6 +129,11 @@ def _grammar(entity: type[Entity], dialect: Dialect) -> _Grammar:
     return made
 
 
+def keynames(entity: type[Entity], dialect: Dialect) -> MappingType[str, Key]:
+    """The keynames of an entity in a dialect, as they are written."""
+    return {written: key for written, (_, key) in _grammar(entity, dialect).keys.items()}
+
+
 def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | None = None) -> E | None:
     """Read an entity from its map, or from its short form where it has one."""
     grammar = _grammar(entity, reading.dialect)

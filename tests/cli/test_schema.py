@@ -1,0 +1,154 @@
+"""`ordito schema`: what Ordito takes fits it, and the mistakes that an editor should mark do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordito.app.json_schema.service import json_schema, schema_of_types
+from ordito.app.json_schema.values import pointer
+from ordito.app.user_part import plain
+from ordito.base.diagnostics import Diagnostics
+from ordito.model.catalogue import read_types
+from ordito.model.resolve import resolve_service
+from ordito.source.package import load_file, open_package
+from tests.cli.program import DATA, Run
+from tests.support.json_schema import Validator
+
+ROOT = DATA.parent.parent
+SAMPLES = sorted(
+    [
+        *ROOT.glob("examples/*/service.yaml"),
+        *DATA.glob("*/service.yaml"),
+        *ROOT.glob("tests/model/data/*/*.yaml"),
+        *list(ROOT.glob("tests/conformance/ch*/*.yaml"))[::12],
+    ]
+)
+
+MINE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+data_types:
+  my.Place:
+    properties:
+      street: { type: string, description: without the number }
+      number: { type: integer, required: false, constraints: [ in_range: [ 1, 999 ] ] }
+node_types:
+  my.House:
+    derived_from: tosca.nodes.Root
+    description: where people live
+    properties:
+      place: { type: my.Place }
+      color: { type: string, default: red, constraints: [ valid_values: [ red, green, "7" ] ] }
+      room: { type: scalar-unit.size, default: 1 GB }
+    capabilities: { door: tosca.capabilities.Attachment }
+    requirements: [ street: { capability: tosca.capabilities.Node, occurrences: [ 0, 1 ] } ]
+"""
+
+
+def template(text: str) -> Any:
+    """A service template with one node template, as YAML gives it."""
+    Path("t.yaml").write_text(MINE + f"topology_template:\n  node_templates:\n    house: {text}\n")
+    return loaded("t.yaml")
+
+
+def loaded(path: str) -> Any:
+    document = load_file(path, Diagnostics())
+    assert document is not None
+    return plain(document.root)
+
+
+@pytest.fixture
+def validator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Validator:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(MINE)
+    return Validator(json_schema("mine.yaml").schema)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_what_is_valid_fits(sample: Path) -> None:
+    """Every valid sample of the repository fits the schema of its own types."""
+    found = Diagnostics()
+    package = open_package(str(sample), found)
+    if package is None or resolve_service(package, found) is None:
+        return  # it shows mistakes
+    types = read_types(package, Diagnostics())
+    assert types is not None
+    assert Validator(schema_of_types(types)).errors(loaded(str(sample))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ type: my.House, properties: { place: { street: Low Road } } }",
+        "{ type: my.House, properties: { place: { get_input: where }, color: 7 } }",
+        "{ type: my.House, properties: { place: { street: { get_input: s }, number: 3 }, color: green, room: 3 gib } }",
+        "{ type: my.House, copy: other }",
+        "{ type: my.House, directives: [ select ] }",
+        "{ type: not.known.here, properties: { anything: 1 } }",
+        "{ type: Compute, capabilities: { host: { properties: { num_cpus: 2, mem_size: 1 GB } } } }",
+    ],
+)
+def test_templates_of_types_of_ones_own(validator: Validator, text: str) -> None:
+    assert validator.errors(template(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("{ type: my.House }", "house: properties is missing"),
+        ("{ type: my.House, properties: { color: red } }", "properties: place is missing"),
+        ("{ type: my.House, properties: { place: { street: a, number: 1000 } } }", "number"),
+        ("{ type: my.House, properties: { place: { strete: a } } }", "strete"),
+        ("{ type: my.House, properties: { place: { get_inptu: a } } }", "get_inptu"),
+        ("{ type: my.House, properties: { place: { street: a }, color: blue } }", "color"),
+        ("{ type: my.House, properties: { place: { street: a }, room: 3 } }", "room"),
+        ("{ type: my.House, properties: { place: { street: a }, size: 3 } }", "size"),
+        ("{ type: my.House, propertys: {} }", "propertys"),
+        ("{ type: my.House, copy: o, capabilities: { dor: {} } }", "dor"),
+        ("{ type: my.House, copy: o, requirements: [ stret: x ] }", "stret"),
+        ("{ type: tosca:Compute, capabilities: { host: { properties: { num_cpus: two } } } }", "num_cpus"),
+        ("{ properties: {} }", "type is missing"),
+    ],
+)
+def test_mistakes_do_not_fit(validator: Validator, text: str, place: str) -> None:
+    errors = validator.errors(template(text))
+    assert any(place in error for error in errors), errors
+
+
+def test_it_says_what_things_are(run: Run) -> None:
+    Path("mine.yaml").write_text(MINE)
+    schema = run("schema", "mine.yaml").json
+    assert schema["$schema"].endswith("2020-12/schema")
+    house = schema["$defs"]["node my.House"]
+    assert house["description"] == "where people live"
+    assert house["properties"]["properties"]["properties"]["color"]["default"] == "red"
+    assert "my.House" in schema["$defs"]["node types"]["anyOf"][0]["enum"]
+    assert {"Compute", "tosca.nodes.Compute", "tosca:Compute"} <= set(schema["$defs"]["node types"]["anyOf"][0]["enum"])
+    assert schema["$defs"]["NodeTemplate"]["description"].startswith("Node template")
+
+
+def test_every_reference_leads_somewhere(run: Run) -> None:
+    schema = run("schema").json
+    names = {f"#/$defs/{pointer(name)}" for name in schema["$defs"]}
+    todo, seen = [schema], 0
+    while todo:
+        part = todo.pop()
+        todo += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        if isinstance(part, dict) and isinstance(part.get("$ref"), str):
+            seen += 1
+            assert part["$ref"] in names
+    assert seen > 300
+
+
+def test_into_a_file_and_of_a_broken_service(run: Run) -> None:
+    Path("mine.yaml").write_text(MINE + "  my.Odd: { derived_from: nothing }\n")
+    done = run("schema", "mine.yaml", "--out", "s.json")
+    assert done.code == 0
+    assert "not valid (1 error)" in done.err
+    schema = json.loads(Path("s.json").read_text())
+    assert "node my.House" in schema["$defs"]
+    assert "node my.Odd" not in schema["$defs"]
+    assert run("schema", "nowhere.yaml").code == 3
