@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,32 +15,35 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Run:
-    """One finished process: user and system CPU seconds of it and its children, wall seconds, and what it printed."""
+    """One finished process: user and system CPU seconds of it and its children, wall seconds, the most memory it had
+    in MiB, and what it printed."""
 
     cpu: float
     wall: float
+    memory: float
     output: str
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Run:
     """Run a command to its end. ``RuntimeError`` with its messages where it fails."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        env=None if environment is None else dict(environment),
-        text=True,
-    )
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    output, errors = process.communicate()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall = time.perf_counter() - began
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{errors[-2000:]}")
-    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return Run(cpu, wall, output)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=errors,
+            stdin=subprocess.DEVNULL,
+            env=None if environment is None else dict(environment),
+            text=True,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{errors.read()[-2000:]}")
+        return Run(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output.read())
 
 
 def interleaved(
@@ -61,3 +65,8 @@ def python() -> str:
 def ordito(*arguments: str) -> list[str]:
     """The command line of the ``ordito`` beside this interpreter."""
     return [str(Path(sys.executable).with_name("ordito")), *arguments]
+
+
+def verdict(figure: float, bar: float) -> str:
+    """Whether a figure keeps its bar, to be printed behind it."""
+    return f"(bar {bar:g})" if figure <= bar else f"(bar {bar:g}: MISSED)"

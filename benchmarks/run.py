@@ -8,11 +8,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import deploy, validate, version
+from benchmarks import deploy, shapes, validate, version
 
 BENCHMARKS = {
     "version": lambda times: version.main(),  # noqa: ARG005  (has a number of its own)
     "validate": lambda times: validate.main(times=times),
+    "shapes": lambda times: shapes.main(times=times),
     "deploy": lambda times: deploy.main(times=times),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import interleaved, ordito, python, run
+from benchmarks.measure import interleaved, ordito, python, run, verdict
 
 EVENTS = """
 import sys
@@ -77,18 +77,33 @@ def write_applications(folder: Path, count: int) -> Path:
     return file
 
 
+RATIOS = {1_000: 5.0, 10_000: 4.0}
+"""How many times the CPU of the bare loop validation may cost, by the number of applications."""
+MOST_GROWTH = 1.15
+"""How many times the CPU for one application of 1,000 one of 10,000 may cost."""
+MOST_MEMORY = 350
+"""MiB, for 10,000 applications."""
+
+
 def main(*, times: int) -> None:
-    """Print CPU time of both sides and their ratio, for 1,000 and 10,000 applications."""
+    """Print CPU time of both sides and their ratio for 1,000 and 10,000 applications, and the most memory."""
     print(f"validate (user+system CPU of whole processes, median of {times} interleaved runs)")
+    costs = {}
     with tempfile.TemporaryDirectory(prefix="ordito-bench-") as folder:
-        for count in (1_000, 10_000):
+        for count, bar in RATIOS.items():
             file = str(write_applications(Path(folder), count))
-            (events, _), (own, _) = interleaved(
+            (events, _), (own, runs) = interleaved(
                 [lambda f=file: run([python(), "-c", EVENTS, f]), lambda f=file: run(ordito("validate", f))],  # type: ignore[misc]
                 times,
                 lambda r: r.cpu,
             )
+            costs[count] = own / count
+            ratio = own / events
+            memory = max(r.memory for r in runs)
             print(
-                f"  {count:>6,} applications   events {events:6.2f} s   ordito validate {own:6.2f} s"
-                f"   ratio {own / events:5.2f}   {own / count * 1e6:6.0f} us an application"
+                f"  {count:>6,} applications   events {events:5.2f} s   ordito {own:5.2f} s"
+                f"   ratio {ratio:5.2f} {verdict(ratio, bar)}   {costs[count] * 1e6:4.0f} us an application"
+                f"   {memory:4.0f} MiB{' ' + verdict(memory, MOST_MEMORY) if count == 10_000 else ''}"
             )
+    growth = costs[10_000] / costs[1_000]
+    print(f"  an application of 10,000 costs {growth:.2f} times one of 1,000 {verdict(growth, MOST_GROWTH)}")
