@@ -89,7 +89,9 @@ class Entities:
             return self._self(context, span)
         if name in {"SOURCE", "TARGET"}:
             return self._end(name, context, span)
-        template = self.service.nodes.get(name)
+        template = self.service.template(name)
+        if template is not None and name in self.service.substituted:
+            return NodeEntity(template)
         if template is not None:
             chosen = self.choose(template, context, span, trace)
             return chosen if isinstance(chosen, Nothing) else NodeEntity(template, chosen)
@@ -102,7 +104,7 @@ class Entities:
 
     def find_template(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity:
         """As ``find`` for static values: where no instance can be told, the template itself."""
-        template = self.service.nodes.get(name) if name not in KEYWORDS else None
+        template = self.service.template(name) if name not in KEYWORDS else None
         if template is None:
             found = self.find(name, context, span, trace)
             assert not isinstance(found, Nothing)
@@ -116,7 +118,7 @@ class Entities:
         if relationship is None:
             return None
         record = self.snapshot.instances.get(entity.instance)
-        return NodeEntity(self.service.nodes[relationship.target], record.host if record else "")
+        return NodeEntity(self.service.require(relationship.target), record.host if record else "")
 
     def choose(self, template: NodeTemplate, context: Context, span: Span | None, trace: Trace) -> str | Nothing:
         """The id of the instance that a node's name stands for in a context."""
@@ -206,7 +208,7 @@ class Entities:
         if context.relationship is not None:
             return LinkEntity(context.relationship, context.source, context.target)
         if context.node:
-            return NodeEntity(self.service.nodes[context.node], context.instance)
+            return NodeEntity(self.service.require(context.node), context.instance)
         raise EvaluationError(
             "SELF stands for a node or a relationship, and here is neither", span, "write the node's name instead"
         )

@@ -44,7 +44,7 @@ class Evaluator:
     ) -> None:
         self.service = service
         self.snapshot = snapshot
-        self.inputs = inputs
+        self.inputs = {**service.inner_inputs, **inputs} if service.inner_inputs else inputs
         self.root = root
         self.scratch = scratch
         self.entities = Entities(service, snapshot)
@@ -207,7 +207,12 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
         if name not in evaluator.service.inputs:
             raise EvaluationError(f'there is no input named "{name}"', call.span)
         return Nothing(f'input "{name}" has no value')
-    return lookup.nested(inputs[str(name)], tuple(rest), path, _own(evaluator, context), call.span)
+    value = inputs[str(name)]
+    if isinstance(value, Call):  # an input of a topology that stands for a node, whose property it takes
+        value = yield Ask(value, context, f"input {name}")
+        if isinstance(value, Nothing):
+            return value
+    return lookup.nested(value, tuple(rest), path, _own(evaluator, context), call.span)
 
 
 def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
@@ -326,7 +331,7 @@ def _path(call: Call, context: Context) -> Generator[Ask, Answer, Path | Nothing
 def _own(evaluator: Evaluator, context: Context) -> Entity | None:
     if context.relationship is not None:
         return LinkEntity(context.relationship, context.source, context.target)
-    return NodeEntity(evaluator.service.nodes[context.node], context.instance) if context.node else None
+    return NodeEntity(evaluator.service.require(context.node), context.instance) if context.node else None
 
 
 def _hosted(evaluator: Evaluator, call: Call, context: Context) -> NodeEntity:
@@ -336,7 +341,7 @@ def _hosted(evaluator: Evaluator, call: Call, context: Context) -> NodeEntity:
             call.span,
             "use SOURCE or TARGET, or the node's name",
         )
-    return NodeEntity(evaluator.service.nodes[context.node], context.instance)
+    return NodeEntity(evaluator.service.require(context.node), context.instance)
 
 
 def _output_holders(entity: Entity) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ class Lookup:
         for relationship in entity.template.requirements:
             if relationship.requirement != requirement:
                 continue
-            template = self.entities.service.nodes[relationship.target]
+            template = self.entities.service.require(relationship.target)
             chosen = self.entities.candidates(template, entity.context, self.trace)
             target = NodeEntity(template, chosen[0] if len(chosen) == 1 else "")
             capability = template.capabilities.get(relationship.capability)
@@ -120,6 +120,9 @@ class Lookup:
                 found = yield from self._value(
                     template.properties, template.definitions, str(path[0]), target, path, span
                 )
+            if found is MISSING and relationship.via:
+                required = NodeEntity(self.entities.service.require(relationship.via))
+                found = yield from self._property(required, path, span)
             if found is not MISSING:
                 return found
         return MISSING
@@ -259,12 +262,17 @@ class Lookup:
                 found = self._built_in(target, str(path[0]))
                 if found is not MISSING:
                     found = self.nested(found, path[1:], path, target, span)
+            if found is MISSING and relationship.via:
+                required = NodeEntity(self.entities.service.require(relationship.via))
+                found = yield from self._attribute(required, path, span)
             if found is not MISSING:
                 return found
         return MISSING
 
     def _target(self, entity: NodeEntity, name: str, span: Span | None, *, hosting: bool) -> NodeEntity | Nothing:
-        template = self.entities.service.nodes[name]
+        template = self.entities.service.require(name)
+        if name in self.entities.service.substituted:
+            return NodeEntity(template)
         record = self.entities.snapshot.instances.get(entity.instance)
         if hosting and record is not None:
             return NodeEntity(template, record.host)

@@ -144,7 +144,7 @@ def _is_text(value: str) -> bool:
 def _check_uses(service: Service, bound: MappingType[str, Value], values: Values) -> None:
     """Check input values against the properties that take them as they are (R-3.6.11-2), and the
     rules of the types."""
-    for node in service.nodes.values():
+    for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
         _check_properties(node.properties, node.definitions, bound, values)
         for capability in node.capabilities.values():
             _check_properties(capability.properties, capability.definitions, bound, values)

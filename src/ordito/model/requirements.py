@@ -14,6 +14,7 @@ from ordito.model.filters import is_whole
 from ordito.model.relationships import Binding, Relationships
 from ordito.model.selection import MOST_LISTED, Candidates, Demand, Found
 from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.model.substitution import Way
 from ordito.model.templates import Templates
 from ordito.model.types import RequirementShape, Types, WrittenFilter
 from ordito.model.units import Unit, Units, find_type
@@ -43,7 +44,7 @@ class Open(msgspec.Struct, frozen=True):
 
 class Requirements:
     """Binds the requirements of all node templates. ``open`` are those that no node template fulfils, each with the
-    reasons."""
+    reasons; ``outside`` those that are fulfilled from outside of the topology, where it stands for a node."""
 
     def __init__(
         self,
@@ -66,6 +67,13 @@ class Requirements:
         self._bound: dict[str, list[tuple[int, Relationship]]] = {}
         self._waiting: list[Open] = []
         self.open: list[tuple[Open, Found]] = []
+        self.outside: frozenset[Way] = frozenset()
+
+    @property
+    def unfilled(self) -> frozenset[str]:
+        """The requirements, as ``node.requirement``, that need not be fulfilled (yet)."""
+        waiting = {f"{o.demand.source.name}.{o.demand.shape.name}" for o, _ in self.open}
+        return frozenset(waiting | {f"{node}.{requirement}" for node, requirement in self.outside})
 
     def fulfil(self) -> None:
         """Bind the requirements of every template that could be read: first those that name a node template, then the
@@ -126,15 +134,21 @@ class Requirements:
             shape = shapes.get(item.name)
             if shape is None:
                 mistaken.update(self._unknown_requirement(node, item, shapes))
-            elif shape.capability:
+            elif shape.capability and not self._is_left_open(node, item):
                 before = counts.get(item.name, 0)
                 counts[item.name] = before + self._assignment(node, item, shape, before, order)
         if not node.is_concrete:
             return  # what is selected or substituted has what it needs already, or brings it
         for name, shape in shapes.items():
+            if (node.name, name) in self.outside and name not in counts:
+                continue
             if shape.capability and name not in mistaken and not is_lost(written.requirements, name):
                 order += 1
                 self._check_count(node, shape, counts.get(name, 0), order)
+
+    def _is_left_open(self, node: NodeTemplate, item: entities.RequirementAssignment) -> bool:
+        """Whether nothing is assigned to a requirement that is fulfilled from outside."""
+        return (node.name, item.name) in self.outside and isinstance(item.at, Scalar) and item.node is None
 
     def _unknown_requirement(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shapes: MappingType[str, RequirementShape]

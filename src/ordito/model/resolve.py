@@ -14,6 +14,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.facts import Facts
 from ordito.model.filters import Filters
 from ordito.model.groups import Groups
+from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
 from ordito.model.mappings import AttributeMappings
 from ordito.model.places import Place
@@ -27,7 +28,9 @@ from ordito.model.rules.topology import Topology as Resolved
 from ordito.model.schema import PropertyDefinition
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
-from ordito.model.service import NodeTemplate, Output, Relationship, Service
+from ordito.model.service import Output, Service
+from ordito.model.substituting import Substitutes
+from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
@@ -52,50 +55,57 @@ def resolve_service(
     check_credentials(units, types.values)
     if units.entry is None:
         return None
-    service = _resolve_topology(package, units, units.entry, types, diagnostics, circumstances)
+    filters = Filters(types, units, diagnostics)
+    filters.check_types()
+
+    def resolve(unit: Unit, inside: Circumstances) -> Service:
+        return _resolve_topology(package, unit, types, substitutes, inside)
+
+    substitutes = Substitutes(types, filters, resolve, diagnostics)
+    substitutes.gather(units.all)
+    service = resolve(units.entry, circumstances)
     return None if diagnostics.has_errors else service
 
 
 def _resolve_topology(
-    package: Package,
-    units: Units,
-    entry: Unit,
-    types: Types,
-    diagnostics: Diagnostics,
-    circumstances: Circumstances,
-) -> Service | None:
+    package: Package, entry: Unit, types: Types, substitutes: Substitutes, circumstances: Circumstances
+) -> Service:
+    units, filters, diagnostics = types.units, substitutes.filters, substitutes.diagnostics
+    alone = entry is units.entry
     topology = entry.content.topology_template
     if topology is None:
         topology = TopologyTemplate(at=entry.content.at)
     inputs = _inputs(topology.inputs or {}, entry, types, diagnostics)
-    filters = Filters(types, units, diagnostics)
-    filters.check_types()
     templates = Templates(types, entry, filters, diagnostics)
     templates.read(topology.node_templates or {})
     relationships = Relationships(types, entry, units, topology.relationship_templates or {}, diagnostics)
     facts = Facts(templates.nodes, known_inputs(inputs, types.data, circumstances.inputs))
     candidates = Candidates(types, templates.nodes, filters, facts)
     requirements = Requirements(types, templates, entry, units, relationships, candidates, diagnostics)
+    if not alone or not circumstances.final:
+        requirements.outside = mapped_requirements(topology.substitution_mappings)
     requirements.fulfil()
     Selecting(circumstances, diagnostics).settle(requirements.open)
     relationships.warn_of_unused(templates.written.values())
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
-    incoming, by_template = _by_target(templates.nodes), _by_template(templates.nodes)
-    references = References(topology, types, units, templates.nodes, by_template, inputs, diagnostics)
+    incoming, uses = by_target(templates.nodes), by_template(templates.nodes)
+    references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references, mappings)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
     references.check_all(types.values.found_calls, Place())
-    workflows = Workflows(types, templates, groups, by_template, references, entry, diagnostics)
+    workflows = Workflows(types, templates, groups, uses, references, entry, diagnostics)
     workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
     check_rules(Resolved(templates.nodes, incoming, diagnostics, types.values.written))
+    inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
+    stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)
     metadata = entry.content.facts
-    return Service(
+    service = Service(
         name=metadata.get("template_name") or package.name,
         main=package.main,
         files=units.files,
@@ -105,32 +115,15 @@ def _resolve_topology(
         sanitised=templates.sanitised,
         incoming=incoming,
         data_types=types.data,
-        relationship_templates=by_template,
+        relationship_templates=uses,
         metadata=metadata,
         description=entry.content.description.text if entry.content.description else "",
         groups=groups.found,
         policies=policies.found,
         workflows=workflows.found,
+        substitution=stands_for.read(topology.substitution_mappings),
     )
-
-
-def _by_target(nodes: MappingType[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
-    """The relationships that lead to each node."""
-    found: dict[str, list[Relationship]] = {}
-    for node in nodes.values():
-        for relationship in node.requirements:
-            found.setdefault(relationship.target, []).append(relationship)
-    return {name: tuple(relationships) for name, relationships in found.items()}
-
-
-def _by_template(nodes: MappingType[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
-    """The relationships that each relationship template gave rise to."""
-    found: dict[str, list[Relationship]] = {}
-    for node in nodes.values():
-        for relationship in node.requirements:
-            if relationship.template:
-                found.setdefault(relationship.template, []).append(relationship)
-    return {name: tuple(relationships) for name, relationships in found.items()}
+    return substitutes.fill(service, entry, facts, circumstances, requirements.unfilled)
 
 
 def _inputs(

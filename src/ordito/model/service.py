@@ -12,9 +12,11 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.span import Span
+from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.operation import Artifact, Interface
 from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
+from ordito.model.substitution import Substitution, Way
 from ordito.syntax.expressions import Value
 
 UNBOUNDED = None
@@ -40,7 +42,8 @@ class Relationship(msgspec.Struct, frozen=True):
 
     ``index`` is the place among the source's requirement assignments; ``key`` names the relationship in the whole
     service: ``<source>.<requirement>`` and, from the second assignment of the same name on, ``.<n>``.
-    ``kinds`` are the relationship type's full name and those of its ancestors.
+    ``kinds`` are the relationship type's full name and those of its ancestors. ``via`` is the node template that was
+    required, where a topology stands for that.
     """
 
     key: str
@@ -58,6 +61,7 @@ class Relationship(msgspec.Struct, frozen=True):
     interfaces: Mapping[str, Interface] = {}
     artifacts: Mapping[str, Artifact] = {}
     span: Span | None = None
+    via: str = ""
 
     @property
     def type(self) -> str:
@@ -137,7 +141,10 @@ class Service(msgspec.Struct, frozen=True):
 
     ``inputs`` are the declared inputs; ``files`` every file the service is made of besides what artifacts name
     (definitions and imports), relative to its root like ``Artifact.file``; ``main`` is the entry definitions file.
-    ``sanitised`` gives the shell-safe form of each node name, from which instance ids are made.
+    ``sanitised`` gives the shell-safe form of each node name, from which instance ids are made. ``substitution`` says
+    what the topology can stand for in other services. ``substituted`` are the node templates that topologies stand for;
+    what came of each is among ``nodes``, by the names ``outer/inner``. ``inner_inputs`` are the values of the inputs of
+    these topologies, by ``outer/input``. ``choices`` are what was chosen where the service leaves a choice.
     """
 
     name: str
@@ -155,6 +162,37 @@ class Service(msgspec.Struct, frozen=True):
     groups: Mapping[str, Group] = {}
     policies: Mapping[str, Policy] = {}
     workflows: Mapping[str, Workflow] = {}
+    substitution: Substitution | None = None
+    substituted: Mapping[str, Substituted] = {}
+    inner_inputs: Mapping[str, Value] = {}
+    choices: Choices = Choices()
+
+    def template(self, name: str) -> NodeTemplate | None:
+        """The node template of a name, be it part of the service or one that a topology stands for."""
+        node = self.nodes.get(name)
+        if node is None and name in self.substituted:
+            return self.substituted[name].template
+        return node
+
+    def require(self, name: str) -> NodeTemplate:
+        """As ``template``, for names that are known to exist."""
+        return self.nodes[name] if name in self.nodes else self.substituted[name].template
+
+
+class Substituted(msgspec.Struct, frozen=True):
+    """A node template that a topology stands for: nothing of it is made, but what the topology holds.
+
+    ``template`` has the values that others read: attributes and capabilities lead to those inside. ``file`` is where
+    the topology is defined, ``nodes`` are all nodes that came of it. ``capabilities`` and ``requirements`` give the
+    node that is behind each, and its capability or requirement; ``operations`` are as in ``Substitution``.
+    """
+
+    template: NodeTemplate
+    file: str
+    nodes: tuple[str, ...]
+    capabilities: Mapping[str, Way] = {}
+    requirements: Mapping[str, Way] = {}
+    operations: Mapping[str, str | tuple[str, str, str]] = {}
 
 
 HOSTED_ON = "tosca.relationships.HostedOn"

@@ -57,6 +57,11 @@ class Units:
         return self.names.definitions
 
     @property
+    def all(self) -> list[Unit]:
+        """The user's files that could be read, the entry first."""
+        return [u for u in self._loaded.values() if u is not None and not u.is_bundled]
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The user's files, relative to the service's root."""
         return tuple(unit.file for unit in self.written)

@@ -1,0 +1,399 @@
+"""Topologies put in place of the node templates that they stand for: one flat service comes of it (§2.10).
+
+What is inside of ``outer`` is named ``outer/inner``. Relationships that lead to ``outer`` lead to the node behind the
+capability, those that ``outer`` has belong to the node behind the requirement. ``outer`` itself is no part of the
+service any more; functions still read from it, since its values lead to those inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as MappingType
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import SourceText, Span
+from ordito.model.choices import Choices
+from ordito.model.imperative import Group, Policy, Workflow
+from ordito.model.indexes import by_target, by_template
+from ordito.model.renaming import Renaming
+from ordito.model.service import Capability, NodeTemplate, Relationship, Service, Substituted
+from ordito.model.substitution import Way
+from ordito.model.templates import sanitised
+from ordito.model.types import Types
+from ordito.syntax.expressions import Call, Value, is_static
+
+FEATURE = "feature"
+DEPENDENCY = "dependency"
+NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
+
+replace = msgspec.structs.replace
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A node template and the topology that stands for it, which is flat itself; ``file`` is where that is defined."""
+
+    node: NodeTemplate
+    service: Service
+    file: str
+
+
+class _Inside:
+    """What takes the place of one node template."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.renaming = Renaming(part.service, part.node.name)
+        self.inputs = _inputs(part, self.renaming)
+        self.nodes = {n.name: n for n in map(self.renaming.node, part.service.nodes.values())}
+        substitution = part.service.substitution
+        assert substitution is not None
+        for name, (inner, inside) in substitution.overridden.items():
+            self._override(inner, inside, name)
+        self.capabilities = {
+            n: w for n, way in substitution.capabilities.items() if (w := self._way(way, "capability"))
+        }
+        self.requirements = {
+            n: w for n, way in substitution.requirements.items() if (w := self._way(way, "requirement"))
+        }
+        self.unmapped = frozenset(substitution.unmapped)
+
+    def _override(self, inner: str, inside: str, name: str) -> None:
+        """Give a property inside the value of one of the node's (deprecated, R-3.8.8-4)."""
+        full = self.renaming.name(inner)
+        node = self.nodes.get(full)
+        if node is not None and name in self.part.node.properties:
+            value = _read(self.part.node.name, name, place=self.part.node.span)
+            self.nodes[full] = replace(node, properties={**node.properties, inside: value})
+
+    def _ways(self, ways: MappingType[str, Way], what: str) -> dict[str, Way]:
+        found = ((name, self._way(way, what)) for name, way in ways.items())
+        return {name: way for name, way in found if way is not None}
+
+    def _way(self, way: Way, what: str) -> Way | None:
+        """The node behind a mapping, followed through topologies inside."""
+        name, part = way
+        substituted = self.part.service.substituted.get(name)
+        if substituted is not None:
+            further = substituted.capabilities if what == "capability" else substituted.requirements
+            if part not in further:
+                return None
+            name, part = further[part]
+        return self.renaming.name(name), part
+
+    @property
+    def first(self) -> list[str]:
+        """The nodes that require none of the others."""
+        return [n.name for n in self.nodes.values() if all(r.target not in self.nodes for r in n.requirements)]
+
+    @property
+    def last(self) -> list[str]:
+        """The nodes that none of the others requires."""
+        required = {r.target for n in self.nodes.values() for r in n.requirements}
+        return [name for name in self.nodes if name not in required]
+
+
+class Joining:
+    """Puts topologies in place of node templates. ``outside`` are requirements of these, as ``node.requirement``, that
+    are fulfilled elsewhere."""
+
+    def __init__(
+        self,
+        service: Service,
+        parts: MappingType[str, Part],
+        types: Types,
+        outside: frozenset[str],
+        diagnostics: Diagnostics,
+    ) -> None:
+        self._service = service
+        self._types = types
+        self._outside = outside
+        self._diagnostics = diagnostics
+        self._inside = {name: _Inside(part) for name, part in parts.items()}
+        self._nodes: dict[str, NodeTemplate] = {}
+        self._bound: dict[str, list[Relationship]] = {}
+
+    def joined(self) -> Service:
+        """The flat service."""
+        for name, node in self._service.nodes.items():
+            if name in self._inside:
+                self._nodes.update(self._inside[name].nodes)
+            else:
+                self._nodes[name] = node
+        for node in self._service.nodes.values():
+            self._wire(node)
+        for name, relationships in self._bound.items():
+            ordered = tuple(replace(r, index=i) if r.index != i else r for i, r in enumerate(relationships))
+            self._nodes[name] = replace(self._nodes[name], requirements=ordered)
+        for inside in self._inside.values():
+            self._check_filled(inside)
+        return self._assembled()
+
+    # ------------------------------------------------------------------------------------------------------- wiring
+
+    def _wire(self, node: NodeTemplate) -> None:
+        """Lead the relationships of a node to and from the nodes behind."""
+        inside = self._inside.get(node.name)
+        if inside is None:
+            if any(r.target in self._inside for r in node.requirements):
+                found = (r for old in node.requirements for r in self._retargeted(old))
+                self._bound[node.name] = self._numbered(found)
+            return
+        for old in node.requirements:
+            for source, requirement in self._sources(inside, old):
+                bound = self._bound.setdefault(source, list(self._nodes[source].requirements))
+                for made in self._retargeted(old):
+                    number = 1 + sum(r.requirement == requirement for r in bound)
+                    key = f"{source}.{requirement}" + (f".{number}" if number > 1 else "")
+                    moved = replace(made, key=key, source=source, requirement=requirement, index=len(bound))
+                    bound.append(self._refined(moved, self._nodes[source]))
+
+    def _numbered(self, relationships: Iterator[Relationship]) -> list[Relationship]:
+        """Relationships of one node, those of them that have the key of another one with keys of their own."""
+        found = list(relationships)
+        taken = {r.key for r in found}
+        seen: set[str] = set()
+        for index, item in enumerate(found):
+            key, number = item.key, 2
+            while key in seen:
+                key = f"{item.source}.{item.requirement}.{number}"
+                key, number = (key, number) if key not in taken else (item.key, number + 1)
+            seen.add(key)
+            taken.add(key)
+            if key != item.key:
+                found[index] = replace(item, key=key)
+        return found
+
+    def _retargeted(self, item: Relationship) -> list[Relationship]:
+        """A relationship as it leads to the nodes behind its target: one, or for what depends on the whole topology as
+        many as nothing inside requires."""
+        inside = self._inside.get(item.target)
+        if inside is None:
+            return [item]
+        way = inside.capabilities.get(item.capability)
+        if way is not None:
+            return [replace(item, target=way[0], capability=way[1], via=item.target)]
+        if item.capability == FEATURE:
+            ends = [n for n in inside.last if FEATURE in self._nodes[n].capabilities]
+            return [replace(item, target=n, capability=FEATURE, via=item.target) for n in ends]
+        self._diagnostics.error(
+            "unmapped-use",
+            f'capability "{item.capability}" of "{item.target}" has nothing behind it in {inside.part.file}',
+            item.span,
+            hint=f"add to its substitution_mappings: capabilities: {item.capability}: [ node template, capability ]",
+        )
+        return []
+
+    def _sources(self, inside: _Inside, item: Relationship) -> list[Way]:
+        """The nodes that a relationship of a substituted node belongs to, each with its requirement."""
+        way = inside.requirements.get(item.requirement)
+        if way is not None:
+            return [way]
+        if item.requirement == DEPENDENCY:
+            shapes = ((n, self._types.nodes[inside.nodes[n].type].requirements) for n in inside.first)
+            return [(n, DEPENDENCY) for n, requirements in shapes if DEPENDENCY in requirements]
+        self._diagnostics.error(
+            "unmapped-use",
+            f'requirement "{item.requirement}" of "{item.source}" has nothing behind it in {inside.part.file}',
+            item.span,
+            hint="remove the assignment, or add to its substitution_mappings: "
+            f"requirements: {item.requirement}: [ node template, requirement ]",
+        )
+        return []
+
+    def _refined(self, item: Relationship, source: NodeTemplate) -> Relationship:
+        """A relationship of the type that the requirement inside asks for, where that is closer."""
+        shape = self._types.nodes[source.type].requirements.get(item.requirement)
+        closer = self._types.relationships.get(shape.relationship) if shape is not None else None
+        if closer is None or closer.kinds[0] == item.type or item.type not in closer.kinds:
+            return item
+        defaults = {n: d.default for n, d in closer.properties.items() if d.has_default}
+        attributes = {n: d.default for n, d in closer.attributes.items() if d.has_default}
+        return replace(
+            item,
+            kinds=closer.kinds,
+            definitions=closer.properties,
+            attribute_definitions=closer.attributes,
+            properties={**defaults, **item.properties},
+            attributes={**attributes, **item.attributes},
+            interfaces=self._types.interfaces.finish(closer.interfaces, {}, relationship=True),
+        )
+
+    def _check_filled(self, inside: _Inside) -> None:
+        """A requirement inside that must be fulfilled from outside is (R-2.10-2)."""
+        node = inside.part.node
+        for name, (inner, requirement) in inside.requirements.items():
+            shape = self._types.nodes[self._nodes[inner].type].requirements.get(requirement)
+            bound = sum(r.requirement == requirement for r in self._nodes[inner].requirements)
+            if shape is None or bound >= shape.occurrences[0] or f"{node.name}.{name}" in self._outside:
+                continue
+            self._diagnostics.error(
+                "missing-requirement",
+                f'requirement "{name}" of "{node.name}", which "{inner}" needs, is not assigned',
+                node.span,
+                hint=f"add below requirements: - {name}: <node template>",
+            )
+
+    # --------------------------------------------------------------------------------------------------- assembling
+
+    def _assembled(self) -> Service:
+        service = self._service
+        substituted = dict(service.substituted)
+        inputs: dict[str, Value] = dict(service.inner_inputs)
+        groups: dict[str, Group] = {n: self._expanded(g) for n, g in service.groups.items()}
+        policies: dict[str, Policy] = {n: self._applied(p) for n, p in service.policies.items()}
+        workflows: dict[str, Workflow] = dict(service.workflows)
+        choices = service.choices
+        for name, inside in self._inside.items():
+            renaming, inner = inside.renaming, inside.part.service
+            inputs.update(inside.inputs)
+            for each in inner.substituted.values():
+                moved = _moved(each, renaming)
+                substituted[moved.template.name] = moved
+            substituted[name] = self._stand_in(inside)
+            groups.update((g.name, g) for g in map(renaming.group, inner.groups.values()))
+            policies.update((p.name, p) for p in map(renaming.policy, inner.policies.values()))
+            workflows.update((w.name, w) for w in map(renaming.workflow, inner.workflows.values()))
+            choices = _with(choices, inner.choices, renaming)
+        return replace(
+            service,
+            nodes=self._nodes,
+            sanitised=_sanitised(self._nodes, service.sanitised),
+            incoming=by_target(self._nodes),
+            relationship_templates=by_template(self._nodes),
+            substituted=substituted,
+            inner_inputs=inputs,
+            groups=groups,
+            policies=policies,
+            workflows=workflows,
+            choices=choices,
+        )
+
+    def _members(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Nodes, with what is inside in place of those that topologies stand for."""
+        if not any(n in self._inside for n in names):
+            return names
+        return tuple(m for n in names for m in (self._inside[n].nodes if n in self._inside else (n,)))
+
+    def _expanded(self, group: Group) -> Group:
+        return replace(group, members=self._members(group.members))
+
+    def _applied(self, policy: Policy) -> Policy:
+        return replace(policy, nodes=self._members(policy.nodes))
+
+    def _stand_in(self, inside: _Inside) -> Substituted:
+        """What functions read from in place of a node template."""
+        node, inner, renaming = inside.part.node, inside.part.service, inside.renaming
+        substitution = inner.substitution
+        assert substitution is not None
+        attributes = {
+            attribute: renaming.value(inner.outputs[output].value)
+            for attribute, output in substitution.outputs.items()
+            if output in inner.outputs
+        }
+        capabilities = {n: self._led(c, inside) for n, c in node.capabilities.items()}
+        operations = {
+            name: renaming.name(target) if isinstance(target, str) else (renaming.name(target[0]), *target[1:])
+            for name, target in substitution.operations.items()
+        }
+        return Substituted(
+            template=replace(node, attributes={**node.attributes, **attributes}, capabilities=capabilities),
+            file=inside.part.file,
+            nodes=tuple(inside.nodes),
+            capabilities=inside.capabilities,
+            requirements=inside.requirements,
+            operations=operations,
+        )
+
+    def _led(self, capability: Capability, inside: _Inside) -> Capability:
+        """A capability whose values lead to the one behind it, save for what the template itself gives."""
+        way = inside.capabilities.get(capability.name)
+        substitution = inside.part.service.substitution
+        assert substitution is not None
+        if way is None:
+            given = substitution.capability_values.get(capability.name)
+            if given is None:
+                return capability
+            values = {n: inside.renaming.value(v) for n, v in given.items()}
+            kept = {n: v for n, v in capability.properties.items() if n in capability.assigned}
+            return replace(capability, properties={**values, **kept})
+        behind = self._nodes[way[0]].capabilities[way[1]]
+        properties = {
+            name: capability.properties[name]
+            if name in capability.assigned and name in capability.properties
+            else _read(*way, name, place=inside.part.node.span)
+            for name in capability.definitions
+            if name in behind.properties or name in capability.assigned
+        }
+        attributes: dict[str, Value] = {
+            name: _read(*way, name, place=inside.part.node.span, function="get_attribute")
+            for name in capability.attribute_definitions
+            if name in behind.attribute_definitions
+        }
+        return replace(capability, properties=properties, attributes=attributes)
+
+
+def _inputs(part: Part, renaming: Renaming) -> dict[str, Value]:
+    """The values of the inputs of a topology: the properties of the node that it stands for, and defaults."""
+    substitution = part.service.substitution
+    assert substitution is not None
+    found: dict[str, Value] = {renaming.name(n): renaming.value(v) for n, v in part.service.inner_inputs.items()}
+    property_of = {i: p for p, i in substitution.inputs.items()}
+    for definition in part.service.inputs.values():
+        name = property_of.get(definition.name)
+        if name is not None and name in part.node.properties:
+            value = part.node.properties[name]
+            given = value if is_static(value) else _read(part.node.name, name, place=part.node.span)
+            found[renaming.name(definition.name)] = given
+        elif definition.has_default:
+            found[renaming.name(definition.name)] = definition.default
+    return found
+
+
+def _read(*path: str, place: Span | None, function: str = "get_property") -> Call:
+    """A call that reads a value from a node template."""
+    return Call(function, path, place or NOWHERE)
+
+
+def _moved(item: Substituted, renaming: Renaming) -> Substituted:
+    """A substituted node inside of a topology that takes a place itself."""
+
+    def moved(ways: MappingType[str, Way]) -> dict[str, Way]:
+        return {n: (renaming.name(way[0]), way[1]) for n, way in ways.items()}
+
+    return Substituted(
+        template=renaming.node(item.template),
+        file=item.file,
+        nodes=tuple(renaming.name(n) for n in item.nodes),
+        capabilities=moved(item.capabilities),
+        requirements=moved(item.requirements),
+        operations={
+            n: renaming.name(t) if isinstance(t, str) else (renaming.name(t[0]), *t[1:])
+            for n, t in item.operations.items()
+        },
+    )
+
+
+def _with(choices: Choices, inner: Choices, renaming: Renaming) -> Choices:
+    """Choices, together with those that were made inside."""
+    return Choices(
+        choices.substitutes,
+        {**choices.selected, **{renaming.name(n): s for n, s in inner.selected.items()}},
+        {**choices.requirements, **{renaming.name(k): n for k, n in inner.requirements.items()}},
+    )
+
+
+def _sanitised(nodes: MappingType[str, NodeTemplate], known: MappingType[str, str]) -> dict[str, str]:
+    """The shell-safe forms of names: where two are the same, the later one gets underscores."""
+    found = {name: known[name] for name in nodes if name in known}
+    taken = set(found.values())
+    for name in nodes:
+        if name in found:
+            continue
+        safe = sanitised(name)
+        while safe in taken:
+            safe += "_"
+        taken.add(safe)
+        found[name] = safe
+    return {name: found[name] for name in nodes}

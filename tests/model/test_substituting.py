@@ -1,0 +1,168 @@
+"""Topologies that stand for nodes: what is chosen, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.instances.context import Context
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
+from ordito.model.choices import Choices
+from ordito.model.circumstances import Circumstances
+from ordito.model.resolve import resolve_service
+from ordito.model.service import Service
+from ordito.source.package import open_package
+
+HEAD = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+TYPES = f"""{HEAD}
+node_types:
+  my.Wall:
+    derived_from: tosca.nodes.Root
+    properties: {{ vendor: {{ type: string }} }}
+  my.Real: {{ derived_from: tosca.nodes.Root, properties: {{ vendor: {{ type: string }} }} }}
+"""
+
+
+def wall(vendor: str, *, filtered: bool = True) -> str:
+    """A topology that stands for a wall."""
+    wanted = f"substitution_filter: {{ properties: [ vendor: {{ equal: {vendor} }} ] }}" if filtered else ""
+    return f"""{HEAD}
+metadata: {{ template_name: {vendor}-wall }}
+imports: [ types.yaml ]
+topology_template:
+  inputs: {{ vendor: {{ type: string }} }}
+  substitution_mappings:
+    node_type: my.Wall
+    {wanted}
+  node_templates:
+    {vendor}: {{ type: my.Real, properties: {{ vendor: {{ get_input: vendor }} }} }}
+"""
+
+
+MAIN = f"""{HEAD}
+imports: [ types.yaml, acme.yaml, simple.yaml ]
+topology_template:
+  inputs: {{ vendor: {{ type: string }} }}
+  node_templates:
+    wall: {{ type: my.Wall, directives: [ substitute ], properties: {{ vendor: {{ get_input: vendor }} }} }}
+"""
+
+
+def resolve(folder: Path, files: dict[str, str], circumstances: Circumstances) -> tuple[Service | None, Diagnostics]:
+    """The service of some files."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    diagnostics = Diagnostics()
+    package = open_package(str(folder / "service.yaml"), diagnostics)
+    assert package is not None
+    return resolve_service(package, diagnostics, circumstances), diagnostics
+
+
+def codes(diagnostics: Diagnostics) -> list[str]:
+    """What was found."""
+    return [d.code for d in diagnostics]
+
+
+def files(*, filtered: bool = True) -> dict[str, str]:
+    """A service with a wall for which two topologies can stand."""
+    acme, simple = wall("ACME", filtered=filtered), wall("Simple", filtered=filtered)
+    return {"types.yaml": TYPES, "acme.yaml": acme, "simple.yaml": simple, "service.yaml": MAIN}
+
+
+def test_values_choose_the_topology(tmp_path: Path) -> None:
+    """R-2.12-2, R-3.8.13-3: the filter of a topology is judged by the resolved values of the node."""
+    service, _ = resolve(tmp_path, files(), Circumstances(inputs={"vendor": "ACME"}, final=True))
+    assert service is not None
+    assert list(service.nodes) == ["wall/ACME"]
+    assert service.choices.substitutes == {"wall": "acme.yaml"}
+    node = service.nodes["wall/ACME"]
+    evaluator = Evaluator(service, Snapshot(), {"vendor": "ACME"})
+    assert evaluator.evaluate(node.properties["vendor"], Context(node=node.name)) == "ACME"
+
+
+def test_without_a_topology_nothing_is_planned(tmp_path: Path) -> None:
+    """R-1.9-1, R-2.10-1: a node that nothing substitutes is an error once the service is to be planned."""
+    service, found = resolve(tmp_path, files(), Circumstances(inputs={"vendor": "other"}, final=True))
+    assert service is None
+    (only,) = found
+    assert only.code == "no-substitution"
+    assert 'ACME-wall: vendor is "other" and must equal "ACME"' in only.hint
+    assert 'Simple-wall: vendor is "other" and must equal "Simple"' in only.hint
+
+    service, found = resolve(tmp_path, files(), Circumstances())
+    assert service is not None, "before that it is valid"
+    assert codes(found) == ["substituted-later"]
+    assert list(service.nodes) == ["wall"]
+
+
+def test_the_user_chooses(tmp_path: Path) -> None:
+    """R-2.12-1: where several topologies fit, both are named and the user chooses."""
+    given = {"vendor": "x"}
+    service, found = resolve(tmp_path, files(filtered=False), Circumstances(inputs=given, final=True))
+    assert service is None
+    (only,) = found
+    assert only.code == "ambiguous-substitution"
+    assert "ACME-wall (acme.yaml), Simple-wall (simple.yaml)" in only.message
+    assert "--substitute wall=ACME-wall" in only.hint
+
+    for name in ("Simple-wall", "simple.yaml"):
+        choices = Choices(substitutes={"wall": name})
+        service, found = resolve(tmp_path, files(filtered=False), Circumstances(given, choices=choices, final=True))
+        assert service is not None, codes(found)
+        assert list(service.nodes) == ["wall/Simple"]
+
+    choices = Choices(substitutes={"wall": "nobody"})
+    _, found = resolve(tmp_path, files(filtered=False), Circumstances(given, choices=choices, final=True))
+    assert codes(found) == ["unknown-substitute"]
+    assert "Simple-wall (simple.yaml)" in next(iter(found)).hint
+
+
+def level(number: int, below: int, copies: int) -> str:
+    """A topology that stands for a node of one level and holds some of the level below."""
+    kind = f"my.Level{number}"
+    held = "".join(f"    part{c}: {{ type: my.Level{below}, directives: [ substitute ] }}\n" for c in range(copies))
+    return f"""{HEAD}
+imports: [ types.yaml ]
+topology_template:
+  substitution_mappings: {{ node_type: {kind} }}
+  node_templates:
+{held or "    leaf: { type: tosca.nodes.Root }"}
+"""
+
+
+def levels(count: int, copies: int) -> dict[str, str]:
+    """A service of so many levels of topologies, each of which holds some of the next."""
+    types = "".join(f"  my.Level{n}: {{ derived_from: tosca.nodes.Root }}\n" for n in range(count + 1))
+    found = {f"level{n}.yaml": level(n, n + 1, copies if n < count else 0) for n in range(count + 1)}
+    imports = ", ".join(["types.yaml", *found])
+    return {
+        **found,
+        "types.yaml": f"{HEAD}node_types:\n{types}",
+        "service.yaml": f"""{HEAD}
+imports: [ {imports} ]
+topology_template:
+  node_templates: {{ top: {{ type: my.Level0, directives: [ substitute ] }} }}
+""",
+    }
+
+
+def test_levels(tmp_path: Path) -> None:
+    """R-2.10-1: what is inside of a topology is substituted as well, until everything is concrete."""
+    service, found = resolve(tmp_path, levels(5, 2), Circumstances(final=True))
+    assert service is not None, [str(d) for d in found]
+    assert len(service.nodes) == 32
+    assert "top/part0/part1/part0/part1/part0/leaf" in service.nodes
+    assert service.choices.substitutes["top/part0/part1"] == "level2.yaml"
+    assert len(set(service.sanitised.values())) == 32
+
+
+def test_doubling_is_refused(tmp_path: Path) -> None:
+    """R-2.10-1: neither many levels nor doubling levels take more than bounded time and memory."""
+    service, found = resolve(tmp_path, levels(28, 2), Circumstances(final=True))
+    assert service is None
+    assert set(codes(found)) == {"substitution-limit"}
+
+    service, found = resolve(tmp_path, levels(40, 1), Circumstances(final=True))
+    assert service is None
+    assert set(codes(found)) == {"substitution-limit"}
