@@ -115,7 +115,8 @@ def check_document(path: Path, expected: Iterable[Expected], parts: Iterable[Exp
     assert (service is None) == diagnostics.has_errors
     for wanted in parts:
         assert service is not None, f"{wanted.path}: there is no model"
-        assert part(service, wanted.path) == wanted.value, wanted.path
+        found = part(service, wanted.path)
+        assert found == wanted.value, f"{wanted.path} is {found!r}"
 
 
 def compare(diagnostics: Diagnostics, expected: list[Expected]) -> None:

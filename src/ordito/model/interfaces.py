@@ -407,7 +407,7 @@ class Interfaces:
         if parts.implementation is not None and isinstance(parts.implementation[0], entities.Implementation):
             timeout = parts.implementation[0].timeout
             host = self.host(parts.implementation[0].operation_host, hosts)
-        inputs = {**interface.inputs, **parts.inputs}
+        inputs = _reaching(interface.inputs, parts.inputs)
         self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
         return Operation(
             interface=interface.name,
@@ -505,6 +505,17 @@ class Interfaces:
 
 def _renamed(parts: InterfaceParts, name: str) -> InterfaceParts:
     return msgspec.structs.replace(parts, name=name)
+
+
+def _reaching(outer: MappingType[str, Input], inner: MappingType[str, Input]) -> dict[str, Input]:
+    """The inputs of an operation with those of its interface: the inner ones win (§2.15), but one that only declares
+    what it takes is given the value that the interface has for it."""
+    found = {**outer, **inner}
+    for name, declared in inner.items():
+        given = outer.get(name)
+        if given is not None and given.has_value and not declared.has_value:
+            found[name] = msgspec.structs.replace(declared, has_value=True, value=given.value, span=given.span)
+    return found
 
 
 def _spans(written: Mapping | None) -> dict[str, Span]:

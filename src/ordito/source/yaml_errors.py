@@ -14,13 +14,15 @@ CODE = "yaml-syntax"
 KINDS = {"[": "list", "{": "map", '"': "quoted text", "'": "quoted text"}
 CLOSERS = {"[": "]", "{": "}", '"': '"', "'": "'"}
 UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NO_KEY = "could not find expected ':'"
+CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
 EXPLAINED = (
     (
         "mapping values are not allowed",
         "a key cannot stand here",
         "quote the text if the colon belongs to it, or check the indentation and the colon of the line above",
     ),
-    ("could not find expected ':'", "this line is no key", "write a colon and a space after the key"),
+    (NO_KEY, "this line is no key", "write a colon and a space after the key"),
     (
         "did not find expected key",
         "this does not continue the lines above it",
@@ -71,6 +73,8 @@ def report_syntax(
         )
         return
     mark = error.problem_mark or opened
+    if opened is not None and NO_KEY in str(error.problem):
+        mark = opened  # libyaml notices only behind the line that should have been a key
     span = _at(source, mark.line, mark.column) if mark else Span(source, 1, 1, 1, 2)
     problem, hint = _explained(str(error.problem or error.context or "not valid YAML"), source.line(span.line), span)
     related: tuple[Related, ...] = ()
@@ -98,6 +102,8 @@ def _explained(problem: str, line: str, span: Span) -> tuple[str, str]:
     """The problem in words that say what to do; libyaml's own where it is a rare one."""
     if re.match(r" *\t", line):
         return "a tab stands where YAML allows only spaces", "indent with spaces"
+    if line.startswith(CONFLICT):
+        return "this is the mark of a merge that was not finished", "keep one of the two sides, and remove the marks"
     if line[span.column - 1 : span.column] in {"]", "}"}:
         return "this bracket closes nothing", "remove it, or open it before this place"
     return next(((said, hint) for part, said, hint in EXPLAINED if part in problem), (problem, ""))

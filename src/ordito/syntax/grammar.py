@@ -6,6 +6,7 @@ Reading never raises: every fault is a diagnostic, and reading goes on with what
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
@@ -232,25 +233,33 @@ def _unknown(
         _report_later(entity, written, version, reading)
         return None
     free = [w for w in keys if w not in node.values]
-    mistaken = MISTAKEN.get(written.text, "")
-    if mistaken in free:
-        reading.diagnostics.error(
-            "unknown-keyname",
-            f'{entity.WHAT} has no keyname "{written.text}"',
-            written.span,
-            hint=f'write "{mistaken}"',
-        )
-        return keys[mistaken]
-    near = nearest(written.text, free)
-    hint = reading.diagnostics.suggestion(written.text, near) if near else f"keynames: {', '.join(keys)}"
+    meant = [w for w in [MISTAKEN.get(written.text, "")] if w in free] or nearest(written.text, free, SURELY_MEANT)
     reading.diagnostics.error(
         "unknown-keyname",
         f'{entity.WHAT} has no keyname "{written.text}"',
         written.span,
-        hint=f"{hint}; {entity.NOTE}" if entity.NOTE and not near else hint,
+        hint=_keyname_hint(entity, written.text, keys, meant or nearest(written.text, free), reading),
     )
-    surely = nearest(written.text, free, SURELY_MEANT)
-    return keys[surely[0]] if surely else None
+    return keys[meant[0]] if meant else None
+
+
+def _keyname_hint(
+    entity: type[Entity], written: str, keys: dict[str, tuple[str, Key]], near: list[str], reading: Reading
+) -> str:
+    """What to write in place of an unknown keyname, or where it belongs."""
+    inside = [w for w, (_, k) in keys.items() if written in _keynames_below(k.shape, reading.dialect)]
+    if inside:
+        return f'put it below "{inside[0]}:"'
+    if near:
+        return f'write "{near[0]}"' if written in MISTAKEN else reading.diagnostics.suggestion(written, near)
+    known = f"keynames: {', '.join(keys)}"
+    return f"{known}; {entity.NOTE}" if entity.NOTE else known
+
+
+def _keynames_below(shape: Shape[Any], dialect: Dialect) -> Iterable[str]:
+    """The keynames of the entity that stands directly below a keyname, where one does."""
+    below: type[Entity] | None = getattr(shape, "below", None)
+    return _grammar(below, dialect).keys if below is not None else ()
 
 
 def _since(entity: type[Entity], keyname: str, dialect: Dialect) -> str:

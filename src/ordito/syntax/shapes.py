@@ -128,6 +128,11 @@ class One(msgspec.Struct, frozen=True, eq=False):
 
     entity: Any
 
+    @property
+    def below(self) -> Any:
+        """The entity whose keynames stand below the keyname that has this shape."""
+        return self.entity
+
     def read(self, node: Node, what: str, reading: Reading) -> Entity | None:
         """Read it."""
         return read_entity(self.entity, node, reading)
