@@ -153,14 +153,15 @@ class Requirements:
     def _unknown_requirement(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shapes: MappingType[str, RequirementShape]
     ) -> list[str]:
-        """Report an assignment to a requirement that is not defined; gives what was probably meant."""
+        """Report an assignment to a requirement that is not defined; gives what was probably meant: a requirement of a
+        similar name, or whichever must be assigned."""
         self._diagnostics.error(
             "unknown-requirement",
             f'node template "{node.name}" ({node.type}) has no requirement "{item.name}"',
             item.span,
             hint=self._diagnostics.suggestion(item.name, shapes),
         )
-        return nearest(item.name, shapes)
+        return nearest(item.name, shapes) or [name for name, shape in shapes.items() if shape.occurrences[0] > 0]
 
     def _check_count(self, node: NodeTemplate, shape: RequirementShape, given: int, order: int) -> None:
         low, _ = shape.occurrences

@@ -376,8 +376,13 @@ class Values:
         for definition in completion.required:
             if definition.name not in found and definition.name not in mistaken and definition.name not in astray:
                 self.missing(definition, f"{what} lacks the required {part}", owner)
-        if node is not None and part == "property":
-            self.written.remember(found, node, is_sound=self.diagnostics.errors == before)
+        if part != "property":
+            return found
+        is_astray = astray is not definitions and any(name in definitions for name in astray)
+        if is_astray and node is None:
+            found = dict(found)  # of its own, since nothing is wrong with the defaults that others have as well
+        if node is not None or is_astray:
+            self.written.remember(found, node, is_sound=self.diagnostics.errors == before and not is_astray)
         return found
 
     def _assign(

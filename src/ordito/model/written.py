@@ -16,10 +16,10 @@ class Written:
 
     def __init__(self) -> None:
         # The values are kept, so that no other ones can come to lie where they were.
-        self._of: dict[int, tuple[MappingType[str, Value], Mapping, bool]] = {}
+        self._of: dict[int, tuple[MappingType[str, Value], Mapping | None, bool]] = {}
 
-    def remember(self, values: MappingType[str, Value], node: Mapping, *, is_sound: bool) -> None:
-        """Note where values were read from."""
+    def remember(self, values: MappingType[str, Value], node: Mapping | None, *, is_sound: bool) -> None:
+        """Note where values were read from; None for those that are written in the wrong place."""
         self._of[id(values)] = values, node, is_sound
 
     def of(self, values: MappingType[str, Value]) -> tuple[Mapping | None, bool]:
