@@ -174,7 +174,7 @@ def test_jobs_are_listed_shown_and_their_logs_read(run: Run) -> None:
 
 
 def test_a_failure_is_reported_with_all_that_helps(run: Run) -> None:
-    """Exit code 1, the last lines, the place of the declaration, a recap, and commands that exist."""
+    """R-5.8.5-12: exit code 1, the last lines, the place of the declaration, a recap, and commands that exist."""
     failed = run("deploy", FAILING, "-y", "-e", "here")
     assert failed.code == 1
     for said in (

@@ -69,7 +69,8 @@ def test_failures_block_exactly_what_depends_on_them(plan: Plan, data: st.DataOb
 
 @given(plans(), st.data(), st.integers(1, 4))
 def test_places_are_respected(plan: Plan, data: st.DataObject, parallel: int) -> None:
-    """§7.2.3: never more at a time on a host than it has places, nor in all than the job has; none stays unused."""
+    """R-7.2-4, R-3.7.9-3, R-7.2.2.4-3: §7.2.3: never more at a time on a host than it has places, nor in all than the
+    job has; none stays unused."""
     core = Core(plan, JobOptions(parallel=parallel))
     running: list[int] = []
     while not core.is_finished:

@@ -82,7 +82,7 @@ def test_hosted_nodes_follow_their_hosts() -> None:
 
 
 def test_ids_and_slots() -> None:
-    """R-4.2-11: ids are made of the sanitised name and a number from 1; INDEX counts slots from 0."""
+    """R-1.9-3, R-4.2-11: ids are made of the sanitised name and a number from 1; INDEX counts slots from 0."""
     made = World(service(node("my-app.x", count=2))).plan()
     assert [(r.id, r.index) for r in made.instances] == [("my_app_x_1", 0), ("my_app_x_2", 1)]
 

@@ -16,7 +16,8 @@ def test_one_node_passes_through_its_whole_life() -> None:
 
 
 def test_everything_required_is_up_before_anything_begins() -> None:
-    """R-7.2.2.1-1, R-7.2.2.4-2, R-7.2.2.3-1: whatever the relationship, the target's whole chain comes first."""
+    """R-1.3-1, R-2.8-1, R-5.8.5-9, R-5.8.5-11, R-7.2.3.2-1, R-7.2.2.1-1, R-7.2.2.4-2, R-7.2.2.3-1: whatever the
+    relationship, the target's whole chain comes first."""
     world = World(service(node("web", on("tomcat"), "db"), node("db"), node("tomcat", on("server")), compute("server")))
     made = world.plan()
     assert_order(
@@ -34,7 +35,7 @@ def test_everything_required_is_up_before_anything_begins() -> None:
 
 
 def test_configure_operations_are_interleaved_on_their_own_side() -> None:
-    """R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-13: the order of seed 000 for two sources and two targets."""
+    """R-5.8.5-8, R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-13: the order of seed 000 for two sources and two targets."""
     every = [
         *("pre_configure_source", "pre_configure_target", "post_configure_source", "post_configure_target"),
         *("add_target", "add_source", "target_changed", "remove_target", "remove_source"),
@@ -150,7 +151,7 @@ def test_a_pair_for_each_host_instance() -> None:
 
 
 def test_operations_without_an_implementation() -> None:
-    """R-3.6.17-8: of a node they are steps that do nothing; of a relationship they are no steps."""
+    """R-5.8.1-1, R-1.9-2, R-3.6.17-8: of a node they are steps that do nothing; of a relationship they are no steps."""
     made = World(service(node("b"), node("a", Requires("b", operation("add_target", None))))).plan()
     assert all(c.artifact == "" for c in made.calls)
     assert len(steps_of(made)) == 6
@@ -210,7 +211,7 @@ def test_places_of_a_host() -> None:
 
 
 def test_a_provided_node_is_one_delegated_step() -> None:
-    """R-7.2.1.1-2: a black box between initial and started, unless the template implements its operations."""
+    """R-2.1-3, R-7.2.1.1-2: a black box between initial and started, unless the template implements its operations."""
     world = World(service(compute("server"), compute("own", operations=["create"])))
     made = world.run()
     assert [s for s in steps_of(made) if s.startswith("server")] == ["server_1.delegate.deploy"]

@@ -45,7 +45,8 @@ def test_a_node_hosted_on_and_connected_to_one_target_is_no_cycle() -> None:
 
 
 def test_no_executor_for_an_artifact() -> None:
-    """R-3.6.16-7: found when the plan is made, not when the operation would run; removal is looked at too."""
+    """R-5.4-4, R-13.2.1-1, R-13.2.4-1, R-3.6.16-7: found when the plan is made, not when the operation would run;
+    removal is looked at too."""
     options = replace(OPTIONS, accepts=lambda _: False)
     found = refused(World(service(node("a", operations=["create", "delete"]))), options=options)
     assert codes(found) == ["no-executor"] * 2

@@ -50,7 +50,8 @@ def test_removal_mirrors_deployment() -> None:
 
 
 def test_states_on_the_way_down() -> None:
-    """R-5.8.4-4, R-5.8.4-5: stopping, configured, deleting, and then there is no instance any more."""
+    """R-3.4.1-1, R-3.4.1-2, R-5.8.4-4, R-5.8.4-5: stopping, configured, deleting, and then there is no instance any
+    more."""
     world = shop()
     world.run()
     world.run("undeploy")
@@ -70,6 +71,7 @@ def test_nothing_is_left_to_remove() -> None:
 
 
 def test_a_failed_stop_does_not_hold_up_the_delete() -> None:
+    """R-7.3.7-2."""
     world = shop()
     world.run()
     world.run("undeploy", failing("web_1.Standard.stop"))

@@ -1,0 +1,64 @@
+"""What a service asks for and this version does not carry out is said when a plan is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ordito.app.plan import PlanRequest, plan
+from ordito.app.proposal import Proposal
+from ordito.base.diagnostics import InvalidDocument
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+interface_types:
+  my.Watch: { derived_from: tosca.interfaces.Root, notifications: { raised: {} } }
+node_types:
+  my.Sensor: { derived_from: tosca.nodes.Root, interfaces: { Watch: { type: my.Watch } } }
+topology_template:
+  node_templates:
+    a: { type: my.Sensor }
+    b: { type: Root, requirements: [ dependency: a ] }
+"""
+GROUP = "  groups:\n    both: { type: tosca.groups.Root, members: [ b, a ] }\n"
+POLICY = "  policies:\n    - limits: { type: tosca.policies.Scaling, targets: [ a ] }\n"
+WORKFLOW = "  workflows:\n    NAME: { steps: { one: { target: a, activities: [ set_state: started ] } } }\n"
+
+
+def proposal(folder: Path, more: str = "") -> Proposal:
+    """What would be deployed."""
+    (folder / "service.yaml").write_text(SERVICE + more)
+    made = plan(PlanRequest(str(folder / "ensemble"), service=str(folder / "service.yaml"))).proposal
+    assert made is not None
+    return made
+
+
+def steps(made: Proposal) -> list[str]:
+    """The steps of a plan."""
+    return [step.id for step in made.plan.steps]
+
+
+def test_groups_order_nothing(tmp_path: Path) -> None:
+    """R-3.8.5-2: the plan is the same with and without them."""
+    alone, grouped = proposal(tmp_path), proposal(tmp_path, GROUP)
+    assert steps(alone) == steps(grouped)
+    assert alone.plan.edges == grouped.plan.edges
+
+
+def test_other_workflows_replace_nothing(tmp_path: Path) -> None:
+    """R-7.1-2: a template that has a workflow of another name is deployed by the generated one."""
+    assert steps(proposal(tmp_path, WORKFLOW.replace("NAME", "backup"))) == steps(proposal(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["deploy", "undeploy", "install", "uninstall"])
+def test_a_workflow_in_place_of_the_generated_one_is_refused(tmp_path: Path, name: str) -> None:
+    """Deploying otherwise than the template says would be worse than not deploying."""
+    with pytest.raises(InvalidDocument, match="replace the generated one"):
+        proposal(tmp_path, WORKFLOW.replace("NAME", name))
+
+
+def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:
+    """R-12-15, R-2.13-2: a policy is kept, and a plan says that nothing enforces it; so with notifications."""
+    found = {(d.code, str(d.severity)) for d in proposal(tmp_path, POLICY).diagnostics}
+    assert found == {("not-enforced", "warning"), ("not-acted-on", "warning")}
