@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.base.paths import beside, extension
+from ordito.base.paths import beside, extensions
 from ordito.base.pattern_syntax import Choices
 from ordito.base.patterns import Pattern, TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, amount, canonical
@@ -188,7 +188,8 @@ def test_paths() -> None:
     assert beside("types/nodes.yaml", "../scripts/a.sh") == "scripts/a.sh"
     assert beside("main.yaml", "./a//b.sh") == "a/b.sh"
     assert beside("main.yaml", "../a") == "../a"
-    assert [extension(f) for f in ("a/b.SH", "a.tar.gz", "a", ".sh", "")] == ["sh", "gz", "", "", ""]
+    names = ("a/b.SH", "a.tar.gz", "a", ".sh", "", "https://x.org/a.sh?b=c.d")
+    assert [extensions(f) for f in names] == [["sh"], ["tar.gz", "gz"], [], [], [], ["sh"]]
 
 
 PIECES = [

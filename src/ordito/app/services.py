@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -39,17 +40,41 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
     """See whether the files that artifacts name can be used: errors where they are ``required`` or the service is a
     CSAR, which holds all that it needs; else warnings."""
     seen: set[tuple[str, bool]] = set()
+    sums: dict[tuple[str, str], str] = {}
     report = diagnostics.error if required or read.package.is_csar else diagnostics.warning
     for artifact in artifacts(read.service):
         runs = IMPLEMENTATION in artifact.kinds
         if names_image(artifact, read.package):
             continue
-        if (artifact.file, runs) in seen:
-            continue
-        seen.add((artifact.file, runs))
-        problem, hint = _problem(artifact, read.package, runs=runs)
-        if problem:
-            report(MISSING_FILE, problem, artifact.span, hint=hint)
+        if (artifact.file, runs) not in seen:
+            seen.add((artifact.file, runs))
+            problem, hint = _problem(artifact, read.package, runs=runs)
+            if problem:
+                report(MISSING_FILE, problem, artifact.span, hint=hint)
+        if artifact.checksum and artifact.checksum_algorithm and read.package.tree.is_file(artifact.file):
+            key = artifact.file, artifact.checksum_algorithm
+            if key not in sums:
+                sums[key] = _checksum(read.package, *key)
+            if sums[key] != artifact.checksum.strip().lower():
+                report(
+                    "wrong-checksum",
+                    f"{read.package.shown(artifact.file)} is not the file that is meant: its {key[1]} checksum is "
+                    f"{sums[key]}, not {artifact.checksum}",
+                    artifact.span,
+                    hint="get the right file; if this is the right one, write its checksum",
+                )
+
+
+def _checksum(package: Package, file: str, algorithm: str) -> str:
+    """The checksum of a file, in hexadecimal digits."""
+    found = hashlib.new(algorithm.replace("-", ""), usedforsecurity=False)
+    with package.tree.open(file) as stream:
+        while block := stream.read(BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+BLOCK = 1 << 20
 
 
 def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, str]:

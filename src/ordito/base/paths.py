@@ -21,9 +21,15 @@ def beside(file: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
 
 
-def extension(file: str) -> str:
-    """The part after the last dot of a file's name, in lower case, "" where there is none."""
-    return posixpath.splitext(file)[1].lower().lstrip(".")
+def extensions(file: str) -> list[str]:
+    """What the name of a file ends with behind its dots, in lower case, the longest first, as in ``tar.gz``, ``gz``;
+    at most three parts are looked at."""
+    name = posixpath.basename(file.partition("?")[0] if is_url(file) else file).lstrip(".").lower()
+    parts = name.rsplit(".", MOST_EXTENSIONS)[1:]
+    return [".".join(parts[number:]) for number in range(len(parts)) if parts[-1]]
+
+
+MOST_EXTENSIONS = 3
 
 
 def levels_above(path: str) -> int:

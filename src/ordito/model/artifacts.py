@@ -7,7 +7,7 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.paths import extension
+from ordito.base.paths import extensions
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.operation import Artifact
@@ -18,8 +18,11 @@ from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries
 
+ROOT = "tosca.artifacts.Root"
 FILE = "tosca.artifacts.File"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
+ANSIBLE = "ordito.artifacts.Implementation.Ansible"
+PLAYBOOKS = ("yaml", "yml")
 CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 
@@ -59,6 +62,11 @@ class Artifacts:
             )
             for ending in extensions:
                 self._by_extension.setdefault(ending.lower().lstrip("."), definition.name)
+        # Playbooks are known without importing the profile that declares their type.
+        kinds = (ANSIBLE, IMPLEMENTATION, ROOT)
+        self.shapes.setdefault(ANSIBLE, ArtifactShape(kinds, "application/x-yaml", PLAYBOOKS, {}))
+        for ending in PLAYBOOKS:
+            self._by_extension.setdefault(ending, ANSIBLE)
 
     @property
     def runnable(self) -> list[str]:
@@ -66,30 +74,26 @@ class Artifacts:
         return sorted(e for e, kind in self._by_extension.items() if IMPLEMENTATION in self.shapes[kind].kinds)
 
     def read_all(
-        self, written: MappingType[str, entities.ArtifactDefinition] | None, unit: Unit
+        self,
+        written: MappingType[str, entities.ArtifactDefinition] | None,
+        unit: Unit,
+        inherited: MappingType[str, Artifact] | None = None,
     ) -> dict[str, Artifact]:
-        """The artifacts of a node type or template."""
-        found = {name: self.read(item, unit) for name, item in (written or {}).items()}
+        """The artifacts of a node type or template; one that takes the place of an ``inherited`` one is of its type
+        where it names none."""
+        above = inherited or {}
+        found = {name: self.read(item, unit, above.get(name)) for name, item in (written or {}).items()}
         for name in written.lost if isinstance(written, Entries) else ():
             found[name] = Artifact(name, (), "")
         return found
 
-    def read(self, written: entities.ArtifactDefinition, unit: Unit) -> Artifact:
+    def read(self, written: entities.ArtifactDefinition, unit: Unit, inherited: Artifact | None = None) -> Artifact:
         """The artifact of a definition; one without kinds where its type does not exist."""
-        shape = self._shape(written, unit)
+        shape = self._shape(written, unit, inherited)
         if shape is None:
             return Artifact(written.name, (), written.file.text, span=written.file.span)
-        if written.checksum is not None and written.checksum_algorithm is None:
-            self._diagnostics.error(
-                "missing-keyname",
-                "a checksum needs its checksum_algorithm",
-                written.checksum.span,
-                hint=f"one of {', '.join(ALGORITHMS)}",
-            )
-        algorithm = written.checksum_algorithm
-        if algorithm is not None and _plain(algorithm.text) not in {_plain(a) for a in ALGORITHMS}:
-            self._diagnostics.unknown("bad-value", "checksum algorithm", algorithm.text, algorithm.span, ALGORITHMS)
-        version = written.artifact_version or written.version
+        algorithm = self._algorithm(written)
+        version = self._version(written)
         properties = self._values.fields(
             written.properties, shape.properties, f'artifact "{written.name}"', "property", written
         )
@@ -99,13 +103,42 @@ class Artifacts:
             file=self._located(written, shape, unit),
             repository=written.repository.text if written.repository else "",
             deploy_path=written.deploy_path.text if written.deploy_path else "",
-            version=version.text if version else "",
+            version=version,
             checksum=written.checksum.text if written.checksum else "",
-            checksum_algorithm=algorithm.text if algorithm else "",
+            checksum_algorithm=algorithm,
             properties=properties,
             mime_type=shape.mime_type,
             span=written.file.span,
         )
+
+    def _algorithm(self, written: entities.ArtifactDefinition) -> str:
+        """The algorithm of the checksum, as it is called here; "" where there is none."""
+        if written.checksum is not None and written.checksum_algorithm is None:
+            self._diagnostics.error(
+                "missing-keyname",
+                "a checksum needs its checksum_algorithm",
+                written.checksum.span,
+                hint=f"one of {', '.join(ALGORITHMS)}",
+            )
+        algorithm = written.checksum_algorithm
+        if algorithm is None:
+            return ""
+        found = next((a for a in ALGORITHMS if _plain(a) == _plain(algorithm.text)), "")
+        if not found:
+            self._diagnostics.unknown("bad-value", "checksum algorithm", algorithm.text, algorithm.span, ALGORITHMS)
+        return found
+
+    def _version(self, written: entities.ArtifactDefinition) -> str:
+        version, other = written.artifact_version, written.version
+        if version is not None and other is not None and version.text != other.text:
+            self._diagnostics.error(
+                "bad-value",
+                f'version is another name of artifact_version, which is "{version.text}"',
+                other.span,
+                hint="remove version",
+            )
+        given = version or other
+        return given.text if given else ""
 
     def _located(self, written: entities.ArtifactDefinition, shape: ArtifactShape, unit: Unit) -> str:
         """Where the file of an artifact is. An image of a registry is no file: whoever runs it knows where it is."""
@@ -117,17 +150,61 @@ class Artifacts:
         """The artifact that a bare file name stands for; its type follows from its extension."""
         known = self._files.get((unit.file, written.text))
         if known is None:
-            shape = self.shapes[self._by_extension.get(extension(written.text), FILE)]
+            shape = self.shapes[self._type_of(written.text) or FILE]
             file = self._units.locations.of_artifact(unit, written, None)
             known = self._files[unit.file, written.text] = file or written.text, shape
         file, shape = known
         return Artifact(written.text, shape.kinds, file, mime_type=shape.mime_type, span=written.span)
 
-    def _shape(self, written: entities.ArtifactDefinition, unit: Unit) -> ArtifactShape | None:
+    def _type_of(self, file: str) -> str:
+        """The type that follows from the extension of a file's name, the longest one that is known; "" where none
+        does."""
+        return next((self._by_extension[e] for e in extensions(file) if e in self._by_extension), "")
+
+    def _shape(
+        self, written: entities.ArtifactDefinition, unit: Unit, inherited: Artifact | None
+    ) -> ArtifactShape | None:
+        """The type of an artifact; None where it does not exist."""
         if written.type is None:
-            return self.shapes[self._by_extension.get(extension(written.file.text), FILE)]
+            if inherited is not None:
+                return self.shapes.get(inherited.kinds[0]) if inherited.kinds else None
+            return self._inferred(written)
+        if written.type.text == ANSIBLE:
+            return self.shapes[ANSIBLE]
         found = self._units.require("artifact", written.type, unit)
         return self.shapes.get(found.name) if found is not None else None
+
+    def _inferred(self, written: entities.ArtifactDefinition) -> ArtifactShape | None:
+        """The type of an artifact that names none (AMBIG-15)."""
+        name, file = self._type_of(written.file.text), written.file
+        if isinstance(written.at, Scalar):
+            if not name:
+                self._diagnostics.warning(
+                    "unknown-extension",
+                    f'no type follows from the name "{file.text}": it is taken for a plain file',
+                    file.span,
+                    hint=f"write {{ file: {file.text}, type: {FILE} }} if it is one",
+                )
+            return self.shapes[name or FILE]
+        if not name:
+            self._diagnostics.error(
+                "missing-keyname",
+                f'{_called(written)} lacks "type", and none follows from the name of its file',
+                written.span,
+                hint=f"add type, for example {FILE}",
+            )
+            return None
+        self._diagnostics.warning(
+            "inferred-type",
+            f"{_called(written)} should name its type; {name} follows from the name of its file",
+            written.span,
+            hint=f"add type: {name}",
+        )
+        return self.shapes[name]
+
+
+def _called(written: entities.ArtifactDefinition) -> str:
+    return f'artifact "{written.name}"' if written.name else "an artifact definition"
 
 
 def _plain(algorithm: str) -> str:

@@ -102,7 +102,7 @@ class Templates:
         capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
         artifacts = shape.artifacts
         if item.artifacts:
-            artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit)}
+            artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit, artifacts)}
         interfaces = shared.interfaces
         if item.interfaces or item.artifacts:
             parts = self._types.interfaces.merge(

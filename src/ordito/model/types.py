@@ -138,7 +138,10 @@ class Types:
             written = definition.content
             assert isinstance(written, entities.NodeType)
             parent = self.nodes.get(hierarchy.parent(definition) or "", NO_NODE)
-            artifacts = {**parent.artifacts, **self.artifacts.read_all(written.artifacts, definition.unit)}
+            artifacts = {
+                **parent.artifacts,
+                **self.artifacts.read_all(written.artifacts, definition.unit, parent.artifacts),
+            }
             self.nodes[definition.name] = NodeShape(
                 hierarchy.kinds[definition.name],
                 self.definitions.merge(parent.properties, written.properties, definition.unit),

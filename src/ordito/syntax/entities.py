@@ -99,7 +99,7 @@ class ArtifactDefinition(Entity, frozen=True, eq=False, kw_only=True):
     description: Annotated[Scalar | None, Key(Text())] = None
     deploy_path: Annotated[Scalar | None, Key(Text())] = None
     artifact_version: Annotated[Scalar | None, Key(Text())] = None
-    version: Annotated[Scalar | None, Key(Text())] = None
+    version: Annotated[Scalar | None, Key(Text(), instead="artifact_version")] = None
     checksum: Annotated[Scalar | None, Key(Text())] = None
     checksum_algorithm: Annotated[Scalar | None, Key(Text())] = None
     properties: Annotated[Mapping | None, Key(Assignments())] = None
