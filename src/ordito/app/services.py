@@ -30,8 +30,15 @@ def read_service(path: str, diagnostics: Diagnostics, network: Network = Network
     """Read and resolve the service at a path; ``network`` says whether what it names by URLs is fetched. Raises
     ``InvalidDocument`` with all that is wrong with it."""
     package = open_package(path, diagnostics, network)
-    service = resolve_service(package, diagnostics) if package is not None else None
-    if package is None or service is None:
+    if package is None:
+        raise InvalidDocument(diagnostics.sorted())
+    return read_package(package, diagnostics)
+
+
+def read_package(package: Package, diagnostics: Diagnostics) -> ReadService:
+    """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
+    service = resolve_service(package, diagnostics)
+    if service is None:
         raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service)
 

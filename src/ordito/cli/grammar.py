@@ -26,6 +26,8 @@ VERBS: Mapping[str, Verb] = {
     "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
     "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
     "explain": Verb("explain", "Explain a type, a part of one, or the code of a finding."),
+    "package": Verb("package", "Pack a service into an archive (CSAR)."),
+    "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
     "plan": Verb("plan", "Show what a deployment would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),

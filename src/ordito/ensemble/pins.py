@@ -156,7 +156,7 @@ def _files_below(tree: FileTree, folder: str, base: Path, layout: Layout) -> Ite
         folders, files = tree.entries(here)
         for name, is_folder in [*((f, True) for f in folders), *((f, False) for f in files)]:
             path = os.path.normpath(PurePosixPath(here) / name)
-            if name.startswith(".") or _is_own(Path(os.path.normpath(base / path)), layout):
+            if name.startswith(".") or is_own(Path(os.path.normpath(base / path)), layout):
                 continue
             if is_folder:
                 todo.append(path)
@@ -164,7 +164,7 @@ def _files_below(tree: FileTree, folder: str, base: Path, layout: Layout) -> Ite
                 yield path
 
 
-def _is_own(path: Path, layout: Layout) -> bool:
+def is_own(path: Path, layout: Layout) -> bool:
     """Whether a file or folder belongs to the ensemble, which may lie among the service's files."""
     if path in (layout.manifest, layout.jobs_tsv):
         return True

@@ -51,9 +51,14 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 
 class _Bounded(io.FileIO):
-    """A file of which no piece is read that is larger than the list of members may be."""
+    """A file of which no piece is read that is larger than the list of members may be, as long as it is ``bounded``:
+    until that list is known."""
+
+    bounded = True
 
     def read(self, size: int | None = -1, /) -> bytes:
+        if not self.bounded:
+            return super().read(size) or b""
         wanted = MOST_LISTED_BYTES + 1 if size is None or size < 0 else size
         if wanted > MOST_LISTED_BYTES + 1:
             raise zipfile.BadZipFile(f"its list of members is longer than {MOST_LISTED_BYTES:,} bytes")
@@ -144,6 +149,10 @@ class Archive:
         """All files, in the order in which they are listed."""
         return (name for name, member in self._members.items() if not member.is_dir())
 
+    def folders(self) -> Iterator[str]:
+        """All folders, those included that only their files tell of."""
+        return (name for name in self._folders if name)
+
     def _folder(self, name: str) -> tuple[set[str], list[str]]:
         """What is known of a folder; those above it become known with it."""
         known = self._folders.get(name)
@@ -172,6 +181,7 @@ def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | 
         file.close()
         diagnostics.error(BAD, f"{shown} is no sound ZIP archive: {error}", place(shown), hint="pack or copy it again")
         return None
+    file.bounded = False
     before = diagnostics.errors
     members = _Check(shown, path.stat().st_size, diagnostics).members(opened)
     if diagnostics.errors == before:
@@ -216,6 +226,9 @@ class _Check:
         found: dict[str, zipfile.ZipInfo] = {}
         for member in listed:
             written = _name(member)
+            if member.header_offset + member.compress_size > self._size:
+                self.report(BAD, f'the member "{_visible(written)}" would end behind the end', "copy it again")
+                continue
             problem = _bad_name(member.orig_filename) or _bad_name(written) or _bad_kind(member)
             if problem:
                 self.report(UNSAFE, f'the member "{_visible(written)}" {problem}', "pack it without that member")

@@ -152,8 +152,10 @@ class Package:
 WEB_PAGES = {"text/html", "application/xhtml+xml"}
 
 
-def open_package(path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED) -> Package | None:
-    """Open a service; ``network`` says whether what it names by URLs is fetched.
+def open_package(
+    path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED, *, shown: str = ""
+) -> Package | None:
+    """Open a service; ``network`` says whether what it names by URLs is fetched. Messages call an archive ``shown``.
 
     ``path`` is a definitions file; a CSAR (§6): a ``.csar`` or ``.zip``, or a folder laid out as one, which holds
     ``TOSCA-Metadata/TOSCA.meta``; or a folder that holds exactly one definitions file at its top, or ``service.yaml``.
@@ -169,7 +171,7 @@ def open_package(path: str, diagnostics: Diagnostics, network: Network = Network
         package.load(given.name, diagnostics)
         return None
     if given.suffix.lower() in ARCHIVES:
-        return _open_archive(given, path, diagnostics, network)
+        return _open_archive(given, shown or path, diagnostics, network)
     tree = RemoteFiles(Folder(given.parent.resolve()), network)
     return Package(tree, given.name, given.stem, str(given.parent))
 

@@ -1,0 +1,195 @@
+"""Make a CSAR of a service (§6): everything that lies in its folder, or only what it names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.services import ReadService, artifact_files, check_files, definition_files, read_package, read_service
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
+from ordito.base.paths import is_url
+from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.ensemble.pins import is_own
+from ordito.source.meta import META
+from ordito.source.pack import meta_text, write_archive
+from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
+from ordito.source.remote import FOLDER
+
+LEFT_OUT = frozenset({MANIFEST, "jobs.tsv", "inputs.yaml"})
+"""Files at the top that belong to a deployment of the service and not to the service."""
+
+
+class PackageRequest(msgspec.Struct, frozen=True):
+    """Which service to pack: a folder or a definitions file, whose folder is packed then; and into which file, ""
+    for one that is called as the folder. ``others`` are further definitions files for substitution (§6.2), relative to
+    the folder; ``author`` is who made the archive. With ``only_named`` nothing comes along but what the service names.
+    """
+
+    service: str
+    out: str = ""
+    others: tuple[str, ...] = ()
+    author: str = ""
+    only_named: bool = False
+    fetch: bool = False
+
+
+class Packaged(msgspec.Struct, frozen=True):
+    """What was packed: the archive, its SHA-256, its entry and all files in it. ``diagnostics`` are warnings."""
+
+    archive: str
+    sha256: str
+    entry: str
+    files: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def package(request: PackageRequest) -> Packaged:
+    """Check a service and pack it. The archive is read again before it is put in its place: it is valid, or not made.
+
+    Raises ``InvalidDocument`` with all that is wrong with the service, ``Refused``, and ``OSError``.
+    """
+    network = Network.ALLOWED if request.fetch else Network.REFUSED
+    diagnostics = Diagnostics()
+    read = read_service(request.service, diagnostics, network)
+    packed = read.package
+    if packed.is_archive:
+        raise Refused("packed", f"{request.service} is an archive already", "name a folder, or a definitions file")
+    out = _target(request, packed)
+    check_files(read, diagnostics, required=True)
+    named = _named(read, request.others, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    files = named if request.only_named else [*dict.fromkeys([*named, *_everything(packed, out)])]
+    files = [file for file in files if file != META]
+    meta = _meta(request, read, named)
+    try:
+        digest, found = _written(packed, files, meta, out, network)
+    except OSError as error:
+        raise Refused("cannot-write", f"cannot write {out}: {error.strerror or error}") from error
+    return Packaged(str(out), digest, packed.main, (META, *sorted(files)), tuple(found))
+
+
+def _written(
+    packed: Package, files: list[str], meta: bytes, out: Path, network: Network
+) -> tuple[str, list[Diagnostic]]:
+    """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
+    handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=".csar", dir=out.parent)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "w+b") as stream:
+            write_archive(stream, packed.tree, files, meta)
+            stream.flush()
+            os.fsync(stream.fileno())
+            stream.seek(0)
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = _checked(name, str(out), network)
+        fresh.chmod(0o666 & ~_umask())
+        fresh.replace(out)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return digest, found
+
+
+def _target(request: PackageRequest, packed: Package) -> Path:
+    out = Path(request.out or f"{Path(packed.root).name}.csar")
+    if out.suffix.lower() not in ARCHIVES:
+        raise Refused("no-archive", f"{out} is no name of an archive", "let it end in .csar or .zip")
+    if out.is_dir() or (out.exists() and not _is_zip(out)):
+        raise Refused("exists", f"{out} is there and is no archive", "choose another name")
+    if not out.parent.is_dir():
+        raise Refused("cannot-write", f"there is no folder {out.parent}", "make it first")
+    return out
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
+
+
+def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -> list[str]:
+    """The files that the service names, relative to its root. What lies elsewhere on this machine is an error; what is
+    fetched stays where it is."""
+    packed = read.package
+    named: dict[str, None] = {packed.main: None}
+    for file in (*definition_files(read), *packed.others, *artifact_files(read), *others):
+        path = posixpath.normpath(file)
+        if path.startswith(f"{FOLDER}/") or is_url(file):
+            continue
+        if leaves_root(path):
+            diagnostics.error(
+                "outside-package",
+                f"{packed.shown(path)} lies outside of the folder that is packed, {packed.shown('.')}",
+                None,
+                hint="pack a folder that holds everything, or put a copy below it",
+            )
+        elif packed.tree.is_folder(path):
+            named.update(dict.fromkeys(_below(packed, path)))
+        elif packed.tree.is_file(path):
+            named[path] = None
+        else:
+            diagnostics.error("file-not-found", f"there is no file {packed.shown(path)}", None)
+    return list(named)
+
+
+def _everything(packed: Package, out: Path) -> Iterator[str]:
+    """All files below the folder but hidden ones, archives, ensembles, and what belongs to a deployment."""
+    made = os.path.abspath(out)  # noqa: PTH100
+    for file in _below(packed, "."):
+        path = Path(packed.root) / file
+        if file not in LEFT_OUT and path.suffix.lower() != ".csar" and str(path) != made:
+            yield file
+
+
+def _below(packed: Package, folder: str) -> Iterator[str]:
+    layout = Layout(Path(packed.root))
+    todo = [folder]
+    while todo:
+        here = todo.pop()
+        folders, files = packed.tree.entries(here)
+        if here != folder and MANIFEST in files and "jobs.tsv" in files:
+            continue
+        for name in files:
+            file = posixpath.normpath(posixpath.join(here, name))
+            if not name.startswith(".") and not is_own(layout.root / file, layout):
+                yield file
+        for name in folders:
+            path = posixpath.normpath(posixpath.join(here, name))
+            own = is_own(layout.root / path, layout) or (path == "status" and layout.exists)
+            if not name.startswith(".") and name != "__pycache__" and not own:
+                todo.append(path)
+
+
+def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes:
+    """The TOSCA.meta: the one that is there, which may hold more than is known here, or a new one."""
+    packed = read.package
+    if packed.opener == META:
+        with packed.tree.open(META) as stream:
+            return stream.read()
+    author = request.author or read.service.metadata.get("template_author", "") or "Ordito"
+    others = dict.fromkeys(posixpath.normpath(other) for other in request.others)
+    return meta_text(packed.main, [other for other in others if other in named and other != packed.main], author)
+
+
+def _checked(path: str, shown: str, network: Network) -> list[Diagnostic]:
+    """Read what was packed. Raises ``InvalidDocument`` where it is not valid."""
+    diagnostics = Diagnostics()
+    opened = open_package(path, diagnostics, network, shown=shown)
+    if opened is None:
+        raise InvalidDocument(diagnostics.sorted())
+    check_files(read_package(opened, diagnostics), diagnostics, required=True)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return diagnostics.sorted()
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,82 @@
+"""Writing archives, and unpacking them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from ordito.source.archive import Archive
+from ordito.source.meta import CREATED_BY, CSAR_VERSION, ENTRY, FILE_VERSION, META, OTHERS, VERSION
+from ordito.source.tree import FileTree
+
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of all members: the same files give the same archive."""
+UNIX = 3
+REGULAR = 0o100000
+
+
+def write_archive(stream: BinaryIO, tree: FileTree, files: Iterable[str], meta: bytes | None) -> None:
+    """Write an archive of files of a tree, in the order of their names, behind a TOSCA.meta where one is given. The
+    same files make the same bytes. Raises ``OSError``."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        if meta is not None:
+            archive.writestr(_member(META, executable=False), meta)
+        for file in sorted(files):
+            with tree.open(file) as source, archive.open(_member(file, tree.is_executable(file)), "w") as target:
+                shutil.copyfileobj(source, target)
+
+
+def _member(name: str, executable: bool) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, EARLIEST)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    member.create_system = UNIX
+    member.external_attr = (REGULAR | (0o755 if executable else 0o644)) << 16
+    return member
+
+
+def meta_text(entry: str, others: Iterable[str], author: str) -> bytes:
+    """The text of a TOSCA.meta (§6.2)."""
+    lines = [
+        f"{FILE_VERSION}: {VERSION}",
+        f"{CSAR_VERSION}: {VERSION}",
+        f"{CREATED_BY}: {' '.join(author.split())}",
+        f"{ENTRY}: {_quoted(entry)}",
+    ]
+    # A line for each, since values go on where a line begins with a blank.
+    for number, other in enumerate(others):
+        lines.append(f"{'' if number else f'{OTHERS}:'} {_quoted(other)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _quoted(file: str) -> str:
+    return f'"{file}"' if " " in file else file
+
+
+def unpack(archive: Archive, target: Path) -> list[str]:
+    """Unpack a sound archive into a folder, which must be empty or not there; it is there whole or not at all. Gives
+    the files. Raises ``OSError``: ``FileExistsError`` where the folder holds something."""
+    if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+        raise FileExistsError(17, "there is something already", str(target))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Others cannot put links where nobody but this process may write.
+    fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=target.parent))
+    try:
+        files = sorted(archive.files())
+        for file in files:
+            path = fresh / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(file) as source, path.open("xb") as copy:
+                shutil.copyfileobj(source, copy)
+            path.chmod(0o755 if archive.is_executable(file) else 0o644)
+        for folder in archive.folders():
+            (fresh / folder).mkdir(parents=True, exist_ok=True)
+        fresh.chmod(0o755)
+        fresh.rename(target)
+    except OSError:
+        shutil.rmtree(fresh)
+        raise
+    return files

@@ -1,0 +1,159 @@
+"""Packing services into archives, and unpacking them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import DATA, Run
+
+TINY = DATA / "tiny"
+META = "TOSCA-Metadata/TOSCA.meta"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Path:
+    """The tiny service, with files beside it that belong to it or not."""
+    folder = tmp_path / "tiny"
+    shutil.copytree(TINY, folder)
+    others = {
+        "README.md": "read",
+        "scripts/lib/common.sh": "lib",
+        ".git/config": "git",
+        ".hidden": "x",
+        "inputs.yaml": "log: secret",
+        "old.csar": "PK",
+        "deployed/ensemble.yaml": "x",
+        "deployed/jobs.tsv": "x",
+        "deployed/status/a.yaml": "x",
+        "scripts/__pycache__/a.pyc": "x",
+    }
+    for name, text in others.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "scripts" / "log.sh").chmod(0o755)
+    return folder
+
+
+def names(archive: Path) -> list[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return opened.namelist()
+
+
+def test_round_trip(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2: what is packed is valid, holds all that belongs to the service, and gives it back as it was."""
+    done = run("package", service, "--out", "x.csar", "-o", "json")
+    assert done.code == 0, done.err
+    expected = [META, "README.md", "scripts/lib/common.sh", "scripts/log.sh", "service.yaml"]
+    assert done.json["files"] == expected
+    assert done.json["entry"] == "service.yaml"
+    assert names(tmp_path / "x.csar") == expected
+    assert run("validate", "x.csar").code == 0
+    assert run("unpackage", "x.csar", "--out", "again").code == 0
+    again = tmp_path / "again"
+    assert sorted(p.relative_to(again).as_posix() for p in again.rglob("*") if p.is_file()) == sorted(expected)
+    assert (again / "scripts/lib/common.sh").read_text() == "lib"
+    assert os.access(again / "scripts/log.sh", os.X_OK)
+    assert not os.access(again / "README.md", os.X_OK)
+    assert run("package", "again", "--out", "y.csar").code == 0
+    assert (tmp_path / "y.csar").read_bytes() == (tmp_path / "x.csar").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["again", "tiny", "x.csar", "y.csar"]  # noqa: PTH208
+
+
+def test_the_meta_file(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2: versions 1.1, the entry, the author; one that is there is kept as it is."""
+    assert run("package", service, "--created-by", "A. Author").code == 0
+    with zipfile.ZipFile(tmp_path / "tiny.csar") as archive:
+        text = archive.read(META).decode()
+    assert text.splitlines() == [
+        "TOSCA-Meta-File-Version: 1.1",
+        "CSAR-Version: 1.1",
+        "Created-By: A. Author",
+        "Entry-Definitions: service.yaml",
+    ]
+    kept = text + "\nMy-Key: my value\n"
+    (service / "TOSCA-Metadata").mkdir()
+    (service / META).write_text(kept)
+    assert run("package", service).code == 0
+    with zipfile.ZipFile(tmp_path / "tiny.csar") as archive:
+        assert archive.read(META).decode() == kept
+
+
+def test_other_definitions(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6.2-7: further definitions are listed, names with blanks in quotes."""
+    for name in ("a b.yaml", "c.yaml"):
+        (service / name).write_text("tosca_definitions_version: tosca_simple_yaml_1_3\n")
+    entry = service / "service.yaml"
+    assert run("package", entry, "--only-named", "--other", "a b.yaml", "--other", "./c.yaml").code == 0
+    assert names(tmp_path / "tiny.csar") == [META, "a b.yaml", "c.yaml", "scripts/log.sh", "service.yaml"]
+    with zipfile.ZipFile(tmp_path / "tiny.csar") as archive:
+        assert archive.read(META).decode().endswith('\nOther-Definitions: "a b.yaml"\n c.yaml\n')
+    assert run("package", entry, "--other", "none.yaml").code == 3
+
+
+def test_what_is_not_valid_is_not_packed(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2: a missing artifact, a mistake in a template, and a file outside of the folder."""
+    (service / "scripts/log.sh").rename(service / "log.sh")
+    refused = run("package", service, "--out", "x.csar")
+    assert refused.code == 3
+    assert "error[missing-artifact]" in refused.err
+    text = (service / "service.yaml").read_text()
+    (service / "service.yaml").write_text(text.replace("scripts/log.sh", "../out.sh"))
+    (tmp_path / "out.sh").write_text("x")
+    refused = run("package", service, "--out", "x.csar")
+    assert refused.code == 3
+    assert "error[outside-package]" in refused.err
+    (service / "service.yaml").write_text(text.replace("node_types", "node_type"))
+    assert run("package", service, "--out", "x.csar").code == 3
+    assert sorted(os.listdir(tmp_path)) == ["out.sh", "tiny"]  # noqa: PTH208
+
+
+def test_names_that_do_not_travel(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2, R-6.1-4: what would be refused when it is read is refused when it is packed."""
+    (service / "readme.MD").write_text("other")
+    refused = run("package", service, "--out", "x.csar")
+    assert refused.code == 3
+    assert "error[unsafe-archive]" in refused.err
+    assert "x.csar" in refused.err
+    assert sorted(os.listdir(tmp_path)) == ["tiny"]  # noqa: PTH208
+
+
+WHERE = (("x.csar", 0), ("x.csar", 0), ("x.zip", 0), ("x.tar", 3), ("tiny/service.yaml", 3), ("a/x.csar", 3))
+
+
+def test_where_the_archive_goes(run: Run, service: Path, tmp_path: Path) -> None:
+    """An archive takes the place of an archive, and of nothing else."""
+    for name, code in WHERE:
+        assert run("package", service, "--out", name).code == code
+    (tmp_path / "mine.csar").write_text("precious")
+    assert run("package", service, "--out", "mine.csar").code == 3
+    assert (tmp_path / "mine.csar").read_text() == "precious"
+    assert run("package", "x.csar").code == 3
+    inside = run("package", service, "--out", "tiny/tiny.zip")
+    assert inside.code == 0
+    assert "tiny.zip" not in names(service / "tiny.zip")
+
+
+def test_nothing_is_overwritten(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6.1-4: unpacking makes a folder of its own, whole or not at all."""
+    assert run("package", service, "--out", "x.csar").code == 0
+    assert run("unpackage", "x.csar").code == 0
+    refused = run("unpackage", "x.csar")
+    assert refused.code == 3
+    assert "nothing is overwritten" in refused.err
+    (tmp_path / "empty").mkdir()
+    assert run("unpackage", "x.csar", "--out", "empty").code == 0
+    assert run("unpackage", "x.csar", "--out", "a/deep/one").code == 0
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    assert run("unpackage", "x.csar", "--out", "link").code == 3
+    with zipfile.ZipFile(tmp_path / "x.csar", "a") as archive:
+        archive.writestr("../evil", "x")
+    assert run("unpackage", "x.csar", "--out", "evil").code == 3
+    assert not (tmp_path / "evil").exists()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]  # noqa: PTH208
+    assert run("unpackage", "none.csar").code == 3
+    assert run("unpackage", service).code == 3
