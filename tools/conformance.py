@@ -171,7 +171,7 @@ def weak_proofs(state: State) -> list[str]:
         if "I" in requirement.kinds and not any(s.variants for s in samples):
             found.append(f"{requirement.number}: no variant")
         expected = [e for s in samples for e in [*s.expected, *(e for v in s.variants for e in v.expected)]]
-        if "W" in requirement.kinds and not any(e.severity == "warning" for e in expected):
+        if "W" in requirement.kinds and not any(e.severity in {"warning", "note"} for e in expected):
             found.append(f"{requirement.number}: no warning")
     return found
 

@@ -27,7 +27,7 @@ def count(given: NodeTemplate, inputs: dict[str, object] | None = None) -> int:
 
 
 def test_wanted_counts() -> None:
-    """R-2.20-1, R-2.20-3, AMBIG-45: instance_count, then default_instances, then the lower bounds."""
+    """R-2.20-1, R-2.20-3, R-5.5.13-2, AMBIG-45: instance_count, then default_instances, then the lower bounds."""
     assert count(node("a")) == 1
     assert count(node("a", count=3)) == 3
     assert count(node("a", count=0)) == 0
@@ -61,7 +61,8 @@ def test_a_count_that_is_none(value: object) -> None:
 
 
 def test_hosted_nodes_follow_their_hosts() -> None:
-    """One on each host where nothing else is said; equal counts pair i with i; three on one host are three on it."""
+    """R-5.5.13-4: one on each host where nothing else is said; equal counts pair i with i; three on one
+    host are three on it."""
     world = World(
         service(
             compute("h", count=3),

@@ -5,7 +5,7 @@ from tests.support.services import Requires, compute, node, on, operation, servi
 
 
 def test_one_node_passes_through_its_whole_life() -> None:
-    """R-5.8.4-1, R-5.8.4-3: states advance by the operations, also where these do nothing."""
+    """R-5.8.4-1, R-5.8.4-3, R-5.8.1-1: states advance by the operations, also where these do nothing."""
     world = World(service(node("hello", operations=["create"])))
     made = world.run()
     assert steps_of(made) == ["hello_1.Standard.create", "hello_1.Standard.configure", "hello_1.Standard.start"]
@@ -35,7 +35,8 @@ def test_everything_required_is_up_before_anything_begins() -> None:
 
 
 def test_configure_operations_are_interleaved_on_their_own_side() -> None:
-    """R-5.8.5-8, R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-13: the order of seed 000 for two sources and two targets."""
+    """R-5.8.5-8, R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-9, R-5.8.5-11, R-5.8.5-13: the order of seed 000 for two
+    sources and two targets."""
     every = [
         *("pre_configure_source", "pre_configure_target", "post_configure_source", "post_configure_target"),
         *("add_target", "add_source", "target_changed", "remove_target", "remove_source"),
@@ -158,7 +159,7 @@ def test_operations_without_an_implementation() -> None:
 
 
 def test_where_operations_run() -> None:
-    """R-7.2.2.4-1, R-13.2.2-2: on the nearest Compute up the hosts, by the end for relationships; what
+    """R-7.2.2.4-1, R-5.8.5-8, R-13.2.2-2: on the nearest Compute up the hosts, by the end for relationships; what
     operation_host says wins, and a Compute's own lifecycle is the orchestrator's."""
     far = Requires("db", "add_target", "add_source", "pre_configure_target")
     web = node(

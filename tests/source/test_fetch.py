@@ -318,8 +318,8 @@ def basic(text: str) -> str:
     ],
 )
 def test_credentials(tmp_path: Path, server: Server, credential: str, header: str, value: str) -> None:
-    """R-3.6.6-3: what a repository's credential holds is shown to its server, for everything below its URL, and to no
-    other; also not to one that it sends on to."""
+    """R-3.6.6-3, R-5.3.6-3: what a repository's credential holds is shown to its server, for everything below its URL,
+    and to no other; also not to one that it sends on to."""
     with serving({"/create.sh": "echo\n", "/more.yaml": EMPTY}) as other:
         server.files["/types/scripts/create.sh"] = send_on(f"{other.url}/create.sh")
         server.files["/types/base.yaml"] = BASE.replace("../lib/more.yaml", f"{other.url}/more.yaml")

@@ -107,6 +107,7 @@ class Types:
         self.groups = flatten_groups(found["group"], self.definitions, self.units, self._diagnostics)
         self.policies = flatten_policies(found["policy"], self.definitions, self.units)
         self._check_attribute_defaults()
+        self._check_roots(found["node"])
 
     def find(self, kind: str, name: Scalar, unit: Unit) -> Definition | None:
         """The type that a name means in a file; an error with suggestions where there is none."""
@@ -220,6 +221,18 @@ class Types:
             return inherited
         return found.name
 
+    def _check_roots(self, hierarchy: Hierarchy) -> None:
+        """Say which node types do not derive from the root of all node types (R-5.9.1-2)."""
+        for definition in hierarchy.order:
+            if hierarchy.parent(definition) is None and definition.name != ROOT and not definition.unit.is_bundled:
+                self._diagnostics.note(
+                    "no-root",
+                    f'node type "{definition.name}" does not derive from {ROOT}, so its nodes have neither the '
+                    'interface "Standard" nor the requirement "dependency" nor the attributes of nodes',
+                    definition.content.span,
+                    hint=f"add derived_from: {ROOT}",
+                )
+
     def _check_attribute_defaults(self) -> None:
         """Warn of attributes with literal defaults (§3.6.12), once where they are written."""
         warned: set[int] = set()
@@ -239,5 +252,6 @@ class Types:
                 )
 
 
+ROOT = "tosca.nodes.Root"
 NO_RELATIONSHIP = RelationshipShape((), {}, {}, {}, ())
 NO_NODE = NodeShape((), {}, {}, {}, {}, {}, {})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from ordito.model.connections import ENDPOINT, source_endpoint
 from ordito.model.rules.topology import Topology
 from ordito.model.service import Capability, NodeTemplate, Relationship
-
-ENDPOINT = "tosca.capabilities.Endpoint"
 
 
 def bounds_enclose_the_default(topology: Topology, node: NodeTemplate, capability: Capability) -> None:
@@ -52,9 +51,9 @@ def both_ends_agree_who_begins(topology: Topology, relationship: Relationship) -
     """The endpoints at both ends of a connection name the same initiator. The source has one where a capability of it
     is called like the requirement (R-8.3.1-1)."""
     source, target = topology.nodes[relationship.source], topology.nodes[relationship.target]
-    own = source.capabilities.get(relationship.requirement)
+    own = source_endpoint(source, relationship)
     other = target.capabilities[relationship.capability]
-    if own is None or ENDPOINT not in own.kinds or ENDPOINT not in other.kinds:
+    if own is None or ENDPOINT not in other.kinds:
         return
     at_source, at_target = topology.capability(source, own), topology.capability(target, other)
     here, there = at_source.known("initiator"), at_target.known("initiator")

@@ -1,0 +1,153 @@
+"""The connections of a service: who must be able to reach whom, at which ports (§8.1 to §8.3).
+
+A service need not speak of networks: what has to be connected follows from its endpoints and the ConnectsTo
+relationships between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.syntax.expressions import Value
+
+CONNECTS_TO = "tosca.relationships.ConnectsTo"
+ENDPOINT = "tosca.capabilities.Endpoint"
+PEER = "peer"
+
+
+class Ports(msgspec.Struct, frozen=True):
+    """Ports that must be open: at the source and at the target of a connection, each a number, a range of two numbers,
+    a call, or None for any."""
+
+    protocol: Value
+    source: Value = None
+    target: Value = None
+
+
+class End(msgspec.Struct, frozen=True):
+    """One end of a connection: the node, the Compute that it stands on and whose address it has ("" where there is
+    none), its capability that is the endpoint ("" for a source without one), and the network that this is on."""
+
+    node: str
+    host: str
+    endpoint: str = ""
+    network: Value = None
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """Two nodes that must be able to reach each other. ``initiator`` is the side that begins: source, target, or peer
+    for both. Without ``ports`` nobody says which they are. ``relationship`` is the key of the relationship, "" for the
+    instances of one node that are each other's peers."""
+
+    source: End
+    target: End
+    ports: tuple[Ports, ...]
+    initiator: Value
+    secure: Value
+    relationship: str = ""
+
+
+def connections(nodes: Mapping[str, NodeTemplate]) -> tuple[Connection, ...]:
+    """The connections between the nodes of a topology, in the order of their templates."""
+    return tuple(_connections(nodes))
+
+
+def _connections(nodes: Mapping[str, NodeTemplate]) -> Iterator[Connection]:
+    hosts: dict[str, str] = {}
+    for node in nodes.values():
+        for relationship in node.requirements:
+            target = nodes.get(relationship.target)
+            capability = target.capabilities.get(relationship.capability) if target is not None else None
+            if target is None or capability is None or CONNECTS_TO not in relationship.kinds:
+                continue
+            if ENDPOINT in capability.kinds:
+                yield _between(node, target, capability, relationship, nodes, hosts)
+        for capability in node.capabilities.values():
+            if ENDPOINT in capability.kinds and capability.properties.get("initiator") == PEER:
+                yield _among_peers(node, capability, nodes, hosts)
+
+
+def _between(
+    node: NodeTemplate,
+    target: NodeTemplate,
+    capability: Capability,
+    relationship: Relationship,
+    nodes: Mapping[str, NodeTemplate],
+    hosts: dict[str, str],
+) -> Connection:
+    own = source_endpoint(node, relationship)
+    ports = _ports(capability, at_target=True)
+    if own is not None:
+        ports = [*ports, *(p for p in _ports(own, at_target=False) if p not in ports)]
+    return Connection(
+        _end(node, own, nodes, hosts),
+        _end(target, capability, nodes, hosts),
+        tuple(ports),
+        capability.properties.get("initiator"),
+        capability.properties.get("secure"),
+        relationship.key,
+    )
+
+
+def _among_peers(
+    node: NodeTemplate, capability: Capability, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]
+) -> Connection:
+    end = _end(node, capability, nodes, hosts)
+    ports = tuple(_ports(capability, at_target=True))
+    return Connection(end, end, ports, PEER, capability.properties.get("secure"))
+
+
+def source_endpoint(node: NodeTemplate, relationship: Relationship) -> Capability | None:
+    """The endpoint at the source of a connection: the capability that is called like the requirement, if it is one."""
+    found = node.capabilities.get(relationship.requirement)
+    return found if found is not None and ENDPOINT in found.kinds else None
+
+
+def _ports(endpoint: Capability, *, at_target: bool) -> list[Ports]:
+    """The ports of an endpoint. Its single port belongs to its own side; port specifications name both sides, in the
+    direction of the relationship."""
+    values = endpoint.properties
+    found: list[Ports] = []
+    port = values.get("port")
+    if port is not None:
+        protocol = values.get("protocol")
+        found.append(Ports(protocol, target=port) if at_target else Ports(protocol, source=port))
+    specifications = values.get("ports")
+    written = specifications.values() if isinstance(specifications, dict) else ()
+    found.extend(
+        Ports(one.get("protocol"), _first(one, "source"), _first(one, "target"))
+        for one in written
+        if isinstance(one, dict)
+    )
+    return found
+
+
+def _first(specification: dict[str, Value], side: str) -> Value:
+    single = specification.get(side)
+    return single if single is not None else specification.get(f"{side}_range")
+
+
+def _end(
+    node: NodeTemplate, endpoint: Capability | None, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]
+) -> End:
+    host = _host(node, nodes, hosts)
+    if endpoint is None:
+        return End(node.name, host)
+    return End(node.name, host, endpoint.name, endpoint.properties.get("network_name"))
+
+
+def _host(node: NodeTemplate, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]) -> str:
+    """The Compute that a node is or stands on; every node on the way is remembered with it."""
+    path: list[str] = []
+    current: NodeTemplate | None = node
+    while current is not None and current.name not in hosts and not current.is_compute:
+        path.append(current.name)
+        hosts[current.name] = ""
+        host = current.host
+        current = nodes.get(host.target) if host is not None else None
+    found = "" if current is None else current.name if current.is_compute else hosts[current.name]
+    hosts.update(dict.fromkeys(path, found))
+    return found
