@@ -41,8 +41,10 @@ Same = Callable[[Any, Any], bool]
 def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagnostics) -> Constraint | None:
     """Read one clause for values whose primitive type is ``base`` ("" for complex ones); ``convert`` reads an
     operand as such a value. None where it does not hold together, with a diagnostic."""
+    before = diagnostics.errors
     if isinstance(node, Scalar):
-        return Constraint("equal", convert(node), node.span)
+        value = convert(node)
+        return Constraint("equal", value, node.span) if diagnostics.errors == before else None
     if not isinstance(node, Mapping) or len(node.keys) != 1:
         diagnostics.error(
             "bad-constraint",
@@ -65,7 +67,6 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
             hint=HINTS.get(operator, ""),
         )
         return None
-    before = diagnostics.errors
     value = _operand(operator, operand, base, convert, diagnostics)
     return Constraint(operator, value, key.span) if diagnostics.errors == before else None
 

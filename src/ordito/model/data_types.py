@@ -125,7 +125,7 @@ class DataTypes:
             schemas.check_key(own, written)
         if inherited is None:
             return own
-        name = f'{what} of data type "{definition.content.name}"'
+        name = f'the {what} of data type "{definition.content.name}"'
         return schemas.narrowed(inherited, own, name, written.type.span, None)
 
     def _check(self, written: entities.DataType, definition: Definition, parent: DataType | None) -> None:

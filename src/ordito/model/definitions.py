@@ -122,7 +122,10 @@ class Definitions:
         for name, node in self._unsettled.pop(id(owner), ()):
             definition = owner[name]
             if node is not None:
+                before = self._diagnostics.errors
                 value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
+                if self._diagnostics.errors > before:
+                    value = None  # what is wrong with it is not said again where it is inherited
                 owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
             elif definition.has_default and definition.default is not None and definition.span is not None:
                 data_type = self._values.data_types.get(definition.schema.type)

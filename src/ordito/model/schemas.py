@@ -49,19 +49,19 @@ class Schemas:
 
     def narrowed(self, inherited: Schema, made: Schema, name: str, place: Span, where: Span | None) -> Schema:
         """A schema with what it inherits; types of entries and keys may only become closer as well, and constraints
-        accumulate. What does not fit is reported at ``place``."""
+        accumulate. What does not fit is reported at ``place``, and ``UNREADABLE``."""
         if inherited is UNREADABLE or made is UNREADABLE:
             return made
         data_type = self._values.data_types.get(made.type)
         if data_type is None or inherited.type not in data_type.kinds:
             self._diagnostics.error(
                 "bad-refinement",
-                f"{name} is of type {inherited.type} and cannot become {made.type}",
+                f"{name}: the type {inherited.type} cannot become {made.type}",
                 place,
                 hint=f"use {inherited.type} or a type derived from it",
                 related=(Related("inherited from here", where),) if where else (),
             )
-            return inherited
+            return UNREADABLE
         self._check_ranges(made.constraints, inherited.constraints, data_type.base)
         entry, key = (
             self.narrowed(old, new, f"{part} of {name}", place, where)
@@ -79,7 +79,8 @@ class Schemas:
         data_type = self._values.data_types.get(schema.type)
         if data_type is None:
             return schema
-        plain = msgspec.structs.replace(schema, constraints=())
+        # Operands are values of the bare type: a bound of a range may well lie outside of what the type allows.
+        plain = Schema(data_type.base or schema.type, schema.entry or data_type.entry, schema.key or data_type.key)
 
         def convert(node: Node) -> Value:
             value = self._values.read(node, plain, "the operand")
