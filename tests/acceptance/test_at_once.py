@@ -24,7 +24,8 @@ def first_to_end(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str
 
 @pytest.mark.parametrize("known", [False, True])
 def test_of_two_deployments_at_once_one_is_locked_out(tmp_path: Path, known: bool) -> None:
-    """Exit code 5, at once and with who holds the lock; the other one is not disturbed, and the state is true."""
+    """R-7-1: exit code 5, at once and with who holds the lock; the other one is not disturbed, and the state is
+    true."""
     small = make_small(tmp_path)
     if known:
         assert small.deploy().code == 0

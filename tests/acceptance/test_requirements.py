@@ -157,8 +157,8 @@ topology_template:
 
 
 def test_outputs_feed_later_operations_and_a_failure_leaves_them_readable(tmp_path: Path) -> None:
-    """R-4.6.1-1, -4, -5, -9, R-5.8.4-2: create exports, configure and an attribute take it; the state is transitional
-    while an operation runs; what a failed job has reached can be read."""
+    """R-2.18-1, R-4.6.1-1, -4, -5, -9, R-5.8.4-2: create exports, configure and an attribute take it; the state is
+    transitional while an operation runs; what a failed job has reached can be read."""
     write(
         tmp_path,
         OUTPUTS,
@@ -276,8 +276,8 @@ topology_template:
 
 
 def test_implementations_are_found_helped_and_limited(tmp_path: Path) -> None:
-    """R-3.6.16-2, -4, -5, R-3.6.16-dep1, R-3.6.16-t1: a named artifact wins over a file of that name; dependencies
-    lie beside the primary; a timeout fails the operation."""
+    """R-2.4-2, R-2.15-1, R-3.6.16-2, -4, -5, R-3.6.16-dep1, R-3.6.16-t1: a named artifact wins over a file of that
+    name; dependencies lie beside the primary; a timeout fails the operation."""
     write(tmp_path, IMPLEMENTATIONS, dump_sh="exit 9\n", slow_sh="sleep 60\n")
     for path, text in {
         "scripts/named.sh": 'echo named > "$HOME/named"\n',
@@ -351,7 +351,8 @@ def test_operations_are_planned_where_they_belong(tmp_path: Path) -> None:
 
 
 def test_an_image_without_processor_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    """R-5.8.4.3-1, R-3.6.16-7, R-5.4-4: a deployment artifact that nobody here can process is an error of the plan."""
+    """R-5.8.4-7, R-5.8.4.3-1, R-3.6.16-7, R-5.4-4: a deployment artifact that nobody here can process is an error of
+    the plan."""
     write(
         tmp_path,
         """

@@ -152,6 +152,7 @@ def test_every_reading_verb_has_forms_for_programs(run: Run, form: str) -> None:
 
 
 def test_an_output_is_bare_by_name(run: Run) -> None:
+    """R-3.9-4, R-2.1-5: outputs are there after the deployment."""
     deployed(run)
     assert run("output", "said").out == "hello from base_1\n"
     assert run("output", "said", "-o", "json").json == {"said": "hello from base_1"}

@@ -55,7 +55,7 @@ def test_continues_after_a_job_that_was_cut_anywhere(cut: int) -> None:
 
 
 def test_independent_branches_are_deployed_in_spite_of_a_failure() -> None:
-    """R-5.8.5-12."""
+    """R-5.8.5-12: what depends on the failure stops, the rest goes on."""
     world = shop()
     world.run(answers=failing("web_1.Standard.create"))
     assert world.snapshot.instances["web_2"].local == "ok"

@@ -53,7 +53,7 @@ QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 @QUICK
 @given(topologies(), st.integers(0, 2**32))
 def test_every_order_respects_the_table(given_service: Service, seed: int) -> None:
-    """R-7.2-1."""
+    """R-7.2-1: in every topology, each operation comes after what the lifecycle table says it comes after."""
     world = World(given_service)
     made = world.run(random=Random(seed))
     assert world.failed == []

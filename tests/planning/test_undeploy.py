@@ -71,7 +71,7 @@ def test_nothing_is_left_to_remove() -> None:
 
 
 def test_a_failed_stop_does_not_hold_up_the_delete() -> None:
-    """R-7.3.7-2."""
+    """R-7.3.7-2: what can still be removed is removed."""
     world = shop()
     world.run()
     world.run("undeploy", failing("web_1.Standard.stop"))
