@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances.static_values import check_static_values
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
@@ -58,6 +59,8 @@ def bind(service: Service, given: Mapping[str, object]) -> tuple[dict[str, objec
     """The bound values, and what was found as (code, place, message and hint)."""
     diagnostics = Diagnostics()
     bound = bind_inputs(service, given, diagnostics)
+    if not diagnostics.has_errors:
+        check_static_values(service, bound, diagnostics)
     return dict(bound), [(d.code, str(d.span), f"{d.message}; {d.hint}") for d in diagnostics]
 
 

@@ -22,6 +22,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin, pinned_root
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
+from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
@@ -104,6 +105,8 @@ def propose_deploy(
         check_files(read, diagnostics, required=True)
         check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
+        if not diagnostics.has_errors:
+            check_static_values(read.service, bound.inputs, diagnostics)
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
         made, measured = _plan(place.layout, DEPLOY, read, snapshot, bound.inputs, allow_large=allow_large)

@@ -12,6 +12,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import read_given
 from ordito.app.services import check_files, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
+from ordito.instances.static_values import check_static_values
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.source.nodes import Node
@@ -77,7 +78,9 @@ def _weighed(found: Diagnostic) -> Diagnostic:
 def _check_inputs(service: Service, written: Mapping[str, Node], given: GivenInputs, diagnostics: Diagnostics) -> None:
     """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
     found = Diagnostics()
-    bind_inputs(service, {**written, **read_given(given, found)}, found)
+    bound = bind_inputs(service, {**written, **read_given(given, found)}, found)
+    if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):
+        check_static_values(service, bound, found)
     for diagnostic in found:
         if diagnostic.code == MISSING_INPUT:
             diagnostics.extend([msgspec.structs.replace(diagnostic, severity=Severity.NOTE)])

@@ -51,6 +51,10 @@ class NeedsInstance(EvaluationError):
     """A value differs from instance to instance, and it was asked for without one."""
 
 
+class NeedsInput(EvaluationError):
+    """A value depends on an input that has no value yet."""
+
+
 class Copy(msgspec.Struct, frozen=True):
     """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
     when the operation has ended."""

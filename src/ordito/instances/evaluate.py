@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 
 from ordito.base.span import Span
-from ordito.instances.context import Context, Copy, EvaluationError, Nothing, Trace
+from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.known import MOST_SIZE, Known
 from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
@@ -30,7 +30,8 @@ class Evaluator:
     """Evaluates the values of a service against the instances there are.
 
     ``inputs`` are the topology's inputs, bound and checked. ``root`` is the absolute folder under which artifacts lie;
-    ``scratch`` stands for an operation's own folder in the paths of artifacts that are copied for it.
+    ``scratch`` stands for an operation's own folder in the paths of artifacts that are copied for it. Where
+    ``partial``, a required input may be without a value; what needs it raises ``NeedsInput``.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class Evaluator:
         *,
         root: str = "",
         scratch: str = "",
+        partial: bool = False,
     ) -> None:
         self.service = service
         self.snapshot = snapshot
         self.inputs = {**service.inner_inputs, **inputs} if service.inner_inputs else inputs
         self.root = root
         self.scratch = scratch
+        self.partial = partial
         self.entities = Entities(service, snapshot)
         self._known = Known()
         self._as_of = len(snapshot.changes)
@@ -204,8 +207,11 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
     name, *rest = path
     inputs = context.inputs if name in context.inputs else evaluator.inputs
     if name not in inputs:
-        if name not in evaluator.service.inputs:
+        definition = evaluator.service.inputs.get(str(name))
+        if definition is None:
             raise EvaluationError(f'there is no input named "{name}"', call.span)
+        if evaluator.partial and definition.required:
+            raise NeedsInput(f'input "{name}" has no value yet', call.span)
         return Nothing(f'input "{name}" has no value')
     value = inputs[str(name)]
     if isinstance(value, Call):  # an input of a topology that stands for a node, whose property it takes

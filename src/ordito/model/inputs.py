@@ -15,7 +15,7 @@ from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.package import load_text
-from ordito.syntax.expressions import Call, Value, is_static
+from ordito.syntax.expressions import Value, is_static
 
 TEXTUAL = frozenset({"string", "version", "timestamp"})
 
@@ -60,8 +60,8 @@ def bind_inputs(
                 definition.span,
                 hint=f"give it with -i {name}=VALUE, or in a file with -I FILE",
             )
-    if not diagnostics.has_errors:
-        _check_uses(service, bound, values)
+    if service.inputs and not diagnostics.has_errors:
+        check_rules_with_inputs(service, bound, diagnostics)
     return bound
 
 
@@ -139,32 +139,3 @@ def _is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _check_uses(service: Service, bound: MappingType[str, Value], values: Values) -> None:
-    """Check input values against the properties that take them as they are (R-3.6.11-2), and the
-    rules of the types."""
-    for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
-        _check_properties(node.properties, node.definitions, bound, values)
-        for capability in node.capabilities.values():
-            _check_properties(capability.properties, capability.definitions, bound, values)
-        for relationship in node.requirements:
-            _check_properties(relationship.properties, relationship.definitions, bound, values)
-    if service.inputs and not values.diagnostics.has_errors:
-        check_rules_with_inputs(service, bound, values.diagnostics)
-
-
-def _check_properties(
-    properties: MappingType[str, Value],
-    definitions: MappingType[str, PropertyDefinition],
-    bound: MappingType[str, Value],
-    values: Values,
-) -> None:
-    for name, value in properties.items():
-        if not isinstance(value, Call) or value.function != "get_input" or len(value.arguments) != 1:
-            continue
-        given = bound.get(str(value.arguments[0]))
-        schema = definitions[name].schema
-        data_type = values.data_types[schema.type]
-        if given is not None and (schema.constraints or data_type.constraints or values.rules(data_type)):
-            values.check(given, schema, data_type, value, f'property "{name}"')

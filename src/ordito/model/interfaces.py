@@ -387,7 +387,7 @@ class Interfaces:
                 self._diagnostics.error(
                     "bad-mapping",
                     f'output "{key.text}" cannot be mapped to "{path[0]}" here',
-                    node.span,
+                    node.items[0].span if isinstance(node, Sequence) else node.span,
                     hint=f"begin with {' or '.join(entities_allowed)}",
                 )
             else:

@@ -70,7 +70,9 @@ class References:
             name = call.arguments[1]
             own = name in node.definitions or (call.function == "get_attribute" and name in node.attribute_definitions)
             return call.arguments[0] == "SELF" and own and name not in node.capabilities and len(call.arguments) == 2
-        return call.function in {"get_input", "concat", "join", "token", "get_nodes_of_type"}
+        if call.function == "get_input":
+            return INDEX not in call.arguments
+        return call.function in {"concat", "join", "token", "get_nodes_of_type"}
 
     # ------------------------------------------------------------------------------------------------- values
 

@@ -316,6 +316,9 @@ def held_calls(node: NodeTemplate) -> Iterator[Call]:
         for operation in interface.operations.values():
             for item in operation.inputs.values():
                 yield from calls(item.value)
+    for artifact in node.artifacts.values():
+        for value in artifact.properties.values():
+            yield from calls(value)
 
 
 def _type_calls(shape: NodeShape, interfaces: MappingType[str, Interface]) -> tuple[Call, ...]:
@@ -326,4 +329,5 @@ def _type_calls(shape: NodeShape, interfaces: MappingType[str, Interface]) -> tu
     defaults = (d.default for group in groups for d in group.values())
     operations = (o for i in interfaces.values() for o in i.operations.values())
     inputs = (i.value for o in operations for i in o.inputs.values())
-    return tuple({id(c): c for value in chain(defaults, inputs) for c in calls(value)}.values())
+    artifacts = (value for artifact in shape.artifacts.values() for value in artifact.properties.values())
+    return tuple({id(c): c for value in chain(defaults, inputs, artifacts) for c in calls(value)}.values())

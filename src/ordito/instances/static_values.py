@@ -1,0 +1,119 @@
+"""Values that only the documents and the inputs decide, evaluated as soon as the inputs are bound: each must be what is
+declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite, isnan
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
+from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
+from ordito.instances.evaluate import STATIC, Evaluator
+from ordito.instances.records import Snapshot
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import Capability, NodeTemplate, Relationship, Service
+from ordito.model.values import Values
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence
+from ordito.syntax.expressions import Call, Value, calls
+
+
+def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
+    """Evaluate the properties and outputs of a service that hold calls, as far as no instance is needed for it.
+
+    What cannot be evaluated, or is not what its declaration asks for, is reported at the call. What needs an input
+    that has no value yet is passed over.
+    """
+    checks = _Checks(service, inputs, diagnostics)
+    for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
+        for held in _held(node):
+            checks.check(held)
+        for relationship in node.requirements:
+            for held in _held(relationship):
+                checks.check(held)
+    for output in service.outputs.values():
+        definition = PropertyDefinition(output.name, output.schema, False) if output.schema is not None else None
+        checks.check(_Held(f'output "{output.name}"', output.value, definition, Context()))
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """A value, what people call it, how it is declared, and in which context it is evaluated."""
+
+    what: str
+    value: Value
+    definition: PropertyDefinition | None
+    context: Context
+
+
+class _Checks:
+    def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
+        self._diagnostics = diagnostics
+        self._evaluator = Evaluator(service, Snapshot(), inputs, partial=True)
+        self._values = Values(service.data_types, diagnostics)
+        self._values.literal = True
+
+    def check(self, held: _Held) -> None:
+        """Check one value."""
+        found = list(calls(held.value))
+        if not found or any(c.function not in STATIC for c in found):
+            return
+        try:
+            data = self._evaluator.evaluate(held.value, held.context)
+        except (NeedsInstance, NeedsInput):
+            return
+        except EvaluationError as error:
+            self._diagnostics.error("bad-value", error.message, error.span or found[0].span, hint=error.hint)
+            return
+        definition = held.definition
+        if definition is None:
+            return
+        if not isinstance(data, Nothing) and data is not None:
+            self._values.read(_node(held.value, data, found[0].span), definition.schema, held.what, definition.span)
+        elif definition.required:
+            reason = data.reason if isinstance(data, Nothing) else "it is null"
+            self._diagnostics.error(
+                "missing-value",
+                f"the required {held.what} has no value: {reason}",
+                found[0].span,
+                hint="give it a value, or a default to what it refers to",
+            )
+
+
+def _held(holder: NodeTemplate | Relationship) -> Iterator[_Held]:
+    """The values of a node and its capabilities, or of a relationship, that are no single values."""
+    capabilities: Iterable[Capability] = ()
+    context = Context(relationship=holder) if isinstance(holder, Relationship) else Context(node=holder.name)
+    if isinstance(holder, NodeTemplate):
+        capabilities = holder.capabilities.values()
+    for each in (holder, *capabilities):
+        for what, values, definitions in (
+            ("property", each.properties, each.definitions),
+            ("attribute", each.attributes, each.attribute_definitions),
+        ):
+            for name, value in values.items():
+                if isinstance(value, Call | list | dict):
+                    yield _Held(f'{what} "{name}"', value, definitions.get(name), context)
+
+
+def _node(written: Value, data: object, span: Span) -> Node:
+    """Evaluated data as it would be written, each part at the place of the call that gave it."""
+    if isinstance(written, Call):
+        span = written.span
+    at = (span.source, span.line, span.column, span.end_line, span.end_column)
+    if isinstance(data, list):
+        parts = written if isinstance(written, list) else [None] * len(data)
+        return Sequence(*at, [_node(w, d, span) for w, d in zip(parts, data, strict=True)])
+    if isinstance(data, dict):
+        given = written if isinstance(written, dict) else {}
+        values = {str(k): _node(given.get(k), v, span) for k, v in data.items()}
+        return MappingNode(*at, [Scalar(*at, k, False) for k in values], values)
+    if isinstance(data, str):
+        return Scalar(*at, data, False)
+    if isinstance(data, bool):
+        return Scalar(*at, "true" if data else "false", True)
+    if isinstance(data, float) and not isfinite(data):
+        return Scalar(*at, ".nan" if isnan(data) else ".inf" if data > 0 else "-.inf", True)
+    return Scalar(*at, "null" if data is None else str(data), True)
