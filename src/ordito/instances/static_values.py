@@ -3,18 +3,17 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite, isnan
-
-import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Snapshot
+from ordito.model.holding import Held, Holders
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import Capability, NodeTemplate, Relationship, Service
+from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
@@ -28,24 +27,18 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
     that has no value yet is passed over.
     """
     checks = _Checks(service, inputs, diagnostics)
+    holders = Holders()
     for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
-        for held in _held(node):
-            checks.check(held)
+        for held in holders.held(node):
+            checks.check(held, Context(node=node.name))
         for relationship in node.requirements:
-            for held in _held(relationship):
-                checks.check(held)
+            for held in holders.held(relationship):
+                checks.check(held, Context(relationship=relationship))
     for output in service.outputs.values():
-        definition = PropertyDefinition(output.name, output.schema, False) if output.schema is not None else None
-        checks.check(_Held(f'output "{output.name}"', output.value, definition, Context()))
-
-
-class _Held(msgspec.Struct, frozen=True):
-    """A value, what people call it, how it is declared, and in which context it is evaluated."""
-
-    what: str
-    value: Value
-    definition: PropertyDefinition | None
-    context: Context
+        definitions = (
+            {} if output.schema is None else {output.name: PropertyDefinition(output.name, output.schema, False)}
+        )
+        checks.check(Held("output", output.name, output.value, definitions), Context())
 
 
 class _Checks:
@@ -55,47 +48,32 @@ class _Checks:
         self._values = Values(service.data_types, diagnostics)
         self._values.literal = True
 
-    def check(self, held: _Held) -> None:
+    def check(self, held: Held, context: Context) -> None:
         """Check one value."""
         found = list(calls(held.value))
         if not found or any(c.function not in STATIC for c in found):
             return
         try:
-            data = self._evaluator.evaluate(held.value, held.context)
+            data = self._evaluator.evaluate(held.value, context)
         except (NeedsInstance, NeedsInput):
             return
         except EvaluationError as error:
             self._diagnostics.error("bad-value", error.message, error.span or found[0].span, hint=error.hint)
             return
-        definition = held.definition
+        definition = held.definitions.get(held.name)
+        what = f'{held.what} "{held.name}"'
         if definition is None:
             return
         if not isinstance(data, Nothing) and data is not None:
-            self._values.read(_node(held.value, data, found[0].span), definition.schema, held.what, definition.span)
+            self._values.read(_node(held.value, data, found[0].span), definition.schema, what, definition.span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
             self._diagnostics.error(
                 "missing-value",
-                f"the required {held.what} has no value: {reason}",
+                f"the required {what} has no value: {reason}",
                 found[0].span,
                 hint="give it a value, or a default to what it refers to",
             )
-
-
-def _held(holder: NodeTemplate | Relationship) -> Iterator[_Held]:
-    """The values of a node and its capabilities, or of a relationship, that are no single values."""
-    capabilities: Iterable[Capability] = ()
-    context = Context(relationship=holder) if isinstance(holder, Relationship) else Context(node=holder.name)
-    if isinstance(holder, NodeTemplate):
-        capabilities = holder.capabilities.values()
-    for each in (holder, *capabilities):
-        for what, values, definitions in (
-            ("property", each.properties, each.definitions),
-            ("attribute", each.attributes, each.attribute_definitions),
-        ):
-            for name, value in values.items():
-                if isinstance(value, Call | list | dict):
-                    yield _Held(f'{what} "{name}"', value, definitions.get(name), context)
 
 
 def _node(written: Value, data: object, span: Span) -> Node:

@@ -6,15 +6,15 @@ itself is no circle: it may use what its last run gave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from collections.abc import Mapping as MappingType
+from collections.abc import Iterator
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.holding import Holders
 from ordito.model.places import Place, Slot
 from ordito.model.reach import Reach
-from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.model.service import NodeTemplate, Relationship
 from ordito.syntax.expressions import Call, Value, calls, is_static
 
 OF_VALUES = {"get_property": "property", "get_attribute": "attribute"}
@@ -44,16 +44,17 @@ class Cycles:
         self._diagnostics = diagnostics
         self._done: dict[tuple[str, str, int], bool] = {}
         """By value, whether it is still open: it waits for what it refers to."""
+        self._holders = Holders()
         self._reported: set[frozenset[int]] = set()
 
     def check(self, owner: NodeTemplate | Relationship) -> None:
         """Look for circles from all values of a node or relationship on."""
-        place = Place(node=owner) if isinstance(owner, NodeTemplate) else Place(relationship=owner)
-        name = owner.name if isinstance(owner, NodeTemplate) else owner.key
-        for prefix, values in _values(owner):
-            for key, value in values.items():
-                if isinstance(value, Call | list | dict) and not is_static(value):
-                    self._follow(Spot(place, f"{name}.{prefix}{key}", value))
+        for held in self._holders.held(owner):
+            if not is_static(held.value):
+                prefix = f"{held.capability.name}." if held.capability is not None else ""
+                name = owner.name if isinstance(owner, NodeTemplate) else owner.key
+                place = Place(node=owner) if isinstance(owner, NodeTemplate) else Place(relationship=owner)
+                self._follow(Spot(place, f"{name}.{prefix}{held.name}", held.value))
 
     def _follow(self, start: Spot) -> None:
         if start.key in self._done:
@@ -129,12 +130,3 @@ def _part(value: Value, part: Value) -> Value:
     if isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
         return value[part]
     return None
-
-
-def _values(owner: NodeTemplate | Relationship) -> Iterable[tuple[str, MappingType[str, Value]]]:
-    yield "", owner.properties
-    yield "", owner.attributes
-    capabilities: Iterable[Capability] = owner.capabilities.values() if isinstance(owner, NodeTemplate) else ()
-    for capability in capabilities:
-        yield f"{capability.name}.", capability.properties
-        yield f"{capability.name}.", capability.attributes

@@ -1,0 +1,62 @@
+"""The values of nodes and relationships that may hold calls: found quickly among very many that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.syntax.expressions import Call, Value
+
+HOLDING = frozenset({Call, list, dict})
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A value that is a call, a list or a map: a ``what`` (property or attribute) of that ``name``, of the entity
+    itself or of its ``capability``."""
+
+    what: str
+    name: str
+    value: Value
+    definitions: Mapping[str, PropertyDefinition]
+    capability: Capability | None = None
+
+
+class Holders:
+    """Looks through entities. Those parts that many of them share are looked at once."""
+
+    def __init__(self) -> None:
+        self._plain: dict[int, object] = {}
+        """What is known to hold single values only, by id."""
+
+    def held(self, owner: NodeTemplate | Relationship) -> list[Held]:
+        """The values of an entity and of its capabilities that may hold calls."""
+        found: list[Held] = []
+        self._look("property", owner.properties, owner.definitions, None, found)
+        self._look("attribute", owner.attributes, owner.attribute_definitions, None, found)
+        if isinstance(owner, NodeTemplate):
+            for capability in owner.capabilities.values():
+                if id(capability) not in self._plain:
+                    before = len(found)
+                    self._look("property", capability.properties, capability.definitions, capability, found)
+                    self._look("attribute", capability.attributes, capability.attribute_definitions, capability, found)
+                    if len(found) == before:
+                        self._plain[id(capability)] = capability
+        return found
+
+    def _look(
+        self,
+        what: str,
+        values: Mapping[str, Value],
+        definitions: Mapping[str, PropertyDefinition],
+        capability: Capability | None,
+        found: list[Held],
+    ) -> None:
+        if values and id(values) not in self._plain:
+            names = [n for n, v in values.items() if type(v) in HOLDING]
+            if names:
+                found += [Held(what, n, values[n], definitions, capability) for n in names]
+            elif what == "attribute":
+                self._plain[id(values)] = values  # assigned rarely, so it is the type's
