@@ -165,7 +165,7 @@ def test_the_index_of_an_instance() -> None:
 
 
 def test_get_property_of_nodes() -> None:
-    """R-4.4.2-1, R-4.4.2-2, R-4.4.2-5, R-4.4.2-8."""
+    """R-4.4.2-1, R-4.4.2-2, R-4.4.2-5, R-4.4.2-7."""
     run = Running()
     assert run.at("wordpress", get_property("mysql", "name")) == "db"
     assert run.at("wordpress", get_property("SELF", "title")) == "blog"
@@ -364,7 +364,7 @@ def test_artifacts_of_every_entity() -> None:
 
 
 def test_values_that_depend_on_themselves_are_named() -> None:
-    """R-4.4.2-9."""
+    """R-4.4.2-8."""
     run = Running(
         service(
             node("a", properties={"x": get_property("b", "y")}),
@@ -401,3 +401,94 @@ def test_what_was_read_is_traced() -> None:
     trace = Trace()
     run.at("wordpress", get_attribute("mysql", "ip"), trace=trace)
     assert {"mysql_1", "#mysql"} <= trace.reads
+
+
+def test_get_nodes_of_type() -> None:
+    """R-4.7.1-1 to R-4.7.1-4: the ids of all instances, those of derived types included; none where there are none."""
+    run = Running(
+        service(
+            compute("server"),
+            node("a", kinds=("my.Derived", "my.Base", "tosca.nodes.Root")),
+            node("b", kinds=("my.Base", "tosca.nodes.Root")),
+        ),
+        {"a": 2, "b": 1},
+    )
+    trace = Trace()
+    assert run.at("a", call("get_nodes_of_type", "my.Base"), trace=trace) == ["a_1", "a_2", "b_1"]
+    assert trace.reads == {"#a", "#b"}
+    assert run.at("a", call("get_nodes_of_type", "my.Derived")) == ["a_1", "a_2"]
+    assert run.at("a", call("get_nodes_of_type", "my.None")) == []
+    assert run.at("a", call("join", call("get_nodes_of_type", "my.Base"), "+")) == "a_1+a_2+b_1"
+
+
+def test_arguments_may_be_calls() -> None:
+    """R-4.3-2: keys, indexes and names of values may be computed, and the index of token."""
+    run = Running()
+    run.evaluator.inputs = {"key": "b", "index": 0, "deep": {"a": [{"b": "c"}]}}
+    key, index = call("get_input", "key"), call("get_input", "index")
+    assert run.at("mysql", call("get_input", "deep", "a", index, key)) == "c"
+    assert run.at("mysql", call("get_property", "SELF", "ports", index, call("concat", "ht", "tp"))) == 80
+    assert run.at("mysql", call("get_property", "SELF", call("concat", "na", "me"))) == "db"
+    assert run.at("mysql", call("token", "a:b", ":", index)) == "a"
+    assert "takes names and indexes, and this is a list" in run.fails(
+        "mysql", call("get_property", "SELF", "ports", ["x"])
+    )
+
+
+def test_inputs_of_a_workflow_come_first() -> None:
+    """R-4.4.1-6: they hold for what is written there, not for values elsewhere that it refers to."""
+    run = Running(
+        service(node("a", properties={"x": call("get_input", "cpus")}), inputs=[definition("cpus"), definition("ips")])
+    )
+    here = Context(node="a", instance="a_1", inputs={"cpus": 16, "mine": "m"})
+    assert run.evaluator.evaluate(call("get_input", "cpus"), here) == 16
+    assert run.evaluator.evaluate(call("get_input", "mine"), here) == "m"
+    assert run.evaluator.evaluate(call("get_input", "ips", 0), here) == "9.12.1.10"
+    assert run.evaluator.evaluate(get_property("SELF", "x"), here) == 4
+
+
+def test_only_the_part_that_is_asked_for_is_evaluated() -> None:
+    """R-4.4.2-5: a value may refer to another part of itself."""
+    run = Running(
+        service(
+            node(
+                "a",
+                properties={
+                    "map": {"x": 1, "y": get_property("SELF", "map", "x"), "z": get_property("SELF", "map", "z")},
+                    "list": ["p", get_property("SELF", "list", 0)],
+                },
+            )
+        )
+    )
+    assert run.at("a", get_property("SELF", "map", "y")) == 1
+    assert run.at("a", get_property("SELF", "list", 1)) == "p"
+    assert run.at("a", get_property("SELF", "list")) == ["p", "p"]
+    assert "a_1.map.z -> a_1.map.z" in run.fails("a", get_property("SELF", "map"))
+
+
+def test_values_are_evaluated_once() -> None:
+    """R-4.3-2: what very many ways lead to is evaluated once, and what becomes too large is refused."""
+    nodes = [node("n0", properties={"x": "end"})]
+    for i in range(1, 60):
+        before = get_property(f"n{i - 1}", "x")
+        nodes.append(node(f"n{i}", properties={"x": call("token", call("join", [before, before], ","), ",", 1)}))
+    run = Running(service(*nodes))
+    assert run.at("n59", get_property("SELF", "x")) == "end"
+    nodes = [node("n0", properties={"x": "end"})]
+    for i in range(1, 60):
+        before = get_property(f"n{i - 1}", "x")
+        nodes.append(node(f"n{i}", properties={"x": call("concat", before, before), "y": [before, before]}))
+    run = Running(service(*nodes))
+    assert "longer than 16,000,000 characters" in run.fails("n59", get_property("SELF", "x"))
+
+
+def test_lists_that_double_or_nest_without_end_are_refused() -> None:
+    """R-4.3-2: as documents, values have a bounded size and depth."""
+    for width, message in ((2, "larger than 16,000,000 characters"), (1, "put into each other more than 100 times")):
+        values: list[Value] = [["end"]]
+        for i in range(200):
+            before: list[Value] = [get_property(f"n{i}", "x")]
+            values.append(before * width)
+        run = Running(service(*(node(f"n{i}", properties={"x": value}) for i, value in enumerate(values))))
+        with pytest.raises(EvaluationError, match=message):
+            run.at("n199", get_property("SELF", "x"))

@@ -4,10 +4,9 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite, isnan
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.span import Span
+from ordito.instances.conformity import as_node
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Snapshot
@@ -15,9 +14,7 @@ from ordito.model.holding import Held, Holders
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Service
 from ordito.model.values import Values
-from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import Node, Scalar, Sequence
-from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.expressions import calls
 
 
 def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
@@ -65,7 +62,7 @@ class _Checks:
         if definition is None:
             return
         if not isinstance(data, Nothing) and data is not None:
-            self._values.read(_node(held.value, data, found[0].span), definition.schema, what, definition.span)
+            self._values.read(as_node(held.value, data, found[0].span), definition.schema, what, definition.span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
             self._diagnostics.error(
@@ -74,24 +71,3 @@ class _Checks:
                 found[0].span,
                 hint="give it a value, or a default to what it refers to",
             )
-
-
-def _node(written: Value, data: object, span: Span) -> Node:
-    """Evaluated data as it would be written, each part at the place of the call that gave it."""
-    if isinstance(written, Call):
-        span = written.span
-    at = (span.source, span.line, span.column, span.end_line, span.end_column)
-    if isinstance(data, list):
-        parts = written if isinstance(written, list) else [None] * len(data)
-        return Sequence(*at, [_node(w, d, span) for w, d in zip(parts, data, strict=True)])
-    if isinstance(data, dict):
-        given = written if isinstance(written, dict) else {}
-        values = {str(k): _node(given.get(k), v, span) for k, v in data.items()}
-        return MappingNode(*at, [Scalar(*at, k, False) for k in values], values)
-    if isinstance(data, str):
-        return Scalar(*at, data, False)
-    if isinstance(data, bool):
-        return Scalar(*at, "true" if data else "false", True)
-    if isinstance(data, float) and not isfinite(data):
-        return Scalar(*at, ".nan" if isnan(data) else ".inf" if data > 0 else "-.inf", True)
-    return Scalar(*at, "null" if data is None else str(data), True)

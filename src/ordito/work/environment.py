@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
@@ -18,8 +19,9 @@ from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Artifact, Input, Operation
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.service import Relationship, Service
-from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.expressions import Call, Value, calls, is_static
 from ordito.syntax.functions import OF_ENTITIES
+from ordito.work.attribute_values import WrongValue, typed
 from ordito.work.invocation import Placement
 from ordito.work.plan import Step
 
@@ -118,8 +120,8 @@ class Environments:
             value: object = Nothing("it is not given")
             if declared.has_value:
                 try:
-                    value = self._evaluator.evaluate(declared.value, place.context, trace)
-                except EvaluationError as error:
+                    value = self._value(declared, place.context, trace)
+                except (EvaluationError, WrongValue) as error:
                     refusals.append(f'input "{declared.name}" cannot be evaluated: {error}')
                     continue
             if value is not None and not isinstance(value, Nothing):
@@ -133,6 +135,19 @@ class Environments:
         for name in [n for n in found if shell_name(n) != n and shell_name(n) not in found]:
             found[shell_name(name)] = found[name]
         return found, trace, warnings, refusals
+
+    def _value(self, declared: Input, context: Context, trace: Trace) -> object:
+        """The value of an input, of the type and within the constraints that are declared for it (R-3.6.11-2)."""
+        value = self._evaluator.evaluate(declared.value, context, trace)
+        schema = declared.schema
+        if schema is None or value is None or isinstance(value, Nothing) or is_static(declared.value):
+            return value
+        data_types = self._service.data_types
+        fitting = typed(value, schema, data_types)
+        wrong = misfit(fitting, schema, "it", data_types)
+        if wrong:
+            raise WrongValue(wrong)
+        return fitting
 
     def _artifacts(self, place: Place) -> dict[str, str]:
         """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
@@ -69,7 +70,12 @@ def _write(
     key = f"{prefix}{name}"
     definition = declares.attribute_definitions.get(name) or declares.definitions.get(name)
     data_types = evaluator.service.data_types
-    fitting = typed(value, _schema(evaluator, definition, nested), data_types)
+    schema = _schema(evaluator, definition, nested)
+    fitting = typed(value, schema, data_types)
+    if schema is not None and not isinstance(fitting, list | dict):
+        wrong = misfit(fitting, schema, "it", data_types)
+        if wrong:
+            raise WrongValue(wrong)
     changed = attributes.setdefault(holder.id, {})
     if nested:
         current = changed.get(key)
