@@ -214,8 +214,9 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
             raise NeedsInput(f'input "{name}" has no value yet', call.span)
         return Nothing(f'input "{name}" has no value')
     value = inputs[str(name)]
-    if isinstance(value, Call):  # an input of a topology that stands for a node, whose property it takes
-        value = yield Ask(value, context, f"input {name}")
+    if evaluator.service.inner_inputs and isinstance(value, Call | list | dict):
+        # An input of a topology that stands for a node may take the node's property.
+        value = yield Ask(value, context, f"input {name}", ("input", name, context.node, context.instance))
         if isinstance(value, Nothing):
             return value
     return lookup.nested(value, tuple(rest), path, _own(evaluator, context), call.span)
