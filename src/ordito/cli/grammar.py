@@ -22,6 +22,7 @@ class Verb(msgspec.Struct, frozen=True):
 VERBS: Mapping[str, Verb] = {
     "init": Verb("init", "Make a new project that deploys at once."),
     "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
+    "fmt": Verb("fmt", "Format service templates; comments and meaning stay."),
     "compile": Verb("compile", "Write the resolved model of a service, for programs."),
     "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
     "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),

@@ -1,0 +1,1 @@
+"""Formatting service templates: indentation, the order of keynames, empty lines; never what they mean."""
