@@ -116,3 +116,13 @@ def test_slips(name: str, tmp_path: Path) -> None:
     for place in case.also:
         expected += expected_at(tmp_path / place.file, line_of(tmp_path / place.file, place), place.line, place)
     check_document(tmp_path / "main.yaml", expected, ())
+
+
+@pytest.mark.parametrize("folder", sorted((HERE / "valid").glob("*.csar")), ids=lambda p: p.stem)
+def test_valid_archive(folder: Path, tmp_path: Path) -> None:
+    """R-14.6-1, R-6.1-1: archives with and without a meta file are read as the folders that they were made of."""
+    archive = shutil.make_archive(str(tmp_path / folder.stem), "zip", folder)
+    path = Path(archive).rename(tmp_path / folder.name)
+    parts = [p for f in sorted(folder.rglob("*.yaml")) for p in expected_parts(f)]
+    assert parts
+    check_document(path, [], parts)
