@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from ordito.base.diagnostics import Diagnostics, Severity
-from ordito.model.rules import capabilities, networks, storage, weaving
+from ordito.model.imperative import Policy
+from ordito.model.rules import capabilities, networks, policies, storage, weaving
 from ordito.model.rules.topology import Topology
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
@@ -15,6 +16,7 @@ from ordito.syntax.expressions import Value
 NodeRule = Callable[[Topology, NodeTemplate], None]
 CapabilityRule = Callable[[Topology, NodeTemplate, Capability], None]
 RelationshipRule = Callable[[Topology, Relationship], None]
+PolicyRule = Callable[[Topology, Policy], None]
 TopologyRule = Callable[[Topology], None]
 Rule = TypeVar("Rule")
 
@@ -37,6 +39,10 @@ RELATIONSHIP_RULES: dict[str, tuple[RelationshipRule, ...]] = {
     "tosca.relationships.ConnectsTo": (capabilities.endpoint_has_a_port, capabilities.both_ends_agree_who_begins),
     "tosca.relationships.AttachesTo": (storage.location_is_not_the_root,),
     "tosca.relationships.network.BindsTo": (networks.ports_are_in_order, networks.one_port_is_the_default),
+}
+POLICY_RULES: dict[str, tuple[PolicyRule, ...]] = {
+    "tosca.policies.Placement": (policies.enough_containers_are_allowed,),
+    "tosca.policies.Scaling": (policies.scaling_has_bounds,),
 }
 TOPOLOGY_RULES: tuple[TopologyRule, ...] = (weaving.requirements_have_an_order,)
 
@@ -80,6 +86,9 @@ def check_rules(topology: Topology) -> None:
             if relationship.target in topology.nodes:
                 for rule in known.of_relationship(relationship):
                     rule(topology, relationship)
+    for policy in topology.policies.values():
+        for of_policy in _rules(POLICY_RULES, policy.kinds):
+            of_policy(topology, policy)
     for whole in TOPOLOGY_RULES:
         whole(topology)
 
@@ -99,7 +108,7 @@ def _check_node(topology: Topology, node: NodeTemplate, known: _Known, seen: set
 def check_rules_with_inputs(service: Service, inputs: Mapping[str, Value], diagnostics: Diagnostics) -> None:
     """Report what the values of the inputs make wrong in a service that was right without them."""
     found = Diagnostics()
-    check_rules(Topology(service.nodes, service.incoming, found, inputs=inputs))
+    check_rules(Topology(service.nodes, service.incoming, found, service.policies, inputs=inputs))
     diagnostics.extend(d for d in found if d.severity is Severity.ERROR)
 
 

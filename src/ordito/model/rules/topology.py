@@ -8,6 +8,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
+from ordito.model.imperative import Policy
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.written import Written, is_bundled
@@ -16,7 +17,7 @@ from ordito.syntax.expressions import Call, Value
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """What has properties: a node, a capability of one, or a relationship.
+    """What has properties: a node, a capability of one, a relationship, or a policy.
 
     Of one whose values hold errors nothing is known, and nothing is missing: those errors have been reported.
     """
@@ -69,12 +70,14 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """All nodes and relationships. ``written`` finds where the properties of one stand, ``inputs`` are the values of
-    the inputs, None as long as they are not known. ``seen`` is for rules that look at something once."""
+    """All nodes, relationships and policies. ``written`` finds where the properties of one stand, ``inputs``
+    are the values of the inputs, None as long as they are not known. ``seen`` is for rules that look at something
+    once."""
 
     nodes: MappingType[str, NodeTemplate]
     incoming: MappingType[str, tuple[Relationship, ...]]
     diagnostics: Diagnostics
+    policies: MappingType[str, Policy] = {}
     written: Written = msgspec.field(default_factory=Written)
     inputs: MappingType[str, Value] | None = None
     seen: set[tuple[str, str]] = msgspec.field(default_factory=set)
@@ -92,6 +95,10 @@ class Topology(msgspec.Struct, frozen=True):
         return self._owner(
             relationship.properties, relationship.definitions, frozenset(relationship.properties), relationship.span
         )
+
+    def policy(self, policy: Policy) -> Owner:
+        """A policy as an owner of properties."""
+        return self._owner(policy.properties, policy.definitions, frozenset(policy.properties), policy.span)
 
     def first_time(self, what: str, name: str) -> bool:
         """Whether this is asked for the first time."""
