@@ -112,7 +112,7 @@ class Running:
 
 
 def test_concat() -> None:
-    """R-4.3.1-1, R-4.3.1-2, R-4.3.1-3."""
+    """R-4.3.1-1, R-4.3.1-2, R-4.3.1-3: as evaluated."""
     run = Running()
     run.set("mysql_1", ip="1.2.3.4")
     url = call("concat", "http://", get_attribute("mysql", "ip"), ":", 80)
@@ -122,12 +122,12 @@ def test_concat() -> None:
 
 @pytest.mark.parametrize("part", [["a"], {"a": 1}, None])
 def test_concat_takes_texts_only(part: Value) -> None:
-    """R-4.3.1-4."""
+    """R-4.3.1-4: as evaluated."""
     assert "concat puts texts together" in Running().fails("mysql", call("concat", "a", part))
 
 
 def test_join() -> None:
-    """R-4.3.2-1 to R-4.3.2-4."""
+    """R-4.3.2-1 to R-4.3.2-4: as evaluated."""
     run = Running()
     assert run.at("mysql", call("join", ["prefix", 1111, "suffix"], "_")) == "prefix_1111_suffix"
     assert run.at("mysql", call("join", ["a", "b"])) == "ab"
@@ -137,7 +137,7 @@ def test_join() -> None:
 
 
 def test_token() -> None:
-    """R-4.3.3-1, R-4.3.3-2, R-4.3.3-4, AMBIG-5."""
+    """R-4.3.3-1, R-4.3.3-2, R-4.3.3-4, AMBIG-5: as evaluated."""
     run = Running()
     assert run.at("mysql", call("token", "10.0.0.1:80", ":", 1)) == "80"
     assert run.at("mysql", call("token", "a,b;c", ",;", 2)) == "c"
@@ -146,7 +146,7 @@ def test_token() -> None:
 
 
 def test_get_input() -> None:
-    """R-4.4.1-1, R-4.4.1-2, R-4.4.1-4, R-4.4.1-5."""
+    """R-4.4.1-1, R-4.4.1-2, R-4.4.1-4, R-4.4.1-5: as evaluated."""
     run = Running()
     assert run.at("mysql", call("get_input", "cpus")) == 4
     assert run.at("mysql", call("get_input", "ips", 1)) == "9.12.1.20"
@@ -158,14 +158,14 @@ def test_get_input() -> None:
 
 
 def test_the_index_of_an_instance() -> None:
-    """R-4.4.1-7, R-2.20-2."""
+    """R-4.4.1-7, R-2.20-2: as evaluated."""
     run = Running(counts={"mysql": 2})
     assert run.at("mysql", call("get_input", "ips", "INDEX"), 1) == "9.12.1.10"
     assert run.at("mysql", call("get_input", "ips", "INDEX"), 2) == "9.12.1.20"
 
 
 def test_get_property_of_nodes() -> None:
-    """R-4.4.2-1, R-4.4.2-2, R-4.4.2-5, R-4.4.2-7."""
+    """R-4.4.2-1, R-4.4.2-2, R-4.4.2-5, R-4.4.2-7: as evaluated."""
     run = Running()
     assert run.at("wordpress", get_property("mysql", "name")) == "db"
     assert run.at("wordpress", get_property("SELF", "title")) == "blog"
@@ -176,7 +176,7 @@ def test_get_property_of_nodes() -> None:
 
 
 def test_get_property_of_capabilities_and_through_requirements() -> None:
-    """R-4.4.2-3, R-4.4.2-4, AMBIG-7, AMBIG-8."""
+    """R-4.4.2-3, R-4.4.2-4, AMBIG-7, AMBIG-8: as evaluated."""
     run = Running()
     assert run.at("wordpress", get_property("mysql", "database_endpoint", "port")) == 3306
     assert run.at("wordpress", get_property("SELF", "database_endpoint", "port")) == 3306
@@ -187,7 +187,7 @@ def test_get_property_of_capabilities_and_through_requirements() -> None:
 
 
 def test_get_property_in_relationships() -> None:
-    """R-4.1-2, R-4.1-3, R-4.4.2-2."""
+    """R-4.1-2, R-4.1-3, R-4.4.2-2: as evaluated."""
     run = Running()
     key, ends = "wordpress.database_endpoint", ("wordpress_1", "mysql_1")
     assert run.link(key, get_property("SOURCE", "title"), *ends) == "blog"
@@ -244,7 +244,7 @@ def test_get_attribute() -> None:
 
 
 def test_an_attribute_written_in_the_template_is_only_initial() -> None:
-    """R-3.6.15-7."""
+    """R-3.6.15-7: as evaluated."""
     run = Running()
     run.set("mysql_1", greeting="new")
     assert run.at("mysql", get_attribute("SELF", "greeting")) == "new"
@@ -320,7 +320,7 @@ def test_a_node_without_instances_gives_nothing() -> None:
 
 
 def test_get_operation_output() -> None:
-    """R-4.6.1-1, R-4.6.1-6, R-4.6.1-7, R-4.6.1-8."""
+    """R-4.6.1-1, R-4.6.1-6, R-4.6.1-7, R-4.6.1-8: as evaluated."""
     run = Running()
     output = call("get_operation_output", "SELF", "Standard", "create", "port")
     assert isinstance(run.at("mysql", output), Nothing)
@@ -347,14 +347,14 @@ def test_get_operation_output() -> None:
     ],
 )
 def test_get_artifact(arguments: tuple[str | bool, ...], path: str, copy: bool | None) -> None:
-    """R-4.8.1-1, R-4.8.1-3 to R-4.8.1-5, R-4.8.1-8."""
+    """R-4.8.1-1, R-4.8.1-3 to R-4.8.1-5, R-4.8.1-8: as evaluated."""
     trace = Trace()
     assert Running().at("wordpress", call("get_artifact", "SELF", "wp.zip", *arguments), trace=trace) == path
     assert list(trace.copies) == ([] if copy is None else [Copy("files/wp.zip", path, copy)])
 
 
 def test_artifacts_of_every_entity() -> None:
-    """R-4.8.1-2."""
+    """R-4.8.1-2: as evaluated."""
     run = Running(service(node("t", artifacts=[script("t.sh")]), node("s", on("t"), artifacts=[script("s.sh")])))
     assert run.at("s", call("get_artifact", "t", "t.sh")) == "/pinned/t.sh"
     assert run.at("s", call("get_artifact", "HOST", "t.sh")) == "/pinned/t.sh"
@@ -364,7 +364,7 @@ def test_artifacts_of_every_entity() -> None:
 
 
 def test_values_that_depend_on_themselves_are_named() -> None:
-    """R-4.4.2-8."""
+    """R-4.4.2-8: as evaluated."""
     run = Running(
         service(
             node("a", properties={"x": get_property("b", "y")}),
@@ -383,7 +383,7 @@ def test_references_may_be_as_deep_as_they_like() -> None:
 
 
 def test_containers_are_evaluated_inside() -> None:
-    """R-4.3-2."""
+    """R-4.3-2: as evaluated."""
     run = Running()
     value: Value = {"a": [call("get_input", "cpus"), {"b": get_property("SELF", "name")}], "c": None}
     assert run.at("mysql", value) == {"a": [4, {"b": "db"}], "c": None}

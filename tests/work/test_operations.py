@@ -191,7 +191,7 @@ def test_nested_places_that_there_are_not() -> None:
 
 
 def test_the_last_write_wins() -> None:
-    """R-3.6.15-6."""
+    """R-3.6.15-6: what is written last is what is read."""
     every = [operation(n, outputs={"o": ("SELF", "text")}) for n in ("create", "configure")]
     world = World(service(node("a", declares=[definition("text")], operations=every)))
     world.run(answers=gives({"create": {"o": "first"}, "configure": {"o": "second"}}))

@@ -34,6 +34,7 @@ from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirem
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
+from ordito.model.unused_types import check_unused_types
 from ordito.model.workflows import Workflows
 from ordito.source.package import Package
 from ordito.syntax import entities
@@ -93,6 +94,7 @@ def _resolve_topology(
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references, mappings)
+    check_unused_types(types, units, {n.type for n in templates.nodes.values()}, references)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
