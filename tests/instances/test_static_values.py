@@ -115,7 +115,7 @@ def test_what_does_not_fit(
 LINKED = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
-  my.Node: { properties: { text: { type: string }, any: { type: list, entry_schema: LIST, default: [] } } }
+  my.Node: { derived_from: tosca.nodes.Root, properties: { text: { type: string } } }
 topology_template:
   node_templates:
 """
@@ -127,7 +127,7 @@ NODE = "    n{}: {{ type: my.Node, properties: {{ text: {} }} }}"
 def linked(folder: Path, lines: list[str]) -> list[str]:
     """What is found in a template whose nodes are these."""
     path = folder / "service.yaml"
-    path.write_text(LINKED.replace("LIST", "string") + "\n".join(lines), encoding="utf-8")
+    path.write_text(LINKED + "\n".join(lines), encoding="utf-8")
     diagnostics = Diagnostics()
     package = open_package(str(path), diagnostics)
     assert package is not None

@@ -17,6 +17,9 @@ from ordito.syntax.expressions import Call, Value
 MOST_STEPS = 100
 """How many values may refer to each other one after the other; what lies further is taken as unknown."""
 
+MOST_TEXT = 1_000_000
+"""How long a text may become: one that is put together of itself doubles with each step."""
+
 
 class Unknown(msgspec.Struct, frozen=True):
     """A value that is not known yet, or never will be: ``reason`` says why. ``input`` names the input that is
@@ -32,13 +35,21 @@ class Facts:
     def __init__(self, nodes: MappingType[str, NodeTemplate], inputs: MappingType[str, Value]) -> None:
         self._nodes = nodes
         self._inputs = inputs
+        self._known: dict[tuple[str, int], tuple[Call, Value]] = {}
+        """What calls came to, by node and call: many ways may lead to one."""
 
     def of(self, value: Value, node: NodeTemplate, steps: int = 0) -> Value | Unknown:
         """What a value that stands in a node comes to."""
         if isinstance(value, Call):
             if steps > MOST_STEPS:
                 return Unknown("it depends on too many other values")
-            return self._call(value, node, steps + 1)
+            known = self._known.get((node.name, id(value)))
+            if known is not None:
+                return known[1]
+            fact = self._call(value, node, steps + 1)
+            if not isinstance(fact, Unknown):
+                self._known[node.name, id(value)] = (value, fact)
+            return fact
         if isinstance(value, list):
             return self._list(value, node, steps)
         if isinstance(value, dict):
@@ -64,10 +75,10 @@ class Facts:
         if isinstance(arguments, Unknown):
             return arguments
         if call.function == "concat":
-            return "".join(_text(a) for a in arguments)
+            return _joined("", arguments)
         if call.function == "join" and isinstance(arguments[0], list):
             delimiter = _text(arguments[1]) if len(arguments) > 1 else ""
-            return delimiter.join(_text(a) for a in arguments[0])
+            return _joined(delimiter, arguments[0])
         if call.function == "token":
             return _token(arguments)
         return Unknown(f"{call.function} is known at run time only")
@@ -135,6 +146,13 @@ def _part(value: Value, path: tuple[Value, ...]) -> Value | Unknown:
         else:
             return Unknown(f'it has no part "{step}"')
     return value
+
+
+def _joined(delimiter: str, parts: list[Value]) -> str | Unknown:
+    texts = [_text(p) for p in parts]
+    if sum(map(len, texts)) + len(delimiter) * len(texts) > MOST_TEXT:
+        return Unknown(f"it becomes longer than {MOST_TEXT:,} characters")
+    return delimiter.join(texts)
 
 
 def _text(value: Value) -> str:
