@@ -35,6 +35,18 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "ordito"
 ROOMS = ("source", "syntax", "model")
 REPORTS = {"error", "warning", "note", "unknown"}
+HELPERS = {
+    "wrong_kind",
+    "wrong",
+    "report",
+    "_report",
+    "missing",
+    "_report_later",
+    "_report_duplicate",
+    "_report_unknown",
+}
+"""Functions through which many places report."""
+MOST_FRAMES = 8
 SUITES = [
     "tests/source",
     "tests/syntax",
@@ -82,7 +94,7 @@ def checks() -> list[Check]:
     """All checks of the reading rooms."""
     found: list[Check] = []
     for room in ROOMS:
-        for path in sorted((SOURCES / room).glob("*.py")):
+        for path in sorted((SOURCES / room).rglob("*.py")):
             file = path.relative_to(ROOT).as_posix()
             finder = _Finder(file)
             finder.visit(ast.parse(path.read_text(encoding="utf-8")))
@@ -109,9 +121,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Expr(self, node: ast.Expr) -> None:
         call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in REPORTS:
-            receiver = ast.unparse(call.func.value)
-            if receiver.endswith("diagnostics"):
+        if isinstance(call, ast.Call):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+            if name in REPORTS | HELPERS:
                 self._add(node, call)
 
     def visit_Raise(self, node: ast.Raise) -> None:
@@ -197,12 +209,13 @@ class Recorder:
     def _noting(self, report: Callable[..., None]) -> Callable[..., None]:
         def noted(*arguments: Any, **named: Any) -> None:
             frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
-            while frame is not None and frame.f_code.co_filename.endswith("base/diagnostics.py"):
-                frame = frame.f_back
-            if frame is not None:
+            frames = 0
+            while frame is not None and frames < MOST_FRAMES:
+                frames += 1
                 names = self.reach.setdefault((frame.f_code.co_filename, frame.f_lineno), [])
                 if not names or names[-1] != self.running:
                     names.append(self.running)
+                frame = frame.f_back
             report(*arguments, **named)
 
         return noted

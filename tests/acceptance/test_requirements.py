@@ -334,8 +334,8 @@ topology_template:
 
 
 def test_operations_are_planned_where_they_belong(tmp_path: Path) -> None:
-    """R-3.6.16-6, R-3.6.16-oh2, R-5.8.4-7, R-5.9.3-3: each of the five places; a Compute with a script is made by it,
-    and one without needs none."""
+    """R-3.6.16-6, R-3.6.16-oh2, R-5.8.4-7, R-5.9.3-3, R-2.1-3, R-2.4-2: each of the five places; a Compute
+    with a script is made by it, and one without needs none."""
     write(tmp_path, HOSTS, dump_sh=DUMP)
     steps = planned(tmp_path)
     places = {step: steps[step].get("runs_on", "") for step in steps}

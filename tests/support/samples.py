@@ -104,7 +104,7 @@ def read_sample(path: Path) -> Sample:
 def numbers_at_start(text: str) -> tuple[str, ...]:
     """The R-numbers that a text begins with, up to its first colon; ``R-2.4-1 to R-2.4-3`` are three, and
     ``R-2.4-1, -2`` two."""
-    head = " ".join(text.partition(":")[0].split())
+    head = " ".join(text.partition(":")[0].split()).rstrip(".")
     found: list[str] = []
     for piece in re.split(r", | and ", head if head.startswith("R-") else ""):
         if match := _RANGE.fullmatch(piece):

@@ -334,7 +334,7 @@ def test_copies_of_artifacts() -> None:
 
 
 def test_names_that_no_shell_takes_are_there_twice() -> None:
-    """R-4.2-6: exactly its own name, and one that a shell can read."""
+    """R-4.2-6, R-2.15-1: exactly its own name, and one that a shell can read."""
     run = Prepare(node("a", operations=[operation("create", inputs={"db-port": 1})])).deploy()
     env = run.env("a_1.Standard.create")
     assert env["db-port"] == env["db_port"] == "1"
