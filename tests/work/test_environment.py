@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 
 import pytest
+from msgspec.structs import replace
 
+from ordito.model.definitions import primitive_types
 from ordito.model.operation import Operation
+from ordito.model.schema import Constraint, Schema
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.environment import MOST_VARIABLES
@@ -422,3 +425,30 @@ def test_maps_round_trip() -> None:
     value: Value = {"a": [1, "x"], "b": {"c": True}}
     run = Prepare(node("n", operations=[operation("create", inputs={"v": value})])).deploy()
     assert json.loads(run.env("n_1.Standard.create")["v"]) == value
+
+
+def test_ids_of_a_type_are_separated_by_commas() -> None:
+    """R-4.7.1-2, R-4.7.1-3: as those in TARGETS are."""
+    ask = call("get_nodes_of_type", "my.Base")
+    create = operation("create", inputs={"ALL": ask, "LIST": call("join", ask, "+")})
+    run = Prepare(
+        node("a", kinds=("my.Base", "tosca.nodes.Root"), count=2),
+        node("b", "a", kinds=("my.Derived", "my.Base", "tosca.nodes.Root"), operations=[create]),
+    ).deploy()
+    env = run.env("b_1.Standard.create")
+    assert env["ALL"] == env["b_1_ALL"] == "a_1,a_2,b_1"
+    assert env["LIST"] == "a_1+a_2+b_1"
+
+
+@pytest.mark.parametrize(("address", "problem"), [("x", '"x1" is no integer'), ("7", "it must be less than 50")])
+def test_an_input_that_does_not_fit_refuses_the_start(address: str, problem: str) -> None:
+    """R-3.6.11-2: what is known when the operation runs is held to what its input is declared to be."""
+    schema = Schema("integer", constraints=(Constraint("less_than", 50),))
+    start = operation("start", inputs={"n": get_attribute("SELF", "ip_address")})
+    start = replace(start, inputs={"n": replace(start.inputs["n"], schema=schema)})
+    create = operation("create", outputs={"ip": ("SELF", "ip_address")})
+    given = service(node("a", declares=[definition("ip_address")], operations=[create, start]))
+    run = Prepare(given=replace(given, data_types=primitive_types())).deploy(ip=address)
+    prepared = run.prepared["a_1.Standard.start"]
+    assert prepared.invocation is None
+    assert problem in prepared.refusal
