@@ -48,7 +48,8 @@ class Diagnostics:
     """The findings of one run, collected so that all of them are reported together.
 
     A finding is kept once, however many readers of one place come upon it (a type and all its templates, say).
-    ``errors`` counts the errors reported so far, repeated ones included: whoever reads something sees by it whether
+    What is found in lines that were guessed after a fault is not kept. ``errors`` counts the errors reported so far,
+    those included that are not kept, or were before: whoever reads something sees by it whether
     that went well.
     """
 
@@ -94,6 +95,8 @@ class Diagnostics:
     def _add(self, found: Diagnostic) -> None:
         self.errors += found.severity is Severity.ERROR
         at = found.span
+        if at is not None and at.line in at.source.guessed:
+            return
         place = (at.source.name, at.line, at.column) if at is not None else None
         known = (found.severity, found.code, found.message, place)
         if known not in self._seen:

@@ -17,6 +17,8 @@ class SourceText:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.guessed: frozenset[int] = frozenset()
+        """The lines in which something was guessed after a fault: what is found in them may only follow from that."""
 
     @cached_property
     def lines(self) -> list[str]:

@@ -15,15 +15,17 @@ from yaml._yaml import CParser
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
+from ordito.source.mended import Mended
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.repair import find_repair
-from ordito.source.yaml_errors import report_character, report_syntax
+from ordito.source.yaml_errors import report_character
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_DEPTH = 100
 """How deep containers may be nested, aliases followed; what reads the tree may recurse."""
 MOST_ALIASED_NODES = 1_000_000
 MOST_REPAIRS = 10
+MOST_REREAD = 32 * 1024 * 1024
+"""How many characters are read again and again to find all faults of a text that is no YAML."""
 MERGE = "<<"
 
 
@@ -169,23 +171,20 @@ def _too_deep(span: Span) -> _Refused:
 
 def _build(source: SourceText, diagnostics: Diagnostics) -> Node | None:
     """The tree of a text. What was never closed is reported, and closed where it probably should have been."""
-    lines: list[str] | None = None
+    mended: Mended | None = None
     text = source.text
-    reached = (-1, -1)
-    for attempt in range(MOST_REPAIRS):
+    for _ in range(max(1, min(MOST_REPAIRS, MOST_REREAD // max(len(text), 1)))):
         parser = CParser(text)
         try:
-            return _build_tree(parser.get_event, source, diagnostics)
+            root = _build_tree(parser.get_event, source, diagnostics)
+            if mended is not None and root is not None:
+                mended.finish(root)
+            return root
         except yaml.MarkedYAMLError as error:
-            lines = text.splitlines(keepends=True) if lines is None else lines
-            repair = find_repair(lines, error)
-            if attempt == 0 or repair is not None:
-                report_syntax(error, source, repair, diagnostics)
-            if repair is None or (repair.line, repair.column) <= reached:
+            mended = Mended(source, diagnostics) if mended is None else mended
+            if not mended.mend(error):
                 return None
-            reached = repair.line, repair.column
-            lines = repair.apply(lines)
-            text = "".join(lines)
+            text = mended.text
         finally:
             parser.dispose()
     return None

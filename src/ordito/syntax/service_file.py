@@ -22,7 +22,10 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
     dialect = TOSCA_1_3
     version = root.values.get(VERSION)
     if isinstance(version, Scalar) and not is_null(version):
-        if version.text not in DIALECTS:
+        if version.text in DIALECTS:
+            dialect = DIALECTS[version.text]
+            _check_order(root, diagnostics)
+        elif version.line not in version.source.guessed:
             diagnostics.error(
                 "unknown-version",
                 f'"{version.text}" is no version of TOSCA that is read here',
@@ -30,8 +33,6 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
                 hint=_meant_version(version.text),
             )
             return None
-        dialect = DIALECTS[version.text]
-        _check_order(root, diagnostics)
     return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
 
 
