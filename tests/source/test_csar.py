@@ -293,3 +293,55 @@ def test_paths_that_leave_the_archive(tmp_path: Path, file: str, old: str, new: 
     for path in (archive, laid_out(archive)):
         found = read(path)
         assert [(severity, found_code) for severity, found_code, _, _ in found] == [("error", code)]
+
+
+ABSTRACT = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ types.yaml ]
+topology_template:
+  node_templates:
+    db:
+      type: my.Database
+      directives: [ substitute ]
+"""
+DATABASE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ types.yaml ]
+topology_template:
+  substitution_mappings:
+    node_type: my.Database
+  node_templates:
+    engine:
+      type: tosca.nodes.Root
+"""
+PLAIN = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    alone: { type: tosca.nodes.Root }
+"""
+DATABASE_TYPES = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  my.Database: { derived_from: tosca.nodes.Root }
+"""
+
+
+def test_other_definitions_substitute(tmp_path: Path) -> None:
+    """R-6.2-9, R-6.2-10: what is listed stands for nodes and is deployed by nothing else; what cannot is ignored."""
+    files = {"main.yaml": ABSTRACT, "types.yaml": DATABASE_TYPES, "db.yaml": DATABASE, "plain.yaml": PLAIN}
+    archive = with_meta(tmp_path / "x.csar", "main.yaml", "Other-Definitions: db.yaml plain.yaml\n", files)
+    assert [found[:3] for found in read(archive)] == [("note", "ignored-topology", ":/plain.yaml:2:1")]
+    service = read_service(str(archive), Diagnostics()).service
+    assert list(service.nodes) == ["db/engine"]
+    assert "db.yaml" in service.files
+    alone = with_meta(tmp_path / "y.csar", "main.yaml", files=files)
+    assert [code for _, code, _, _ in read(alone)] == ["substituted-later"]
+
+
+def test_no_other_definitions_without_a_meta_file(tmp_path: Path) -> None:
+    """R-6.3-4: without TOSCA.meta nothing says which files substitute."""
+    metadata = "metadata: { template_name: x, template_version: 1 }\n"
+    main = ABSTRACT.replace("imports:", f"{metadata}imports:").replace("types.yaml", "d/types.yaml")
+    files = {"main.yaml": main, "d/types.yaml": DATABASE_TYPES, "d/db.yaml": DATABASE}
+    assert "substituted-later" in [code for _, code, _, _ in read(packed(tmp_path / "x.csar", files))]

@@ -7,7 +7,7 @@ import msgspec
 from ordito.app.chosen import chosen_service
 from ordito.app.collector import paused_collector
 from ordito.app.plain_data import plain_data
-from ordito.app.services import check_files, read_service
+from ordito.app.services import check_files, network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.model.service import Relationship, Service
 
@@ -19,12 +19,14 @@ DEFINITIONS = frozenset({"definitions", "attribute_definitions"})
 
 class CompileRequest(msgspec.Struct, frozen=True):
     """Which service (see ``chosen_service``); whether to say where everything stands (``positions``), and whether to
-    leave out what types say about properties and attributes (``values_only``)."""
+    leave out what types say about properties and attributes (``values_only``); and whether what the service names by
+    URLs is fetched."""
 
     service: str = ""
     directory: str = "."
     positions: bool = False
     values_only: bool = False
+    fetch: bool = False
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -39,7 +41,7 @@ def compile_service(request: CompileRequest) -> Compiled:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        read = read_service(chosen.path, diagnostics)
+        read = read_service(chosen.path, diagnostics, network(request.fetch))
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
     return Compiled(data, tuple(diagnostics.sorted()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.services import network
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, suggestion
 from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView, read_types
 from ordito.model.types import Types
@@ -16,11 +17,13 @@ BUNDLED = f"{PROFILE_SCHEME}ordito/profile.yaml"
 
 class ExplainRequest(msgspec.Struct, frozen=True):
     """``words`` are the name of a type of any kind (or only of ``kind``), possibly followed by the names of parts,
-    joined by dots. ``service`` is the one whose types are known besides those of the program."""
+    joined by dots. ``service`` is the one whose types are known besides those of the program; it may ``fetch`` what it
+    names by URLs."""
 
     words: str
     service: str = ""
     kind: str = ""
+    fetch: bool = False
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -35,11 +38,11 @@ class Explained(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def types_of(service: str, diagnostics: Diagnostics) -> Types:
-    """The types of a service, or without one those that come with the program. Raises ``InvalidDocument`` where the
-    service cannot be read at all."""
+def types_of(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> Types:
+    """The types of a service, which may ``fetch`` what it names by URLs, or without one those that come with the
+    program. Raises ``InvalidDocument`` where the service cannot be read at all."""
     if service:
-        package = open_package(service, diagnostics)
+        package = open_package(service, diagnostics, network(fetch))
     else:
         package = Package(Folder(PROFILES), BUNDLED, "types", "")
     types = read_types(package, diagnostics) if package is not None else None
@@ -51,7 +54,7 @@ def types_of(service: str, diagnostics: Diagnostics) -> Types:
 def explain(request: ExplainRequest) -> Explained:
     """Find what the words mean. Raises ``InvalidDocument``, and ``Refused`` where they mean nothing."""
     diagnostics = Diagnostics()
-    catalogue = Catalogue(types_of(request.service, diagnostics))
+    catalogue = Catalogue(types_of(request.service, diagnostics, fetch=request.fetch))
     kinds = (request.kind,) if request.kind else ASKED
     readings = [
         (view, path) for kind in kinds if (found := _find(catalogue, kind, request.words)) for view, path in [found]

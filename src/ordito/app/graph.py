@@ -9,17 +9,19 @@ import msgspec
 
 from ordito.app.chosen import chosen_service
 from ordito.app.collector import paused_collector
-from ordito.app.services import read_service
+from ordito.app.services import network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.model.service import Service
 
 
 class GraphRequest(msgspec.Struct, frozen=True):
-    """Which service (see ``chosen_service``), and how many nodes to show at most, 0 for all."""
+    """Which service (see ``chosen_service``), how many nodes to show at most, 0 for all, and whether what the
+    service names by URLs is fetched."""
 
     service: str = ""
     directory: str = "."
     limit: int = 0
+    fetch: bool = False
 
 
 class GraphNode(msgspec.Struct, frozen=True):
@@ -62,7 +64,7 @@ def graph(request: GraphRequest) -> Drawn:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        service = read_service(chosen.path, diagnostics).service
+        service = read_service(chosen.path, diagnostics, network(request.fetch)).service
     return Drawn(graph_of(service, request.limit), tuple(diagnostics.sorted()))
 
 

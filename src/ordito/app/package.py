@@ -12,7 +12,15 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.services import ReadService, artifact_files, check_files, definition_files, read_package, read_service
+from ordito.app.services import (
+    ReadService,
+    artifact_files,
+    check_files,
+    definition_files,
+    network,
+    read_package,
+    read_service,
+)
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
 from ordito.ensemble.layout import MANIFEST, Layout
@@ -55,9 +63,9 @@ def package(request: PackageRequest) -> Packaged:
 
     Raises ``InvalidDocument`` with all that is wrong with the service, ``Refused``, and ``OSError``.
     """
-    network = Network.ALLOWED if request.fetch else Network.REFUSED
+    allowed = network(request.fetch)
     diagnostics = Diagnostics()
-    read = read_service(request.service, diagnostics, network)
+    read = read_service(request.service, diagnostics, allowed)
     packed = read.package
     if packed.is_archive:
         raise Refused("packed", f"{request.service} is an archive already", "name a folder, or a definitions file")
@@ -70,14 +78,14 @@ def package(request: PackageRequest) -> Packaged:
     files = [file for file in files if file != META]
     meta = _meta(request, read, named)
     try:
-        digest, found = _written(packed, files, meta, out, network)
+        digest, found = _written(packed, files, meta, out, allowed)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {out}: {error.strerror or error}") from error
     return Packaged(str(out), digest, packed.main, (META, *sorted(files)), tuple(found))
 
 
 def _written(
-    packed: Package, files: list[str], meta: bytes, out: Path, network: Network
+    packed: Package, files: list[str], meta: bytes, out: Path, allowed: Network
 ) -> tuple[str, list[Diagnostic]]:
     """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
     handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=".csar", dir=out.parent)
@@ -89,7 +97,7 @@ def _written(
             os.fsync(stream.fileno())
             stream.seek(0)
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found = _checked(name, str(out), network)
+        found = _checked(name, str(out), allowed)
         fresh.chmod(0o666 & ~_umask())
         fresh.replace(out)
     finally:
@@ -177,10 +185,10 @@ def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes
     return meta_text(packed.main, [other for other in others if other in named and other != packed.main], author)
 
 
-def _checked(path: str, shown: str, network: Network) -> list[Diagnostic]:
+def _checked(path: str, shown: str, allowed: Network) -> list[Diagnostic]:
     """Read what was packed. Raises ``InvalidDocument`` where it is not valid."""
     diagnostics = Diagnostics()
-    opened = open_package(path, diagnostics, network, shown=shown)
+    opened = open_package(path, diagnostics, allowed, shown=shown)
     if opened is None:
         raise InvalidDocument(diagnostics.sorted())
     check_files(read_package(opened, diagnostics), diagnostics, required=True)

@@ -15,7 +15,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.services import ReadService, artifact_files, check_files, definition_files, read_service
+from ordito.app.services import ReadService, artifact_files, check_files, definition_files, network, read_service
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
@@ -101,7 +101,7 @@ def propose_deploy(
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
         path = _service_path(place, service, user)
-        read = read_service(path, diagnostics, Network.ALLOWED if fetch else Network.REFUSED)
+        read = read_service(path, diagnostics, network(fetch))
         check_files(read, diagnostics, required=True)
         check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)

@@ -19,6 +19,11 @@ MISSING_FILE = "missing-artifact"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
 
 
+def network(fetch: bool) -> Network:
+    """Whether what a service names by URLs is fetched, as a command says."""
+    return Network.ALLOWED if fetch else Network.REFUSED
+
+
 class ReadService(msgspec.Struct, frozen=True):
     """A service that was read without errors."""
 
@@ -26,10 +31,10 @@ class ReadService(msgspec.Struct, frozen=True):
     service: Service
 
 
-def read_service(path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED) -> ReadService:
-    """Read and resolve the service at a path; ``network`` says whether what it names by URLs is fetched. Raises
+def read_service(path: str, diagnostics: Diagnostics, allowed: Network = Network.REFUSED) -> ReadService:
+    """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched. Raises
     ``InvalidDocument`` with all that is wrong with it."""
-    package = open_package(path, diagnostics, network)
+    package = open_package(path, diagnostics, allowed)
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
     return read_package(package, diagnostics)

@@ -10,13 +10,13 @@ from ordito.app.chosen import chosen_service
 from ordito.app.collector import paused_collector
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import read_given
-from ordito.app.services import check_files, read_service
+from ordito.app.services import check_files, network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.source.nodes import Node
-from ordito.source.package import Network
+from ordito.source.package import About
 
 MISSING_INPUT = "missing-input"
 
@@ -34,7 +34,7 @@ class ValidateRequest(msgspec.Struct, frozen=True):
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
-    """A service without errors; ``diagnostics`` are warnings and notes."""
+    """A service without errors; ``diagnostics`` are warnings and notes. ``about`` is what a CSAR says of itself."""
 
     name: str
     nodes: int
@@ -42,6 +42,7 @@ class ValidateResult(msgspec.Struct, frozen=True):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    about: About | None = None
 
 
 def validate(request: ValidateRequest) -> ValidateResult:
@@ -49,7 +50,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        read = read_service(chosen.path, diagnostics, Network.ALLOWED if request.fetch else Network.REFUSED)
+        read = read_service(chosen.path, diagnostics, network(request.fetch))
         service = read.service
         check_files(read, diagnostics, required=False)
         _check_inputs(service, chosen.inputs, request.inputs, diagnostics)
@@ -65,6 +66,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         tuple(service.inputs),
         tuple(service.outputs),
         tuple(found),
+        read.package.about,
     )
 
 

@@ -43,6 +43,8 @@ class Units:
         self.names.add_normative(self._units_from(0))
         loaded = len(self._loaded)
         self.entry = self._follow(self._package.main)
+        for other in self._package.others:
+            self._follow(other)
         for unit in self._units_from(loaded):
             self.names.add(unit)
         non_normative = self._follow(NON_NORMATIVE)
@@ -175,6 +177,14 @@ class Units:
                 continue
             topology = unit.content.topology_template
             if topology is not None and topology.substitution_mappings is None:
+                if unit.file in self._package.others:
+                    self._diagnostics.note(
+                        "ignored-topology",
+                        "this topology cannot substitute anything, so it is ignored",
+                        unit.content.at.key("topology_template").span,
+                        hint="give it substitution_mappings, or leave the file out of Other-Definitions",
+                    )
+                    continue
                 self._diagnostics.warning(
                     "ignored-topology",
                     "the topology of an imported file is no part of the service",

@@ -22,11 +22,12 @@ class MadeSchema(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def json_schema(service: str) -> MadeSchema:
-    """The schema of templates that use the types of a service, or with "" those of the program alone. A service with
-    errors still gives one, of what can be read of it; raises ``InvalidDocument`` where nothing can."""
+def json_schema(service: str, *, fetch: bool = False) -> MadeSchema:
+    """The schema of templates that use the types of a service, or with "" those of the program alone. It may ``fetch``
+    what it names by URLs. A service with errors still gives one, of what can be read of it; raises ``InvalidDocument``
+    where nothing can."""
     diagnostics = Diagnostics()
-    types = types_of(service, diagnostics)
+    types = types_of(service, diagnostics, fetch=fetch)
     return MadeSchema(schema_of_types(types), tuple(diagnostics.sorted()))
 
 

@@ -6,6 +6,7 @@ import click
 
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import fetch_option
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
 from ordito.cli.verb import verb
@@ -22,13 +23,17 @@ docs/compiled.md."""
 @click.option("--positions", is_flag=True, help="Say where everything stands, as file:line:column.")
 @click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
 @out_option
-def command(session: Session, service: str | None, out: str, *, positions: bool, values_only: bool) -> ExitCode:
+@fetch_option
+def command(
+    session: Session, service: str | None, out: str, *, positions: bool, values_only: bool, fetch: bool
+) -> ExitCode:
     """Compile a service."""
     import msgspec
 
     from ordito.app.compile import CompileRequest, compile_service
 
-    compiled = compile_service(CompileRequest(service or "", session.settings.directory, positions, values_only))
+    request = CompileRequest(service or "", session.settings.directory, positions, values_only, fetch)
+    compiled = compile_service(request)
     session.diagnostics(compiled.diagnostics)
     if session.stream is not None:
         session.stream.say("result", {"result": compiled.data})

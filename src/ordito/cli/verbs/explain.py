@@ -13,11 +13,13 @@ from ordito.base.diagnostics import Severity
 from ordito.base.suggest import nearest
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
+    from ordito.app.explain import ExplainRequest
     from ordito.cli.pages import Page
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
@@ -32,28 +34,30 @@ included, and where each part is declared and refined. Names of parts follow the
 @click.argument("word")
 @click.option("-s", "--service", metavar="SERVICE", default="", help="Know the types of this service too.")
 @click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
-def command(session: Session, word: str, service: str, kind: str | None) -> ExitCode:
+@fetch_option
+def command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
     """Explain a word."""
+    from ordito.app.explain import ExplainRequest
     from ordito.cli.pages import read_page
 
     page = read_page(word) if not service and kind is None else None
     if page is not None:
         session.result(_data(page), lambda channel: _text(page, channel))
         return ExitCode.DONE
-    return _explain_type(session, word, service, kind or "")
+    return _explain_type(session, ExplainRequest(word, service, kind or "", fetch))
 
 
-def _explain_type(session: Session, word: str, service: str, kind: str) -> ExitCode:
-    from ordito.app.explain import ExplainRequest, explain
+def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
+    from ordito.app.explain import explain
     from ordito.cli.type_view import explained_data, write_explained
 
     try:
-        found = explain(ExplainRequest(word, service, kind))
+        found = explain(request)
     except Refused as refusal:
-        raise _with_codes(refusal, word) from None
+        raise _with_codes(refusal, request.words) from None
     errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
     if errors:
-        session.note(f"{service} is not valid ({plural(errors, 'error')}); this is what can be read of it")
+        session.note(f"{request.service} is not valid ({plural(errors, 'error')}); this is what can be read of it")
     session.result(explained_data(found), lambda channel: write_explained(found, channel))
     return ExitCode.DONE
 

@@ -9,6 +9,7 @@ import click
 from ordito.base.diagnostics import Severity
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
@@ -23,11 +24,12 @@ the first line of a template, as in: # yaml-language-server: $schema=tosca.schem
 @verb("schema", HELP, formats=(Format.TEXT, Format.JSON))
 @click.argument("service", required=False)
 @out_option
-def command(session: Session, service: str | None, out: str) -> ExitCode:
+@fetch_option
+def command(session: Session, service: str | None, out: str, *, fetch: bool) -> ExitCode:
     """Make a schema."""
     from ordito.app.json_schema.service import json_schema
 
-    made = json_schema(service or "")
+    made = json_schema(service or "", fetch=fetch)
     errors = sum(d.severity is Severity.ERROR for d in made.diagnostics)
     if errors:
         session.note(f"{service} is not valid ({plural(errors, 'error')}); the schema holds what can be read of it")

@@ -101,7 +101,7 @@ def _invalid(checked: _Checked) -> dict[str, object]:
 
 
 def _data(result: ValidateResult) -> dict[str, object]:
-    return {
+    data: dict[str, object] = {
         "valid": True,
         "service": result.name,
         "nodes": result.nodes,
@@ -110,6 +110,15 @@ def _data(result: ValidateResult) -> dict[str, object]:
         "outputs": list(result.outputs),
         "diagnostics": as_json(result.diagnostics),
     }
+    if result.about is not None:
+        about = result.about
+        data["archive"] = {
+            "author": about.author,
+            "version": about.version,
+            "meta": dict(about.block),
+            "further": [dict(block) for block in about.further],
+        }
+    return data
 
 
 def _text(result: ValidateResult, channel: Channel) -> None:
