@@ -32,7 +32,7 @@ def topology_outputs(evaluator: Evaluator, counts: Mapping[str, int]) -> tuple[d
 
 
 def _output(evaluator: Evaluator, output: Output, counts: Mapping[str, int]) -> Data:
-    as_list = output.schema is not None and output.schema.type == "list"
+    as_list = output.schema is not None and output.schema.type == "list" and not output.inferred
     return _value(evaluator, output.value, counts, as_list=as_list)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from ordito.base.diagnostics import Diagnostics
@@ -231,12 +232,23 @@ def _key(value: Any, base: str) -> Any:
 
 
 def _compare(a: Any, b: Any, base: str) -> int:
+    if base in COSTLY:
+        return _compare_texts(a, b, base)
+    if a != a or b != b:  # noqa: PLR0124  (only what is not a number differs from itself)
+        raise Incomparable("cannot be compared: it is not a number")
+    return int(a > b) - int(a < b)
+
+
+@lru_cache(maxsize=10_000)
+def _compare_texts(a: str, b: str, base: str) -> int:
     if base == "version":
         return Version.parse(a).order(Version.parse(b))
     left, right = _key(a, base), _key(b, base)
-    if left != left or right != right:  # noqa: PLR0124  (only what is not a number differs from itself)
-        raise Incomparable("cannot be compared: it is not a number")
     return int(left > right) - int(left < right)
+
+
+COSTLY = frozenset({"version", "timestamp", *UNITS})
+"""The types whose values are texts that must be taken apart before they can be compared."""
 
 
 def equal(a: Any, b: Any, base: str) -> bool:

@@ -55,7 +55,9 @@ class References:
         self._faults = CallFaults(diagnostics)
         self._named: dict[int, Call] = {}
         self._reach = Reach(topology, types, nodes, relationship_templates, self._faults)
-        self.cycles = Cycles(Reach(topology, types, nodes, relationship_templates, NoFaults()), diagnostics)
+        self.silent = Reach(topology, types, nodes, relationship_templates, NoFaults())
+        """Follows calls without a word."""
+        self.cycles = Cycles(self.silent, diagnostics)
 
     def check_all(self, found: Iterable[Call], place: Place) -> None:
         """Check calls; the fault of one is reported once, however many templates share it."""

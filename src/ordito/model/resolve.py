@@ -17,6 +17,7 @@ from ordito.model.groups import Groups
 from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
 from ordito.model.mappings import AttributeMappings
+from ordito.model.output_types import OutputTypes
 from ordito.model.places import Place
 from ordito.model.policies import Policies
 from ordito.model.references import References
@@ -95,6 +96,7 @@ def _resolve_topology(
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references, mappings)
     check_unused_types(types, units, {n.type for n in templates.nodes.values()}, references)
+    OutputTypes(references.silent, inputs, types.data).complete(outputs)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
@@ -150,7 +152,7 @@ def _inputs(
 
 
 def _outputs(topology: TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics) -> dict[str, Output]:
-    found = {}
+    found: dict[str, Output] = {}
     for name, item in (topology.outputs or {}).items():
         schema = types.definitions.schema(item, entry) if item.type is not None else None
         if item.type is None and types.definitions.is_misspelt(item):

@@ -126,7 +126,7 @@ class NodeTemplate(msgspec.Struct, frozen=True):
 
 
 class Output(msgspec.Struct, frozen=True):
-    """An output of the topology (§3.6.14)."""
+    """An output of the topology (§3.6.14). Where its type is not declared but that of its value, it is ``inferred``."""
 
     name: str
     value: Value
@@ -134,6 +134,7 @@ class Output(msgspec.Struct, frozen=True):
     description: str = ""
     metadata: Mapping[str, str] = {}
     span: Span | None = None
+    inferred: bool = False
 
 
 class Service(msgspec.Struct, frozen=True):
