@@ -390,6 +390,7 @@ def test_containers_are_evaluated_inside() -> None:
 
 
 def test_nothing_and_null_differ() -> None:
+    """R-3.6.12-3: an attribute that has no value yet is a clear answer to whoever needs it, not null."""
     run = Running()
     assert run.at("mysql", None) is None
     found = run.at("mysql", call("concat", "a", get_attribute("SELF", "unset")))

@@ -37,6 +37,8 @@ topology_template:
     version: { type: version, required: false }
     fixed: { type: string, value: always }
     needed: { type: string }
+    old: { type: string, required: false, status: deprecated }
+    event: { type: json, required: false, external-schema: '{ "type": "array" }' }
   node_templates:
     app: { type: my.App, properties: { number: { get_input: number }, size: { get_input: number } } }
 """
@@ -136,8 +138,8 @@ def test_values_reach_properties(service: Service) -> None:
     """R-3.6.11-2: a value that fits the input must fit the property that takes it, too."""
     _, found = bind(service, {"needed": "y", "number": "12"})
     assert [(c, p.rpartition("/")[2]) for c, p, _ in found] == [
-        ("constraint", "service.yaml:24:48"),
-        ("constraint", "service.yaml:24:77"),
+        ("constraint", "service.yaml:26:48"),
+        ("constraint", "service.yaml:26:77"),
     ]
     assert bind(service, {"needed": "y", "number": "2"})[1] == []
 
@@ -152,3 +154,11 @@ def test_values_of_a_file(service: Service, tmp_path: Path) -> None:
     bound, found = bind(service, document.root.values)
     assert bound["needed"] == "1.10"
     assert [(c, p) for c, p, _ in found] == [("bad-value", f"{path}:4:5")]
+
+
+def test_status(service: Service) -> None:
+    """R-3.6.10-4, R-3.6.14-1: an input that is deprecated is warned of when it is given."""
+    bound, found = bind(service, {"needed": "y", "old": "x"})
+    assert bound["old"] == "x"
+    assert [(c, p) for c, p, _ in found] == [("status", "-i old:1:1")]
+    assert bind(service, {"needed": "y"})[1] == []
