@@ -108,3 +108,15 @@ def test_what_nothing_runs(tmp_path: Path, file: str) -> None:
     assert found(str(path)) == [("warning", "unknown-extension")]
     with pytest.raises(PlanRefused, match="no executor processes"):
         plan(PlanRequest(str(tmp_path / "ensemble"), service=str(path)))
+
+
+def test_a_plain_file_triggers_nothing(tmp_path: Path) -> None:
+    """R-5.4-5: a file that no operation names is only there for who asks for it."""
+    text = SERVICE.replace("create: script", "create: run.sh").replace("SUM", hashlib.sha256(CONTENT).hexdigest())
+    text = text.replace("ALGORITHM", "SHA-256").replace("type: Bash", "type: tosca.artifacts.File")
+    (tmp_path / "run.sh").write_bytes(CONTENT)
+    path = tmp_path / "service.yaml"
+    path.write_text(text)
+    made = plan(PlanRequest(str(tmp_path / "ensemble"), service=str(path))).proposal
+    assert made is not None
+    assert [call.artifact for call in made.plan.calls if call.artifact] == ["run.sh"]

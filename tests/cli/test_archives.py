@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import DATA, Run
+from tests.source.server import serving
 
 META = """\
 TOSCA-Meta-File-Version: 1.1
@@ -75,3 +76,37 @@ def test_a_folder_laid_out_as_an_archive(run: Run, tiny: Path, tmp_path: Path) -
     assert done.code == 0, done.err
     shutil.rmtree(folder)
     assert run("undeploy", "--yes").code == 0
+
+
+def test_fetched_and_deployed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-3.6.6-3, R-3.6.8-4: what was fetched is kept with the deployment; undeploying asks nobody, and no file of the
+    ensemble but the template itself holds the credential."""
+    monkeypatch.setenv("no_proxy", "*")
+    text = (DATA / "tiny" / "service.yaml").read_text(encoding="utf-8")
+    head, _, topology = text.partition("topology_template:")
+    script = (DATA / "tiny/scripts/log.sh").read_bytes()
+    with serving({"/lib/types.yaml": head, "/lib/scripts/log.sh": script}) as server:
+        main = (
+            "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+            "repositories:\n"
+            f"  lib: {{ url: {server.url}/lib, credential: {{ token: s3cr3t, token_type: bearer }} }}\n"
+            "imports:\n"
+            "  - { file: types.yaml, repository: lib }\n"
+            "topology_template:"
+        )
+        topology = topology.replace("implementation: scripts/log.sh", "implementation: { primary: PRIMARY }")
+        primary = "{ file: scripts/log.sh, type: Bash, repository: lib }"
+        (tmp_path / "service.yaml").write_text(main + topology.replace("PRIMARY", primary), encoding="utf-8")
+        refused = run("deploy", "service.yaml", "--yes", "-i", f"log={tmp_path / 'log'}")
+        assert refused.code == 3
+        assert "--fetch" in refused.err
+        assert server.asked == []
+        done = run("deploy", "service.yaml", "--fetch", "--yes", "-i", f"log={tmp_path / 'log'}", "-v")
+        assert done.code == 0, done.err
+        assert "said = hello from base_1" in done.out
+        assert {headers["Authorization"] for _, headers in server.asked} == {"Bearer s3cr3t"}
+        assert "s3cr3t" not in done.out + done.err
+    gone = run("undeploy", "--yes")
+    assert gone.code == 0, gone.err
+    holders = {p.name for p in tmp_path.rglob("*") if p.is_file() and b"s3cr3t" in p.read_bytes()}
+    assert holders == {"service.yaml"}

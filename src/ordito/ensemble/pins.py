@@ -22,6 +22,7 @@ from ordito.ensemble.files import BLOCK, digest_of_stream, sync_directory, write
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.source.package import PROFILE_SCHEME
+from ordito.source.remote import FOLDER
 from ordito.source.tree import FileTree, Folder
 
 LARGEST_FOR_GIT = 10 * 1024 * 1024
@@ -93,7 +94,7 @@ def _measure(
     if levels >= len(base.parts):
         raise EnsembleError(f"the service in {base} names files above the root of the file system")
     prefix = PurePosixPath(*base.parts[len(base.parts) - levels :]) if levels else PurePosixPath()
-    wholes = {whole for file in local if (whole := _whole(relative[file])) is not None}
+    wholes = {whole for file in local if (whole := _whole(relative[file])) is not None and str(whole) != FOLDER}
     with explained("read the service's files in", base):
         sources = _sources(tree, base, [*relative.values(), *wholes], layout)
         files = sorted(_file(os.path.normpath(prefix / source), source, tree) for source in sources)
