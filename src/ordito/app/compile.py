@@ -5,10 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.chosen import chosen_service
+from ordito.app.circumstances import circumstances_of
 from ordito.app.collector import paused_collector
+from ordito.app.given_choices import GivenChoices
 from ordito.app.plain_data import plain_data
 from ordito.app.services import check_files, network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.model.choices import Choices
 from ordito.model.service import Relationship, Service
 
 FORMAT = 1
@@ -19,14 +22,15 @@ DEFINITIONS = frozenset({"definitions", "attribute_definitions"})
 
 class CompileRequest(msgspec.Struct, frozen=True):
     """Which service (see ``chosen_service``); whether to say where everything stands (``positions``), and whether to
-    leave out what types say about properties and attributes (``values_only``); and whether what the service names by
-    URLs is fetched."""
+    leave out what types say about properties and attributes (``values_only``); whether what the service names by URLs
+    is fetched; and what is chosen where the service leaves a choice."""
 
     service: str = ""
     directory: str = "."
     positions: bool = False
     values_only: bool = False
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -41,7 +45,8 @@ def compile_service(request: CompileRequest) -> Compiled:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        read = read_service(chosen.path, diagnostics, network(request.fetch))
+        circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
     return Compiled(data, tuple(diagnostics.sorted()))

@@ -7,6 +7,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import refuse_unfinished
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.job_run import JobReport, run_new
 from ordito.app.place import Place, place_of
@@ -21,7 +22,8 @@ from ordito.work.records import JobOptions
 class DeployRequest(msgspec.Struct, frozen=True):
     """What to deploy and where: ``directory`` is the ensemble's, ``service`` may be "" where the ensemble knows it.
     ``wait_lock`` is how many seconds to wait for another command, ``allow_large`` permits very many link operations of
-    one requirement, ``fetch`` that what the service names by URLs is fetched."""
+    one requirement, ``fetch`` that what the service names by URLs is fetched, ``choices`` are made where it leaves
+    a choice."""
 
     directory: str
     service: str = ""
@@ -30,6 +32,7 @@ class DeployRequest(msgspec.Struct, frozen=True):
     wait_lock: float = 0.0
     allow_large: bool = False
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class DeployResult(msgspec.Struct, frozen=True):
@@ -84,6 +87,7 @@ def _propose(
         status,
         allow_large=request.allow_large,
         fetch=request.fetch,
+        choices=request.choices,
     )
     conversation.found(proposal.diagnostics)
     if not proposal.plan.is_empty and not conversation.approve(proposal):

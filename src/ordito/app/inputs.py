@@ -56,6 +56,15 @@ def bind_given(
     return BoundInputs(bound, now, {**kept, **new})
 
 
+def given_values(
+    written: Mapping[str, Node], remembered: Mapping[str, GivenValue], given: GivenInputs
+) -> dict[str, object]:
+    """The values that ``bind_given`` brings together, before the service that they are for is known. Nothing is
+    reported here."""
+    kept = {n: value.value for n, value in remembered.items() if value.over == plain(written.get(n))}
+    return {**written, **kept, **read_given(given, Diagnostics())}
+
+
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
     """The values of one command, by input: located nodes and texts."""
     values: dict[str, object] = {}

@@ -68,6 +68,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         user=current_user(),
         ticks=change_ids.ticks,
         given=proposal.given,
+        choices=proposal.service.choices,
     )
     job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root)
     return job.run(change_ids, conversation, None)
@@ -77,7 +78,7 @@ def run_rest(ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conver
     """Carry on with a job that was interrupted. Raises ``EnsembleError``, and ``InvalidDocument`` where its service was
     changed since."""
     header = unfinished.header
-    read = read_pinned(place, header.service, header.main)
+    read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     job = _Job(ensemble, header, unfinished.plan, read.service, read.package.root)

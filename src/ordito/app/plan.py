@@ -6,6 +6,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.place import place_of
 from ordito.app.proposal import DEPLOY, UNDEPLOY, Proposal, propose_deploy, propose_undeploy
@@ -18,7 +19,7 @@ WORKFLOWS = (DEPLOY, UNDEPLOY)
 class PlanRequest(msgspec.Struct, frozen=True):
     """Which workflow to plan, with what that takes; ``service`` may be "" where the ensemble knows it.
     ``allow_large`` permits very many link operations of one requirement, ``fetch`` that what the service names by URLs
-    is fetched."""
+    is fetched; ``choices`` are made where the service leaves a choice."""
 
     directory: str
     workflow: str = DEPLOY
@@ -26,6 +27,7 @@ class PlanRequest(msgspec.Struct, frozen=True):
     inputs: GivenInputs = GivenInputs()
     allow_large: bool = False
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ def plan(request: PlanRequest) -> PlanResult:
                 ensemble.status,
                 allow_large=request.allow_large,
                 fetch=request.fetch,
+                choices=request.choices,
             )
             return PlanResult(proposal, unfinished)
         if not place.layout.exists:

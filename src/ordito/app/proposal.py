@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
+from ordito.app.circumstances import circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import bind_given
+from ordito.app.inputs import bind_given, given_values
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
 from ordito.app.services import ReadService, artifact_files, check_files, definition_files, network, read_service
@@ -23,6 +25,8 @@ from ordito.ensemble.pins import measure, pin, pinned_root
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.instances.static_values import check_static_values
+from ordito.model.choices import Choices
+from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
@@ -30,6 +34,7 @@ from ordito.source.package import Network
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue
 
+NOTHING_CHOSEN = GivenChoices()
 DEPLOY = "deploy"
 UNDEPLOY = "undeploy"
 
@@ -80,7 +85,7 @@ class Proposal(msgspec.Struct, frozen=True):
         return tuple(i.id for i in self.snapshot.instances.values() if i.exists and i.node not in nodes)
 
 
-def propose_deploy(
+def propose_deploy(  # noqa: PLR0913  (one for each thing that a command may say)
     place: Place,
     service: str,
     inputs: GivenInputs,
@@ -89,9 +94,11 @@ def propose_deploy(
     *,
     allow_large: bool = False,
     fetch: bool = False,
+    choices: GivenChoices = NOTHING_CHOSEN,
 ) -> Proposal:
     """What deploying would do; without ``service`` that of the ensemble is deployed. ``allow_large`` permits very many
-    link operations of one requirement, ``fetch`` that what the service names by URLs is fetched.
+    link operations of one requirement, ``fetch`` that what the service names by URLs is fetched. ``choices`` are made
+    where the service leaves a choice; what was chosen before holds until something else is.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
     """
@@ -101,7 +108,9 @@ def propose_deploy(
         if diagnostics.has_errors:
             raise InvalidDocument(diagnostics.sorted())
         path = _service_path(place, service, user)
-        read = read_service(path, diagnostics, network(fetch))
+        values = given_values(user.inputs, status.given, inputs)
+        circumstances = circumstances_of(choices, values, status.choices, diagnostics, final=True)
+        read = read_service(path, diagnostics, network(fetch), circumstances)
         check_files(read, diagnostics, required=True)
         check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
@@ -133,7 +142,7 @@ def propose_undeploy(place: Place, snapshot: Snapshot, status: Status) -> Propos
     if not status.service:
         return None
     with paused_collector():
-        read = read_pinned(place, status.service, status.main)
+        read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
         made, measured = _plan(place.layout, UNDEPLOY, read, snapshot, status.inputs)
     return Proposal(
         workflow=UNDEPLOY,
@@ -147,14 +156,15 @@ def propose_undeploy(place: Place, snapshot: Snapshot, status: Status) -> Propos
     )
 
 
-def read_pinned(place: Place, digest: str, main: str) -> ReadService:
-    """A service as it was deployed; ``main`` is relative to the folder of its pin.
+def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
+    """A service as it was deployed, with these inputs and choices; ``main`` is relative to the folder of its pin.
 
     Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
     """
     root = pinned_root(place.layout, digest)
     shown = Path(place.shown) / root.relative_to(place.layout.root) / main
-    return read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT)
+    circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
+    return read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
 
 
 def pinned(layout: Layout, proposal: Proposal) -> Proposal:

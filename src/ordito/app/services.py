@@ -9,8 +9,9 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.artifacts import CONTAINER_IMAGE
+from ordito.model.circumstances import Circumstances
 from ordito.model.operation import Artifact, Interface, Notification, Operation
-from ordito.model.resolve import resolve_service
+from ordito.model.resolve import AS_WRITTEN, resolve_service
 from ordito.model.service import Service
 from ordito.source.package import Network, Package, leaves_root, open_package
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
@@ -31,18 +32,24 @@ class ReadService(msgspec.Struct, frozen=True):
     service: Service
 
 
-def read_service(path: str, diagnostics: Diagnostics, allowed: Network = Network.REFUSED) -> ReadService:
-    """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched. Raises
-    ``InvalidDocument`` with all that is wrong with it."""
+def read_service(
+    path: str,
+    diagnostics: Diagnostics,
+    allowed: Network = Network.REFUSED,
+    circumstances: Circumstances = AS_WRITTEN,
+) -> ReadService:
+    """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched,
+    ``circumstances`` what it is resolved with besides its files. Raises ``InvalidDocument`` with all that is wrong with
+    it."""
     package = open_package(path, diagnostics, allowed)
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
-    return read_package(package, diagnostics)
+    return read_package(package, diagnostics, circumstances)
 
 
-def read_package(package: Package, diagnostics: Diagnostics) -> ReadService:
+def read_package(package: Package, diagnostics: Diagnostics, circumstances: Circumstances = AS_WRITTEN) -> ReadService:
     """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
-    service = resolve_service(package, diagnostics)
+    service = resolve_service(package, diagnostics, circumstances)
     if service is None:
         raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service)

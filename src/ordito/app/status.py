@@ -82,12 +82,14 @@ def status(request: StatusRequest) -> StatusResult:
 def _service(place: Place, ensemble: Ensemble) -> tuple[Service | None, str]:
     """The service as it is being deployed, or was last; and why it cannot be read."""
     digest, main = ensemble.status.service, ensemble.status.main
+    inputs, choices = ensemble.status.inputs, ensemble.status.choices
     if ensemble.unfinished is not None:
-        digest, main = ensemble.unfinished.header.service, ensemble.unfinished.header.main
+        header = ensemble.unfinished.header
+        digest, main, inputs, choices = header.service, header.main, header.inputs, header.choices
     if not digest:
         return None, ""
     try:
-        return read_pinned(place, digest, main).service, ""
+        return read_pinned(place, digest, main, inputs, choices).service, ""
     except EnsembleError as error:
         return None, error.message
     except InvalidDocument as error:

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.chosen import chosen_service
+from ordito.app.circumstances import circumstances_of
 from ordito.app.collector import paused_collector
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import read_given
 from ordito.app.services import check_files, network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
+from ordito.model.choices import Choices
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.source.nodes import Node
@@ -24,13 +27,14 @@ MISSING_INPUT = "missing-input"
 class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
     none for that in the directory itself; values to check against its inputs; whether warnings are errors
-    (``strict``); and whether what it names by URLs is fetched."""
+    (``strict``); whether what it names by URLs is fetched; and what is chosen where it leaves a choice."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
     directory: str = "."
     strict: bool = False
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -50,7 +54,9 @@ def validate(request: ValidateRequest) -> ValidateResult:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        read = read_service(chosen.path, diagnostics, network(request.fetch))
+        values = {**chosen.inputs, **read_given(request.inputs, Diagnostics())}
+        circumstances = circumstances_of(request.choices, values, Choices(), diagnostics, final=False)
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
         service = read.service
         check_files(read, diagnostics, required=False)
         _check_inputs(service, chosen.inputs, request.inputs, diagnostics)

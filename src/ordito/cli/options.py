@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Color
 from ordito.cli.settings import COMMON_FORMATS, Format, Settings
@@ -134,6 +135,33 @@ def fetch_option(function: F) -> F:
     return click.option(
         "--fetch", is_flag=True, help="Fetch what the service names by URLs; nothing is fetched without it."
     )(function)
+
+
+def choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of verbs that read a service which may leave choices; the verb gets them as ``choices``."""
+
+    @functools.wraps(function)
+    def with_choices(*arguments: Any, inventory: str, substitute: tuple[str, ...], **others: Any) -> Any:
+        substitutes: dict[str, str] = {}
+        for value in substitute:
+            node, equals, name = value.partition("=")
+            if not equals or not node.strip() or not name.strip():
+                raise click.UsageError(f'--substitute takes NODE=NAME, not "{value}"')
+            substitutes[node.strip()] = name.strip()
+        return function(*arguments, choices=GivenChoices(inventory, substitutes), **others)
+
+    decorated = click.option(
+        "--inventory",
+        metavar="FILE",
+        default="",
+        help="A service template whose nodes exist already: from them, nodes are selected.",
+    )(with_choices)
+    return click.option(
+        "--substitute",
+        metavar="NODE=NAME",
+        multiple=True,
+        help="The topology that substitutes a node, where several can; may be repeated.",
+    )(decorated)
 
 
 def job_options(function: Callable[..., Any]) -> Callable[..., Any]:

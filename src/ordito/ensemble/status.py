@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.base.change_ids import last_reserved
+from ordito.model.choices import Choices
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue, JobClosingRecord, JobHeader
 
@@ -24,9 +25,9 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """What `ensemble.yaml` says below its marker line, instances left out.
 
     ``service`` is the digest of the pinned service and ``main`` its entry definitions file, ``inputs`` the topology
-    inputs it was deployed with and ``given`` those to remember, ``outputs`` the topology's outputs, ``counts`` the
-    wanted number of instances of each node, ``revision`` the number of successful deployments and removals.
-    ``last_change`` is the highest changeId that any job has reserved.
+    inputs it was deployed with and ``given`` those to remember, ``choices`` what was chosen where the service leaves a
+    choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
+    number of successful deployments and removals. ``last_change`` is the highest changeId that any job has reserved.
     """
 
     service: str = ""
@@ -38,6 +39,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     outputs: dict[str, object] = {}
     counts: dict[str, int] = {}
     given: dict[str, GivenValue] = {}
+    choices: Choices = Choices()
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -53,4 +55,5 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         outputs=closing.outputs,
         counts={**before.counts, **plan.counts},
         given=header.given if revises else before.given,
+        choices=header.choices if revises else before.choices,
     )

@@ -112,6 +112,18 @@ class Entities:
         chosen = self.candidates(template, context, trace)
         return NodeEntity(template, chosen[0] if len(chosen) == 1 else "")
 
+    def declaring(self, entity: Entity, name: str, end: str) -> Entity:
+        """For an end of a relationship that was made for a node which a topology stands for, and that lacks what is
+        ``name``d: the node itself, which has it."""
+        if end not in {"SOURCE", "TARGET"} or not self.service.substituted or isinstance(entity, LinkEntity):
+            return entity
+        place = entity.template.name
+        while place and not _has(self.service.require(place), name):
+            place = place.rpartition("/")[0]
+            while place and place not in self.service.substituted:
+                place = place.rpartition("/")[0]
+        return NodeEntity(self.service.require(place)) if place not in {"", entity.template.name} else entity
+
     def host(self, entity: NodeEntity) -> NodeEntity | None:
         """What hosts a node: the recorded host of its instance, else by the template."""
         relationship = entity.template.host
@@ -243,3 +255,13 @@ class Entities:
     def _ends(self, node: str, context: Context) -> str:
         found = self.candidates(self.service.nodes[node], context, Trace())
         return found[0] if len(found) == 1 else ""
+
+
+def _has(node: NodeTemplate, name: str) -> bool:
+    """Whether a name means something in a node template."""
+    return (
+        name in node.definitions
+        or name in node.attribute_definitions
+        or name in node.capabilities
+        or any(r.requirement == name for r in node.requirements)
+    )

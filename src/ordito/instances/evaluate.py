@@ -230,6 +230,7 @@ def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lo
     if name == "HOST":
         return (yield from lookup.property_of_hosts(_hosted(evaluator, call, context), tuple(path), call.span))
     entity = evaluator.entities.find_template(str(name), context, call.span, lookup.trace)
+    entity = evaluator.entities.declaring(entity, str(path[0]), str(name))
     return (yield from lookup.property(entity, tuple(path), call.span))
 
 
@@ -243,6 +244,7 @@ def _get_attribute(evaluator: Evaluator, call: Call, context: Context, lookup: L
     entity = evaluator.entities.find(str(name), context, call.span, lookup.trace)
     if isinstance(entity, Nothing):
         return entity
+    entity = evaluator.entities.declaring(entity, str(path[0]), str(name))
     return (yield from lookup.attribute(entity, tuple(path), call.span))
 
 

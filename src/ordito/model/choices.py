@@ -8,10 +8,11 @@ import msgspec
 
 
 class SelectedNode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An existing node that was selected from an inventory, with its values as plain data: its name there, its
-    properties and attributes, and those of its capabilities by the capability's name."""
+    """An existing node that was selected from an inventory, with its values as plain data: its name there and its
+    type, its properties and attributes, and those of its capabilities by the capability's name."""
 
     node: str
+    type: str = ""
     properties: Mapping[str, object] = {}
     attributes: Mapping[str, object] = {}
     capabilities: Mapping[str, Mapping[str, object]] = {}
@@ -20,7 +21,7 @@ class SelectedNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Choices(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was chosen where the service leaves a choice: by node template, the file of the topology that substitutes
-    it, and the existing node that it is; and by the key of a relationship, the existing node that it leads to."""
+    it, and the existing node that it is; and by ``node.requirement.number`` the existing node that fulfils it."""
 
     substitutes: Mapping[str, str] = {}
     selected: Mapping[str, SelectedNode] = {}

@@ -85,12 +85,16 @@ class Filters:
         """Whether something is wrong with a filter, as has been reported: nobody can tell then what satisfies it."""
         return id(item) in self._faulty
 
-    def match(self, item: written.NodeFilter, unit: Unit, node: NodeTemplate, facts: Facts) -> Finding:
-        """Whether a node of the service satisfies a filter."""
+    def match(
+        self, item: written.NodeFilter, unit: Unit, node: NodeTemplate, facts: Facts, declared: str = ""
+    ) -> Finding:
+        """Whether a node satisfies a filter; where the service does not know its type, as one of the ``declared``
+        type."""
         known = self._known.get((id(item), node.type))
         if known is None:
             quiet = Diagnostics()
-            read = self._reader(quiet).read(item, unit, self._offer(node.type, ""))
+            kind = node.type if node.type in self._types.nodes else declared
+            read = self._reader(quiet).read(item, unit, self._offer(kind, ""))
             known = item, read, tuple(d.message for d in quiet)
             self._known[id(item), node.type] = known
         _, read, faults = known

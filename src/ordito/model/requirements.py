@@ -44,7 +44,8 @@ class Open(msgspec.Struct, frozen=True):
 
 class Requirements:
     """Binds the requirements of all node templates. ``open`` are those that no node template fulfils, each with the
-    reasons; ``outside`` those that are fulfilled from outside of the topology, where it stands for a node."""
+    reasons; ``outside`` those that are fulfilled from outside of the topology, where it stands for a node. Where
+    ``decided``, nodes of which it cannot be told whether they fit do not."""
 
     def __init__(
         self,
@@ -62,12 +63,13 @@ class Requirements:
         self._units = units
         self._relationships = relationships
         self._candidates = candidates
-        self._filters = candidates.filters
+        self.filters = candidates.filters
         self._diagnostics = diagnostics
         self._bound: dict[str, list[tuple[int, Relationship]]] = {}
         self._waiting: list[Open] = []
         self.open: list[tuple[Open, Found]] = []
         self.outside: frozenset[Way] = frozenset()
+        self.decided = False
 
     @property
     def unfilled(self) -> frozenset[str]:
@@ -83,7 +85,7 @@ class Requirements:
             self._node(node, self._templates.written[name])
             self._settle(name)
         for waiting in self._waiting:
-            if not any(self._filters.is_faulty(f.filter) for f in waiting.demand.filters):
+            if not any(self.filters.is_faulty(f.filter) for f in waiting.demand.filters):
                 self._choose(waiting)
         for name in dict.fromkeys(w.demand.source.name for w in self._waiting):
             self._settle(name)
@@ -240,7 +242,7 @@ class Requirements:
                 item.at.key("node_filter").span,
                 hint="remove node_filter, or name a node type",
             )
-        sound = tuple(f for f in shape.filters if not self._filters.is_faulty(f.filter))
+        sound = tuple(f for f in shape.filters if not self.filters.is_faulty(f.filter))
         against = self._candidates.fits(target, sound)
         if against:
             self._diagnostics.error(
@@ -306,7 +308,7 @@ class Requirements:
             return None
         filters = shape.filters
         if item.node_filter is not None:
-            self._filters.read(item.node_filter, self._unit, node_type, wanted[0])
+            self.filters.read(item.node_filter, self._unit, node_type, wanted[0])
             filters = (*filters, WrittenFilter(item.node_filter, self._unit))
         return Demand(node, shape, node_type, wanted[0], wanted[1], filters)
 
@@ -439,7 +441,7 @@ class Requirements:
         many = len(found.targets)
         if waiting.most is not None and many > waiting.most:
             self._several(waiting, found)
-        elif many < max(1, waiting.least) or found.open:
+        elif many < max(1, waiting.least) or (found.open and not self.decided):
             if not self._templates.some_unreadable:  # otherwise the one that fits may be among those
                 self.open.append((waiting, found))
         else:

@@ -86,8 +86,10 @@ def _resolve_topology(
     requirements = Requirements(types, templates, entry, units, relationships, candidates, diagnostics)
     if not alone or not circumstances.final:
         requirements.outside = mapped_requirements(topology.substitution_mappings)
+    requirements.decided = circumstances.final
     requirements.fulfil()
-    Selecting(circumstances, diagnostics).settle(requirements.open)
+    selecting = Selecting(types, templates, requirements, entry, facts, circumstances, diagnostics)
+    choices = selecting.settle()
     relationships.warn_of_unused(templates.written.values())
     types.values.found_calls = []
     outputs = _outputs(topology, entry, types, diagnostics)
@@ -126,6 +128,7 @@ def _resolve_topology(
         policies=policies.found,
         workflows=workflows.found,
         substitution=stands_for.read(topology.substitution_mappings),
+        choices=choices,
     )
     return substitutes.fill(service, entry, facts, circumstances, requirements.unfilled)
 
@@ -191,6 +194,8 @@ def _check_calls(
     for name, node in templates.nodes.items():
         place = Place(node=node)
         references.check_all(templates.calls[name], place)
+        if node.existing:
+            continue  # it has values instead of the calls of its type, and nothing is run on it
         if node.type not in varying:
             shared = templates.shared_calls(node.type)
             varying[node.type] = [c for c in shared if not references.direct(c, node)]

@@ -3,49 +3,293 @@ topology fulfils (§2.9, R-3.8.2-10)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.model.choices import Choices, SelectedNode
 from ordito.model.circumstances import Circumstances
-from ordito.model.requirements import Open
+from ordito.model.constraints import violation
+from ordito.model.facts import Facts, Unknown
+from ordito.model.filters import LOWERED, OPERATING_SYSTEM, Finding, lowered, shown_value, together
+from ordito.model.inventory import Inventory
+from ordito.model.operation import Interface
+from ordito.model.requirements import Open, Requirements
+from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.selection import MOST_LISTED, Found
+from ordito.model.service import Capability, NodeTemplate
+from ordito.model.templates import SELECT, Templates
+from ordito.model.types import Types
+from ordito.model.unit import Unit
+from ordito.syntax.expressions import Value
 
 INVENTORY = "name the existing nodes with --inventory FILE"
+PLACE = "inventory/"
+"""What the names of existing nodes begin with that no template stands for."""
+
+replace = msgspec.structs.replace
 
 
 class Selecting:
     """Chooses, and reports what cannot be chosen: as an error where everything has to be chosen now, else as a
     note."""
 
-    def __init__(self, circumstances: Circumstances, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        types: Types,
+        templates: Templates,
+        requirements: Requirements,
+        unit: Unit,
+        facts: Facts,
+        circumstances: Circumstances,
+        diagnostics: Diagnostics,
+    ) -> None:
+        self._types = types
+        self._templates = templates
+        self._requirements = requirements
+        self._filters = requirements.filters
+        self._unit = unit
+        self._facts = facts
         self._circumstances = circumstances
         self._diagnostics = diagnostics
+        given = circumstances.inventory
+        self._inventory = Inventory(given) if given is not None else None
+        self._earlier = circumstances.choices
+        self._selected: dict[str, SelectedNode] = {}
+        self._fulfilled: dict[str, str] = {}
 
-    def settle(self, waiting: Iterable[tuple[Open, Found]]) -> None:
-        """Fulfil the requirements that no node template fulfils."""
-        for item, found in waiting:
-            self._report(item, found)
+    def settle(self) -> Choices:
+        """Choose for all templates that are to be selected and for all open requirements."""
+        for node in self._targets_first():
+            self._select(node)
+        for waiting, found in self._requirements.open:
+            self._fulfil(waiting, found)
+        return Choices(selected=self._selected, requirements=self._fulfilled)
 
-    def _report(self, waiting: Open, found: Found) -> None:
+    # -------------------------------------------------------------------------------------------------- templates
+
+    def _targets_first(self) -> Iterator[NodeTemplate]:
+        """The templates to select, each after those that it requires."""
+        nodes = {n.name: n for n in self._templates.nodes.values() if SELECT in n.directives}
+        done: set[str] = set()
+        for start in nodes:
+            path: dict[str, None] = {start: None}
+            while path:
+                name = next(reversed(path))
+                ahead = [r.target for r in nodes[name].requirements if r.target in nodes]
+                further = next((t for t in ahead if t not in done and t not in path), None)
+                if further is not None:
+                    path[further] = None
+                    continue
+                del path[name]
+                if name not in done:
+                    done.add(name)
+                    yield nodes[name]
+
+    def _select(self, node: NodeTemplate) -> None:
+        written = self._templates.written[node.name].node_filter
+        if written is not None and self._filters.is_faulty(written):
+            return
+        earlier = self._earlier.selected.get(node.name)
+        if self._inventory is None:
+            if earlier is not None:
+                self._take(node, earlier)
+            else:
+                self._unselected(node, [], [])
+            return
+        near: list[str] = []
+        unknown: list[str] = []
+        fitting: list[NodeTemplate] = []
+        for candidate in self._inventory.of_type(node.type):
+            finding = self._judge(node, candidate)
+            if finding.fits:
+                fitting.append(candidate)
+            elif finding.against:
+                near.append(f"{candidate.name}: {', '.join(finding.against)}")
+            else:
+                unknown.append(f"{candidate.name}: {finding.open[0].reason}")
+        if earlier is not None and any(c.name == earlier.node for c in fitting):
+            fitting = [c for c in fitting if c.name == earlier.node]
+        if len(fitting) == 1 and (not unknown or self._circumstances.final):
+            self._take(node, self._inventory.described(fitting[0]))
+        elif len(fitting) > 1:
+            self._diagnostics.error(
+                "ambiguous-selection",
+                f'several nodes of the inventory fit "{node.name}": {_listed(c.name for c in fitting)}',
+                node.span,
+                hint="say more of the node below node_filter",
+            )
+        else:
+            self._unselected(node, near, unknown)
+
+    def _unselected(self, node: NodeTemplate, near: list[str], unknown: list[str]) -> None:
+        hint = "; ".join([*near, *unknown][:MOST_LISTED])
+        if self._inventory is None:
+            hint = INVENTORY
+        message = f'no existing node is selected for "{node.name}" ({node.type})'
+        if self._circumstances.final or (self._inventory is not None and not unknown):
+            hint = hint or f"the inventory has no {node.type}"
+            self._diagnostics.error("no-selection", message, node.span, hint=hint)
+        else:
+            self._diagnostics.note("chosen-later", f"{message} yet", node.span, hint=hint)
+
+    def _judge(self, node: NodeTemplate, candidate: NodeTemplate) -> Finding:
+        """Whether an existing node is the one that a template describes (AMBIG-44)."""
+        assert self._inventory is not None
+        item = self._templates.written[node.name]
+        found: list[Finding] = []
+        if item.node_filter is not None:
+            facts = self._inventory.facts
+            found.append(self._filters.match(item.node_filter, self._unit, candidate, facts, node.type))
+        for name in item.properties.values if item.properties is not None else ():
+            if name in node.properties:
+                definition = node.definitions[name]
+                given = candidate.properties.get(name)
+                found.append(self._equal(name, definition, node.properties[name], given, (node, candidate)))
+        for capability, assignment in (item.capabilities or {}).items():
+            offered = candidate.capabilities.get(capability)
+            wanted = node.capabilities.get(capability)
+            if offered is None or wanted is None or assignment.properties is None:
+                continue
+            for name in assignment.properties.values:
+                if name in wanted.properties:
+                    given = offered.properties.get(name)
+                    any_case = OPERATING_SYSTEM in offered.kinds and name in LOWERED
+                    shown = f"{name} of {capability}"
+                    found.append(
+                        self._equal(
+                            shown,
+                            wanted.definitions[name],
+                            lowered(wanted.properties[name]) if any_case else wanted.properties[name],
+                            lowered(given) if any_case else given,
+                            (node, candidate),
+                        )
+                    )
+        found += [self._has_requirement(node, candidate, r.requirement, r.target) for r in node.requirements]
+        return together(found)
+
+    def _equal(
+        self,
+        shown: str,
+        definition: PropertyDefinition,
+        wanted: Value,
+        given: Value,
+        places: tuple[NodeTemplate, NodeTemplate],
+    ) -> Finding:
+        """Whether a value of an existing node is the one that the template gives."""
+        assert self._inventory is not None
+        if given is None:
+            return Finding((f"{shown} has no value",))
+        operand, value = self._facts.of(wanted, places[0]), self._inventory.facts.of(given, places[1])
+        unknown = next((v for v in (operand, value) if isinstance(v, Unknown)), None)
+        if unknown is not None:
+            return Finding(open=(unknown,))
+        assert not isinstance(operand, Unknown)
+        assert not isinstance(value, Unknown)
+        wrong = violation(value, Constraint("equal", operand), self._types.values.base(definition.schema))
+        return Finding((f"{shown} is {shown_value(value)} and {wrong}",) if wrong else ())
+
+    def _has_requirement(self, node: NodeTemplate, candidate: NodeTemplate, requirement: str, target: str) -> Finding:
+        """Whether an existing node has the same relationship as the template, with the node selected for its
+        target."""
+        chosen = self._selected.get(target)
+        if chosen is None:
+            return Finding((f'its requirement "{requirement}" leads to "{target}", which is not selected',))
+        if any(r.requirement == requirement and r.target == chosen.node for r in candidate.requirements):
+            return Finding()
+        return Finding((f'its requirement "{requirement}" does not lead to "{chosen.node}"',))
+
+    def _take(self, node: NodeTemplate, existing: SelectedNode) -> None:
+        self._selected[node.name] = existing
+        self._templates.nodes[node.name] = _filled(self._templates.nodes[node.name], existing)
+
+    # ----------------------------------------------------------------------------------------------- requirements
+
+    def _fulfil(self, waiting: Open, found: Found) -> None:
+        """Fulfil a requirement by an existing node."""
+        demand = waiting.demand
+        key = f"{demand.source.name}.{demand.shape.name}.{waiting.number}"
+        earlier = self._earlier.selected.get(self._earlier.requirements.get(key, ""))
+        if self._inventory is None:
+            if earlier is None or not self._bind(waiting, earlier, key):
+                self._report(waiting, found, ())
+            return
+        fitting: list[NodeTemplate] = []
+        near: list[str] = []
+        for candidate in self._inventory.of_type(demand.node_type):
+            finding = self._suits(waiting, candidate)
+            if finding is not None and finding.fits:
+                fitting.append(candidate)
+            elif finding is not None:
+                reasons = [*finding.against, *(u.reason for u in finding.open)]
+                near.append(f"{candidate.name}: {', '.join(reasons)}")
+        if earlier is not None and any(c.name == earlier.node for c in fitting):
+            fitting = [c for c in fitting if c.name == earlier.node]
+        if len(fitting) > 1:
+            self._diagnostics.error(
+                "ambiguous-requirement",
+                f"several nodes of the inventory fit {waiting.shown}: {_listed(c.name for c in fitting)}",
+                waiting.place.span,
+                hint="add a node_filter that only one of them satisfies",
+            )
+        elif not fitting or not self._bind(waiting, self._inventory.described(fitting[0]), key):
+            self._report(waiting, found, near)
+
+    def _suits(self, waiting: Open, candidate: NodeTemplate) -> Finding | None:
+        """Whether an existing node fits a requirement; None where it does not offer what is asked for at all."""
+        assert self._inventory is not None
+        demand = waiting.demand
+        if self._offered(waiting, candidate) is None:
+            return None
+        facts = self._inventory.facts
+        matches = (self._filters.match(f.filter, f.unit, candidate, facts, demand.node_type) for f in demand.filters)
+        return together(matches)
+
+    def _offered(self, waiting: Open, node: NodeTemplate) -> Capability | None:
+        demand = waiting.demand
+        return next(
+            (c for c in node.capabilities.values() if demand.capability in c.kinds and demand.named in {"", c.name}),
+            None,
+        )
+
+    def _bind(self, waiting: Open, existing: SelectedNode, key: str) -> bool:
+        """Bind a requirement to an existing node, which becomes part of the topology."""
+        name = f"{PLACE}{existing.node}"
+        if name not in self._templates.nodes:
+            kind = existing.type if existing.type in self._types.nodes else waiting.demand.node_type
+            if kind not in self._types.nodes:
+                return False
+            node = self._templates.add(name, self._types.nodes[kind], waiting.place.span)
+            self._take(node, existing)
+        node = self._templates.nodes[name]
+        capability = self._offered(waiting, node)
+        if capability is None:
+            return False
+        self._fulfilled[key] = name
+        self._requirements.bind(waiting, node, capability)
+        return True
+
+    def _report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
         shape = waiting.demand.shape
         related = (Related("defined here", shape.span),) if shape.span else ()
-        reasons = [*found.near, *(u.reason for u in found.open)]
-        near = "; ".join(reasons[:MOST_LISTED])
+        reasons = [*found.near, *(u.reason for u in found.open), *near]
+        listed = "; ".join(reasons[:MOST_LISTED])
         if waiting.item is None and not found.open:
             self._diagnostics.error(
                 "missing-requirement",
                 f"the required {waiting.shown} is not assigned",
                 waiting.place.span,
                 hint=f"add below requirements: - {shape.name}: <node template>; "
-                + (near or f"no other node offers {shape.capability}"),
+                + (listed or f"no other node offers {shape.capability}"),
                 related=related,
             )
-        elif self._circumstances.final:
+        elif self._circumstances.final or (self._inventory is not None and not found.open):
             self._diagnostics.error(
                 "no-candidate",
                 f"nothing fulfils {waiting.shown}: there is no {waiting.demand.shown}",
                 waiting.place.span,
-                hint=f"{near}; {INVENTORY}" if near else f"add a node template that fits, or {INVENTORY}",
+                hint=f"{listed}; {INVENTORY}" if listed else f"add a node template that fits, or {INVENTORY}",
                 related=related,
             )
         else:
@@ -53,5 +297,44 @@ class Selecting:
                 "chosen-later",
                 f"{waiting.shown} is fulfilled when the service is planned: here is no {waiting.demand.shown}",
                 waiting.place.span,
-                hint=near,
+                hint=listed,
             )
+
+
+def _filled(node: NodeTemplate, existing: SelectedNode) -> NodeTemplate:
+    """A template with the values of the existing node that it is. Nothing is ever done to that: its operations do
+    nothing."""
+    return replace(
+        node,
+        existing=existing.node,
+        properties={n: v for n, v in existing.properties.items() if n in node.definitions},
+        attributes={n: v for n, v in existing.attributes.items() if n in node.attribute_definitions},
+        capabilities={n: _capability(c, existing) for n, c in node.capabilities.items()},
+        interfaces={n: _idle(i) for n, i in node.interfaces.items()},
+        requirements=tuple(
+            replace(r, interfaces={n: _idle(i) for n, i in r.interfaces.items()}) for r in node.requirements
+        ),
+    )
+
+
+def _capability(item: Capability, existing: SelectedNode) -> Capability:
+    properties = existing.capabilities.get(item.name, {})
+    attributes = existing.capability_attributes.get(item.name, {})
+    return replace(
+        item,
+        properties={n: v for n, v in properties.items() if n in item.definitions},
+        attributes={n: v for n, v in attributes.items() if n in item.attribute_definitions},
+    )
+
+
+def _idle(interface: Interface) -> Interface:
+    operations = {
+        n: replace(o, implementation=None, dependencies=()) if o.implementation is not None else o
+        for n, o in interface.operations.items()
+    }
+    return replace(interface, operations=operations)
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    return ", ".join(found[:MOST_LISTED]) + (", ..." if len(found) > MOST_LISTED else "")

@@ -10,6 +10,7 @@ from itertools import chain
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.model.capabilities import CapabilityShape
 from ordito.model.filters import Filters
@@ -73,6 +74,26 @@ class Templates:
             shape = self._types.nodes.get(definition.name) if definition else None
             if shape is not None:
                 self.nodes[name] = self._node(name, item, shape)
+
+    def add(self, name: str, shape: NodeShape, span: Span) -> NodeTemplate:
+        """A node template that nobody has written, of a type and with its defaults; ``span`` is what it is for."""
+        shared = self._share(shape)
+        self.calls[name] = ()
+        self.sanitised[name] = sanitised(name)
+        node = self.nodes[name] = NodeTemplate(
+            name=name,
+            kinds=shape.kinds,
+            properties={n: d.default for n, d in shape.properties.items() if d.has_default},
+            attributes={n: d.default for n, d in shape.attributes.items() if d.has_default},
+            definitions=shape.properties,
+            attribute_definitions=shape.attributes,
+            capabilities=shared.capabilities,
+            requirements=(),
+            interfaces=shared.interfaces,
+            artifacts=shape.artifacts,
+            span=span,
+        )
+        return node
 
     def is_written(self, name: str) -> bool:
         """Whether a template of that name is written, readable or not."""

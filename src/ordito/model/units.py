@@ -37,8 +37,8 @@ class Units:
         self.entry: Unit | None = None
 
     def gather(self) -> None:
-        """Load the normative profile, the entry file and everything it imports, each file once, and then the types of
-        chapter 9 that were not defined otherwise."""
+        """Load the normative profile, the entry file, the archive's other definitions and everything that these import,
+        each file once, and then the types of chapter 9 that were not defined otherwise."""
         self._follow(NORMATIVE)
         self.names.add_normative(self._units_from(0))
         loaded = len(self._loaded)

@@ -106,14 +106,15 @@ class Recipes:
         return recipe
 
     def is_delegated(self, node: NodeTemplate) -> bool:
-        """Whether a provider makes the node: one can, and the template implements none of its Standard operations."""
+        """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of its
+        Standard operations."""
         own = (
             operation
             for interface in node.interfaces.values()
             if STANDARD in interface.kinds
             for operation in interface.operations.values()
         )
-        return self._options.provides(node.kinds) and all(o.implementation is None for o in own)
+        return not node.existing and self._options.provides(node.kinds) and all(o.implementation is None for o in own)
 
     # ------------------------------------------------------------------------------------------------- instances
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from ordito.instances.records import Delta
+from ordito.model.choices import Choices
 from ordito.work.invocation import Outcome, Started
 from ordito.work.plan import Plan
 
@@ -33,7 +34,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first record of a job.
 
     ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
-    topology inputs, ``given`` those of them that the ensemble is to remember, ``options`` how the job runs. ``began``
+    topology inputs, ``given`` those of them that the ensemble is to remember, ``choices`` what was chosen
+    where the service leaves a choice, ``options`` how the job runs. ``began``
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
     own first (see ``base.change_ids``).
     """
@@ -49,6 +51,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
     ticks: int = 1
     given: dict[str, GivenValue] = {}
+    choices: Choices = Choices()
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import fetch_option
+from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
 from ordito.cli.verb import verb
@@ -24,15 +25,24 @@ docs/compiled.md."""
 @click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
 @out_option
 @fetch_option
+@choice_options
 def command(
-    session: Session, service: str | None, out: str, *, positions: bool, values_only: bool, fetch: bool
+    session: Session,
+    service: str | None,
+    out: str,
+    *,
+    positions: bool,
+    values_only: bool,
+    fetch: bool,
+    choices: GivenChoices,
 ) -> ExitCode:
     """Compile a service."""
     import msgspec
 
     from ordito.app.compile import CompileRequest, compile_service
 
-    request = CompileRequest(service or "", session.settings.directory, positions, values_only, fetch)
+    directory = session.settings.directory
+    request = CompileRequest(service or "", directory, positions, values_only, fetch, choices)
     compiled = compile_service(request)
     session.diagnostics(compiled.diagnostics)
     if session.stream is not None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option, fetch_option, job_options
+from ordito.cli.options import allow_large_option, choice_options, fetch_option, job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -28,7 +29,8 @@ until ensemble.yaml says something else. What is done already is not done again.
 @job_options
 @allow_large_option
 @fetch_option
-def command(
+@choice_options
+def command(  # noqa: PLR0913  (one for each option)
     session: Session,
     service: str | None,
     inputs: GivenInputs,
@@ -37,6 +39,7 @@ def command(
     *,
     allow_large: bool,
     fetch: bool,
+    choices: GivenChoices,
 ) -> ExitCode:
     """Deploy."""
     from ordito.app.deploy import DeployRequest, deploy
@@ -44,7 +47,8 @@ def command(
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    request = DeployRequest(session.settings.directory, service or "", inputs, options, wait_lock, allow_large, fetch)
+    directory = session.settings.directory
+    request = DeployRequest(directory, service or "", inputs, options, wait_lock, allow_large, fetch, choices)
     result = deploy(request, conversation)
     if result.report is None:
         return _nothing_to_do(result, session)

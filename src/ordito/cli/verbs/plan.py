@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option, fetch_option
+from ordito.cli.options import allow_large_option, choice_options, fetch_option
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -27,8 +28,16 @@ SERVICE is needed where there is no ensemble yet. `ordito plan undeploy` shows w
 @click.option("--full", is_flag=True, help="Show every step with its reason.")
 @allow_large_option
 @fetch_option
+@choice_options
 def command(
-    session: Session, words: tuple[str, ...], inputs: GivenInputs, *, full: bool, allow_large: bool, fetch: bool
+    session: Session,
+    words: tuple[str, ...],
+    inputs: GivenInputs,
+    *,
+    full: bool,
+    allow_large: bool,
+    fetch: bool,
+    choices: GivenChoices,
 ) -> ExitCode:
     """Plan."""
     from ordito.app.plan import WORKFLOWS, PlanRequest, plan
@@ -37,7 +46,7 @@ def command(
     workflow, service = _meant(words, WORKFLOWS)
     if workflow == "undeploy" and not inputs.is_empty:
         raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
-    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs, allow_large, fetch))
+    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs, allow_large, fetch, choices))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

@@ -7,13 +7,14 @@ import json
 import click
 import msgspec
 
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.validate import ValidateRequest, ValidateResult, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import fetch_option
+from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
@@ -37,13 +38,24 @@ class _Checked(msgspec.Struct, frozen=True):
 @click.argument("services", metavar="[SERVICE]...", nargs=-1)
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
 @fetch_option
-def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *, strict: bool, fetch: bool) -> ExitCode:
+@choice_options
+def command(
+    session: Session,
+    services: tuple[str, ...],
+    inputs: GivenInputs,
+    *,
+    strict: bool,
+    fetch: bool,
+    choices: GivenChoices,
+) -> ExitCode:
     """Check services."""
     if len(services) > 1 and not inputs.is_empty:
         raise click.UsageError("inputs are those of one service: check the services one by one")
     for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
     if len(services) > 1 or for_tools:
-        requests = [ValidateRequest(s, inputs, session.settings.directory, strict, fetch) for s in services or ("",)]
+        requests = [
+            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices) for s in services or ("",)
+        ]
         checked = [_check(request) for request in requests]
         code = ExitCode.DONE if all(c.result is not None for c in checked) else ExitCode.REFUSED
         if for_tools:
@@ -51,7 +63,9 @@ def command(session: Session, services: tuple[str, ...], inputs: GivenInputs, *,
         else:
             _several(session, checked, code)
         return code
-    request = ValidateRequest(services[0] if services else "", inputs, session.settings.directory, strict, fetch)
+    request = ValidateRequest(
+        services[0] if services else "", inputs, session.settings.directory, strict, fetch, choices
+    )
     result = validate(request)
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)

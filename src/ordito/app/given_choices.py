@@ -1,0 +1,15 @@
+"""What one command chooses where a service leaves a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class GivenChoices(msgspec.Struct, frozen=True):
+    """What one command gives: the path of a service whose nodes exist already, "" for none, and by node template the
+    topology that substitutes it."""
+
+    inventory: str = ""
+    substitutes: Mapping[str, str] = {}
