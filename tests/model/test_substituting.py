@@ -118,6 +118,34 @@ def test_the_user_chooses(tmp_path: Path) -> None:
     assert "Simple-wall (simple.yaml)" in next(iter(found)).hint
 
 
+def test_constants_and_overridden_properties(tmp_path: Path) -> None:
+    """R-3.8.8-2, R-3.8.8-4, R-3.8.8-5: the deprecated forms: a constant keeps other nodes away, and a property inside
+    takes the value of the node's, which stays as it is."""
+    mapped = wall("ACME", filtered=False).replace(
+        "node_type: my.Wall", "node_type: my.Wall\n    properties: { vendor: MAP }"
+    )
+    main = MAIN.replace(", simple.yaml", "")
+    texts = {"types.yaml": TYPES, "acme.yaml": mapped.replace("MAP", "ACME"), "service.yaml": main}
+    service, found = resolve(tmp_path, texts, Circumstances(inputs={"vendor": "other"}, final=True))
+    assert service is None
+    assert "no-substitution" in codes(found)
+    assert (
+        'ACME-wall: vendor is "other" and must equal "ACME"'
+        in next(d for d in found if d.code == "no-substitution").hint
+    )
+
+    plain = mapped.replace("MAP", "[ ACME, vendor ]").replace("inputs: { vendor: { type: string } }", "")
+    texts["acme.yaml"] = plain.replace("{ get_input: vendor }", "mine")
+    service, found = resolve(tmp_path, texts, Circumstances(inputs={"vendor": "other"}, final=True))
+    assert service is not None, [str(d) for d in found]
+    evaluator = Evaluator(service, Snapshot(), {"vendor": "other"})
+    node = service.nodes["wall/ACME"]
+    assert evaluator.evaluate(node.properties["vendor"], Context(node=node.name)) == "other"
+    assert (
+        evaluator.evaluate(service.substituted["wall"].template.properties["vendor"], Context(node="wall")) == "other"
+    )
+
+
 def level(number: int, below: int, copies: int) -> str:
     """A topology that stands for a node of one level and holds some of the level below."""
     kind = f"my.Level{number}"

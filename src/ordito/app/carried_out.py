@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.operation import Notification
-from ordito.model.service import Service
+from ordito.model.service import STANDARD, NodeTemplate, Service
 
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 """The names of workflows that take the place of the generated ones (§7.1)."""
@@ -15,13 +15,22 @@ DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
     """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
     for name, workflow in service.workflows.items():
-        if name in DEPLOYMENT_WORKFLOWS:
+        if name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
             diagnostics.error(
                 "not-supported-yet",
                 f'the workflow "{name}" of the template would replace the generated one, which is not carried out '
                 "in this version",
                 workflow.span,
                 hint="remove it to use the generated workflow",
+            )
+    for name, substituted in service.substituted.items():
+        mapped = [o for o in substituted.operations if _is_lifecycle(substituted.template, o)]
+        if mapped:
+            diagnostics.error(
+                "not-supported-yet",
+                f'{substituted.file} maps {mapped[0]} of "{name}", which is not carried out in this version',
+                substituted.template.span,
+                hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():
         diagnostics.warning(
@@ -37,6 +46,12 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
             notification.span,
             hint="attributes that it should set keep their values",
         )
+
+
+def _is_lifecycle(node: NodeTemplate, operation: str) -> bool:
+    """Whether an operation, as ``interface.operation``, belongs to the lifecycle that deploying goes through."""
+    interface = node.interfaces.get(operation.rpartition(".")[0])
+    return interface is not None and STANDARD in interface.kinds
 
 
 def _notifications(service: Service) -> Iterator[Notification]:

@@ -6,7 +6,7 @@ yet, is unknown, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from collections.abc import Mapping as MappingType
 
 import msgspec
@@ -22,18 +22,22 @@ MOST_TEXT = 1_000_000
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A value that is not known yet, or never will be: ``reason`` says why. ``input`` names the input that is
-    missing."""
+    """A value that is not known yet, or never will be: ``reason`` says why. ``at_fault`` says that the document has
+    a fault there, which is reported elsewhere."""
 
     reason: str
-    input: str = ""
+    at_fault: bool = False
 
 
 class Facts:
-    """What is known of a topology's nodes. ``inputs`` are the values of inputs that are known."""
+    """What is known of a topology's nodes. ``inputs`` are the values of inputs that are known, ``declared`` the names
+    of all."""
 
-    def __init__(self, nodes: MappingType[str, NodeTemplate], inputs: MappingType[str, Value]) -> None:
+    def __init__(
+        self, nodes: MappingType[str, NodeTemplate], inputs: MappingType[str, Value], declared: Container[str]
+    ) -> None:
         self._nodes = nodes
+        self._declared = declared
         self._inputs = inputs
         self._known: dict[tuple[str, int], tuple[Call, Value]] = {}
         """What calls came to, by node and call: many ways may lead to one."""
@@ -86,7 +90,7 @@ class Facts:
     def _input(self, call: Call, node: NodeTemplate, steps: int) -> Value | Unknown:
         name = str(call.arguments[0])
         if name not in self._inputs:
-            return Unknown(f'input "{name}" has no value yet', name)
+            return Unknown(f'input "{name}" has no value yet', at_fault=name not in self._declared)
         fact = self.of(self._inputs[name], node, steps)
         return fact if isinstance(fact, Unknown) else _part(fact, call.arguments[1:])
 

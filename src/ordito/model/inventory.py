@@ -16,7 +16,7 @@ class Inventory:
     """The nodes of an inventory, and what is known of them. Its inputs have their defaults."""
 
     def __init__(self, service: Service) -> None:
-        self.facts = Facts(service.nodes, known_inputs(service.inputs, service.data_types, {}))
+        self.facts = Facts(service.nodes, known_inputs(service.inputs, service.data_types, {}), service.inputs)
         self._by_kind: dict[str, list[NodeTemplate]] = {}
         for node in service.nodes.values():
             for kind in node.kinds:

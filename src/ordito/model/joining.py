@@ -57,7 +57,7 @@ class _Inside:
         self.requirements = {
             n: w for n, way in substitution.requirements.items() if (w := self._way(way, "requirement"))
         }
-        self.unmapped = frozenset(substitution.unmapped)
+        self.lost = substitution.lost
 
     def _override(self, inner: str, inside: str, name: str) -> None:
         """Give a property inside the value of one of the node's (deprecated, R-3.8.8-4)."""
@@ -177,6 +177,8 @@ class Joining:
         if item.capability == FEATURE:
             ends = [n for n in inside.last if FEATURE in self._nodes[n].capabilities]
             return [replace(item, target=n, capability=FEATURE, via=item.target) for n in ends]
+        if item.capability in inside.lost:
+            return []
         self._diagnostics.error(
             "unmapped-use",
             f'capability "{item.capability}" of "{item.target}" has nothing behind it in {inside.part.file}',
@@ -193,6 +195,8 @@ class Joining:
         if item.requirement == DEPENDENCY:
             shapes = ((n, self._types.nodes[inside.nodes[n].type].requirements) for n in inside.first)
             return [(n, DEPENDENCY) for n, requirements in shapes if DEPENDENCY in requirements]
+        if item.requirement in inside.lost:
+            return []
         self._diagnostics.error(
             "unmapped-use",
             f'requirement "{item.requirement}" of "{item.source}" has nothing behind it in {inside.part.file}',

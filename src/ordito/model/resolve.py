@@ -16,6 +16,7 @@ from ordito.model.filters import Filters
 from ordito.model.groups import Groups
 from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
+from ordito.model.instance_counts import check_counts
 from ordito.model.mappings import AttributeMappings
 from ordito.model.output_types import OutputTypes
 from ordito.model.places import Place
@@ -81,7 +82,8 @@ def _resolve_topology(
     templates = Templates(types, entry, filters, diagnostics)
     templates.read(topology.node_templates or {})
     relationships = Relationships(types, entry, units, topology.relationship_templates or {}, diagnostics)
-    facts = Facts(templates.nodes, known_inputs(inputs, types.data, circumstances.inputs))
+    facts = Facts(templates.nodes, known_inputs(inputs, types.data, circumstances.inputs), inputs)
+    check_counts(templates, facts, diagnostics)
     candidates = Candidates(types, templates.nodes, filters, facts)
     requirements = Requirements(types, templates, entry, units, relationships, candidates, diagnostics)
     if not alone or not circumstances.final:

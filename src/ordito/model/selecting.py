@@ -98,17 +98,12 @@ class Selecting:
             else:
                 self._unselected(node, [], [])
             return
-        near: list[str] = []
-        unknown: list[str] = []
-        fitting: list[NodeTemplate] = []
-        for candidate in self._inventory.of_type(node.type):
-            finding = self._judge(node, candidate)
-            if finding.fits:
-                fitting.append(candidate)
-            elif finding.against:
-                near.append(f"{candidate.name}: {', '.join(finding.against)}")
-            else:
-                unknown.append(f"{candidate.name}: {finding.open[0].reason}")
+        judged = [(c, self._judge(node, c)) for c in self._inventory.of_type(node.type)]
+        if any(u.at_fault for _, finding in judged for u in finding.open):
+            return
+        fitting = [c for c, finding in judged if finding.fits]
+        near = [f"{c.name}: {', '.join(f.against)}" for c, f in judged if f.against]
+        unknown = [f"{c.name}: {f.open[0].reason}" for c, f in judged if f.open and not f.against]
         if earlier is not None and any(c.name == earlier.node for c in fitting):
             fitting = [c for c in fitting if c.name == earlier.node]
         if len(fitting) == 1 and (not unknown or self._circumstances.final):
@@ -271,6 +266,8 @@ class Selecting:
         return True
 
     def _report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
+        if any(u.at_fault for u in found.open):
+            return
         shape = waiting.demand.shape
         related = (Related("defined here", shape.span),) if shape.span else ()
         reasons = [*found.near, *(u.reason for u in found.open), *near]

@@ -131,6 +131,8 @@ class Substitutes:
                 fitting.append(candidate)
             elif finding.against:
                 near.append(f"{candidate.name}: {', '.join(finding.against)}")
+            elif any(u.at_fault for u in finding.open):
+                return None
             else:
                 unknown.append(f"{candidate.name}: {finding.open[0].reason}")
         if unknown and not circumstances.final:

@@ -18,11 +18,12 @@ class Substitution(msgspec.Struct, frozen=True):
     """How a topology implements a node type (§3.8.8 to §3.8.13).
 
     ``inputs`` give by property the input that takes it, ``outputs`` by attribute the output that gives it,
-    ``capabilities`` and ``requirements`` the nodes behind them, ``capability_values`` the values of capabilities with
-    nothing behind. ``constants`` are what a node's properties must be for the topology to fit, ``overridden`` the
-    properties inside that take one of the node's. ``operations`` map ``interface.operation`` to a workflow, or to a
-    node template, its interface and its operation. ``unfed`` are inputs that need a value and get none, ``unmapped``
-    the capabilities and requirements that nothing stands behind.
+    ``capabilities`` and ``requirements`` the nodes behind them, ``capability_values`` the values of capabilities
+    with nothing behind. ``constants`` are what a node's properties must be for the topology to fit, ``overridden``
+    the properties inside that take one of the node's. ``operations`` map ``interface.operation`` to a workflow, or
+    to a node template, its interface and its operation. ``unfed`` are inputs that need a value and get none,
+    ``unmapped`` the capabilities and requirements that nothing stands behind, ``lost`` those whose mappings could
+    not be read.
     """
 
     node_type: str
@@ -37,4 +38,5 @@ class Substitution(msgspec.Struct, frozen=True):
     operations: Mapping[str, str | tuple[str, str, str]] = {}
     unfed: tuple[str, ...] = ()
     unmapped: tuple[str, ...] = ()
+    lost: frozenset[str] = frozenset()
     span: Span | None = None

@@ -19,7 +19,7 @@ from ordito.model.types import NodeShape, RequirementShape, Types
 from ordito.model.unit import Unit
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax import mappings as written
-from ordito.syntax.entries import is_lost
+from ordito.syntax.entries import Entries, has_lost, is_lost
 from ordito.syntax.expressions import is_static
 
 ROOT = "tosca.nodes.Root"
@@ -64,6 +64,7 @@ class Mappings:
         if self._alone:
             self._check_abstract(item.node_type, shape)
         name = shape.kinds[0]
+        before = self._diagnostics.errors
         found = Substitution(name, span=item.span)
         if item.substitution_filter is not None:
             wanted = self._filters.read(item.substitution_filter, self._unit, name)
@@ -78,7 +79,9 @@ class Mappings:
             requirements=self._requirements(item, shape),
             operations=self._operations(item, shape),
         )
-        return self._unmapped(item, shape, found)
+        sections = (item.properties, item.attributes, item.capabilities, item.requirements)
+        is_whole = self._diagnostics.errors == before and not any(has_lost(s) for s in sections)
+        return self._unmapped(item, shape, found, report=is_whole)
 
     def _check_abstract(self, place: Scalar, shape: NodeShape) -> None:
         """A node type that is implemented itself needs no topology (R-3.8.13-4)."""
@@ -434,12 +437,15 @@ class Mappings:
 
     # ---------------------------------------------------------------------------------------------- what is missing
 
-    def _unmapped(self, item: written.SubstitutionMappings, shape: NodeShape, found: Substitution) -> Substitution:
-        """Note what nothing stands behind; what every topology lacks is reported once, of its own (R-3.8.13-2)."""
+    def _unmapped(
+        self, item: written.SubstitutionMappings, shape: NodeShape, found: Substitution, *, report: bool
+    ) -> Substitution:
+        """Note what nothing stands behind, and ``report`` it where all mappings could be read (R-3.8.13-2). What only
+        counts when a node is substituted is a warning where the topology is looked at by itself."""
         place = item.node_type
         mapped = {*found.inputs, *found.constants, *found.overridden, *(item.properties or {})}
         needed = [n for n, d in shape.properties.items() if d.required and not d.has_default and n not in mapped]
-        for name in needed:
+        for name in needed if report else ():
             self._diagnostics.error(
                 "unmapped-property",
                 f'no input takes the required property "{name}" of {shape.kinds[0]}',
@@ -453,7 +459,7 @@ class Mappings:
         requirements = [n for n in shape.requirements if n not in {*found.requirements, *written_names}]
         attributes = [n for n in shape.attributes if n not in {*found.outputs, *written_names}]
         kinds = (("capability", capabilities), ("requirement", requirements), ("attribute", attributes))
-        for what, names in kinds if self._alone else ():
+        for what, names in kinds if report and self._alone else ():
             if names:
                 self._diagnostics.warning(
                     "unmapped",
@@ -463,16 +469,26 @@ class Mappings:
                 )
         fed = {*found.inputs.values(), *shape.properties}
         unfed = [d for n, d in self._inside.inputs.items() if d.required and not d.has_default and n not in fed]
-        for definition in unfed if self._alone else ():
+        for definition in unfed if report and self._alone else ():
             self._diagnostics.warning(
                 "unfed-input",
                 f'input "{definition.name}" has no default, and no property of {shape.kinds[0]} gives it a value',
                 definition.span,
                 hint="give it a default, or map a property to it",
             )
+        values = {*found.capability_values, *(n for n, m in (item.requirements or {}).items() if m.mapping is None)}
+        known = {*found.capabilities, *found.requirements, *values}
         return msgspec.structs.replace(
-            found, unfed=tuple(d.name for d in unfed), unmapped=(*capabilities, *requirements)
+            found,
+            unfed=tuple(d.name for d in unfed),
+            unmapped=(*capabilities, *requirements),
+            lost=frozenset(n for s in (item.capabilities, item.requirements) for n in written_in(s) if n not in known),
         )
+
+
+def written_in(entries: MappingType[str, object] | None) -> frozenset[str]:
+    """The names that are written in a section, be they readable or not."""
+    return frozenset(entries or ()) | (frozenset(entries.lost) if isinstance(entries, Entries) else frozenset())
 
 
 def _place(node: Node) -> Span:

@@ -27,3 +27,8 @@ class EntryList(list[Any]):
 def is_lost(entries: object, name: str) -> bool:
     """Whether the entity of a name is written, or may be, but could not be read."""
     return isinstance(entries, Entries | EntryList) and (entries.all_lost or name in entries.lost)
+
+
+def has_lost(entries: object) -> bool:
+    """Whether some entity is written, or may be, but could not be read."""
+    return isinstance(entries, Entries | EntryList) and (entries.all_lost or bool(entries.lost))
