@@ -194,3 +194,32 @@ def test_doubling_is_refused(tmp_path: Path) -> None:
     service, found = resolve(tmp_path, levels(40, 1), Circumstances(final=True))
     assert service is None
     assert set(codes(found)) == {"substitution-limit"}
+
+
+def test_a_requirement_is_fulfilled_by_a_topology(tmp_path: Path) -> None:
+    """R-3.8.2-10: after the topology and the inventory, a topology that implements the type is taken."""
+    texts = {
+        "service.yaml": f"""{HEAD}
+imports: [ types.yaml, inner.yaml ]
+topology_template:
+  node_templates: {{ user: {{ type: tosca.nodes.Root, requirements: [ dependency: {{ node: my.Plain }} ] }} }}
+""",
+        "types.yaml": f"{HEAD}node_types: {{ my.Plain: {{ derived_from: tosca.nodes.Root }} }}\n",
+        "inner.yaml": f"""{HEAD}
+imports: [ types.yaml ]
+topology_template:
+  substitution_mappings: {{ node_type: my.Plain }}
+  node_templates: {{ real: {{ type: tosca.nodes.Root }} }}
+""",
+    }
+    service, found = resolve(tmp_path, texts, Circumstances(final=True))
+    assert service is not None, [str(d) for d in found]
+    assert [r.target for r in service.nodes["user"].requirements] == ["user/dependency/real"]
+
+
+def test_names_inside_are_kept_apart(tmp_path: Path) -> None:
+    """R-2.10-1: a node template with the name of something inside is an error."""
+    main = MAIN + "    wall/ACME: { type: my.Real, properties: { vendor: x } }\n"
+    service, found = resolve(tmp_path, {**files(), "service.yaml": main}, Circumstances({"vendor": "ACME"}, final=True))
+    assert service is None
+    assert codes(found) == ["duplicate-name"]

@@ -24,12 +24,21 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 hint="remove it to use the generated workflow",
             )
     for name, substituted in service.substituted.items():
-        mapped = [o for o in substituted.operations if _is_lifecycle(substituted.template, o)]
+        template = substituted.template
+        if template.instance_count is not None or template.occurrences not in {None, (1, 1)}:
+            diagnostics.error(
+                "not-supported-yet",
+                f'"{name}" is to have several instances, which a node that {substituted.file} substitutes cannot have '
+                "in this version",
+                template.span,
+                hint="remove occurrences and instance_count, or give them to the nodes inside of the topology",
+            )
+        mapped = [o for o in substituted.operations if _is_lifecycle(template, o)]
         if mapped:
             diagnostics.error(
                 "not-supported-yet",
                 f'{substituted.file} maps {mapped[0]} of "{name}", which is not carried out in this version',
-                substituted.template.span,
+                template.span,
                 hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():

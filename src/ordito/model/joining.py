@@ -118,6 +118,7 @@ class Joining:
         """The flat service."""
         for name, node in self._service.nodes.items():
             if name in self._inside:
+                self._refuse_collisions(self._inside[name])
                 self._nodes.update(self._inside[name].nodes)
             else:
                 self._nodes[name] = node
@@ -129,6 +130,19 @@ class Joining:
         for inside in self._inside.values():
             self._check_filled(inside)
         return self._assembled()
+
+    def _refuse_collisions(self, inside: _Inside) -> None:
+        """What is inside must not bear the name of another node template."""
+        for name in inside.nodes:
+            other = self._service.nodes.get(name)
+            if other is not None:
+                self._diagnostics.error(
+                    "duplicate-name",
+                    f'"{name}" is also what a node of {inside.part.file} is called that substitutes '
+                    f'"{inside.part.node.name}"',
+                    other.span,
+                    hint="rename this node template",
+                )
 
     # ------------------------------------------------------------------------------------------------------- wiring
 

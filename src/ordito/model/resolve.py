@@ -90,7 +90,7 @@ def _resolve_topology(
         requirements.outside = mapped_requirements(topology.substitution_mappings)
     requirements.decided = circumstances.final
     requirements.fulfil()
-    selecting = Selecting(types, templates, requirements, entry, facts, circumstances, diagnostics)
+    selecting = Selecting(templates, requirements, entry, facts, circumstances, substitutes)
     choices = selecting.settle()
     relationships.warn_of_unused(templates.written.values())
     types.values.found_calls = []

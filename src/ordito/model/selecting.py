@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.diagnostics import Related
 from ordito.model.choices import Choices, SelectedNode
 from ordito.model.circumstances import Circumstances
 from ordito.model.constraints import violation
@@ -19,8 +19,8 @@ from ordito.model.requirements import Open, Requirements
 from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.selection import MOST_LISTED, Found
 from ordito.model.service import Capability, NodeTemplate
-from ordito.model.templates import SELECT, Templates
-from ordito.model.types import Types
+from ordito.model.substituting import Substitutes
+from ordito.model.templates import SELECT, SUBSTITUTE, Templates
 from ordito.model.unit import Unit
 from ordito.syntax.expressions import Value
 
@@ -37,22 +37,22 @@ class Selecting:
 
     def __init__(
         self,
-        types: Types,
         templates: Templates,
         requirements: Requirements,
         unit: Unit,
         facts: Facts,
         circumstances: Circumstances,
-        diagnostics: Diagnostics,
+        substitutes: Substitutes,
     ) -> None:
-        self._types = types
+        self._types = substitutes.types
         self._templates = templates
         self._requirements = requirements
         self._filters = requirements.filters
         self._unit = unit
         self._facts = facts
         self._circumstances = circumstances
-        self._diagnostics = diagnostics
+        self._implements = substitutes.implements
+        self._diagnostics = substitutes.diagnostics
         given = circumstances.inventory
         self._inventory = Inventory(given) if given is not None else None
         self._earlier = circumstances.choices
@@ -208,7 +208,7 @@ class Selecting:
         earlier = self._earlier.selected.get(self._earlier.requirements.get(key, ""))
         if self._inventory is None:
             if earlier is None or not self._bind(waiting, earlier, key):
-                self._report(waiting, found, ())
+                self._substitute_or_report(waiting, found, ())
             return
         fitting: list[NodeTemplate] = []
         near: list[str] = []
@@ -229,7 +229,7 @@ class Selecting:
                 hint="add a node_filter that only one of them satisfies",
             )
         elif not fitting or not self._bind(waiting, self._inventory.described(fitting[0]), key):
-            self._report(waiting, found, near)
+            self._substitute_or_report(waiting, found, near)
 
     def _suits(self, waiting: Open, candidate: NodeTemplate) -> Finding | None:
         """Whether an existing node fits a requirement; None where it does not offer what is asked for at all."""
@@ -264,6 +264,28 @@ class Selecting:
         self._fulfilled[key] = name
         self._requirements.bind(waiting, node, capability)
         return True
+
+    def _substitute_or_report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
+        """Fulfil a requirement by a node that a topology stands for, if its type needs no values."""
+        demand = waiting.demand
+        shape = self._types.nodes.get(demand.node_type)
+        needed = any(d.required and not d.has_default for d in shape.properties.values()) if shape is not None else True
+        if shape is None or needed or found.open or not self._implements(demand.node_type, self._unit):
+            self._report(waiting, found, near)
+            return
+        name = f"{demand.source.name}/{demand.shape.name}"
+        if name in self._templates.nodes:
+            self._report(waiting, found, near)
+            return
+        node = self._templates.add(name, shape, waiting.place.span)
+        node = self._templates.nodes[name] = replace(node, directives=(SUBSTITUTE,))
+        capability = self._offered(waiting, node)
+        findings = (self._filters.match(f.filter, f.unit, node, self._facts) for f in demand.filters)
+        if capability is None or not together(findings).fits:
+            del self._templates.nodes[name]
+            self._report(waiting, found, near)
+            return
+        self._requirements.bind(waiting, node, capability)
 
     def _report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
         if any(u.at_fault for u in found.open):

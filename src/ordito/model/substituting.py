@@ -80,6 +80,10 @@ class Substitutes:
             if shape is not None:
                 self._candidates.append(Candidate(unit, mappings, shape.kinds))
 
+    def implements(self, node_type: str, unit: Unit) -> bool:
+        """Whether some topology other than that of a file can stand for nodes of a type."""
+        return any(node_type in c.kinds and c.unit not in {unit, *self._open} for c in self._candidates)
+
     def fill(
         self, service: Service, unit: Unit, facts: Facts, circumstances: Circumstances, outside: frozenset[str]
     ) -> Service:
