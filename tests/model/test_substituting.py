@@ -223,3 +223,21 @@ def test_names_inside_are_kept_apart(tmp_path: Path) -> None:
     service, found = resolve(tmp_path, {**files(), "service.yaml": main}, Circumstances({"vendor": "ACME"}, final=True))
     assert service is None
     assert codes(found) == ["duplicate-name"]
+
+
+def test_other_definitions_of_an_archive_are_candidates(tmp_path: Path) -> None:
+    """R-2.10-1, R-2.12-1: topologies that an archive holds beside its entry stand for nodes without being imported."""
+    (tmp_path / "TOSCA-Metadata").mkdir()
+    (tmp_path / "TOSCA-Metadata" / "TOSCA.meta").write_text(
+        "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nCreated-By: me\n"
+        "Entry-Definitions: service.yaml\nOther-Definitions: acme.yaml simple.yaml\n"
+    )
+    for name, text in {**files(), "service.yaml": MAIN.replace(", acme.yaml, simple.yaml", "")}.items():
+        (tmp_path / name).write_text(text)
+    diagnostics = Diagnostics()
+    package = open_package(str(tmp_path), diagnostics)
+    assert package is not None, [str(d) for d in diagnostics]
+    service = resolve_service(package, diagnostics, Circumstances(inputs={"vendor": "Simple"}, final=True))
+    assert service is not None, [str(d) for d in diagnostics]
+    assert list(service.nodes) == ["wall/Simple"]
+    assert "simple.yaml" in service.files
