@@ -72,8 +72,9 @@ def known_inputs(
 ) -> dict[str, Value]:
     """The values of inputs as far as they are known: given ones that are sound, and defaults. Nothing is reported:
     that is for ``bind_inputs`` to do, when the service is resolved."""
-    topology = Service("", "", (), inputs, {}, {}, {}, {}, data_types)
-    known = {name: value for name, value in given.items() if name in inputs}
+    sound = {name: definition for name, definition in inputs.items() if definition.schema.type in data_types}
+    topology = Service("", "", (), sound, {}, {}, {}, {}, data_types)
+    known = {name: value for name, value in given.items() if name in sound}
     return {name: v for name, v in bind_inputs(topology, known, Diagnostics()).items() if v is not None}
 
 
