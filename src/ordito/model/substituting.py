@@ -252,12 +252,16 @@ class Substitutes:
         """Whether every input of the topology has a value (R-2.10-4)."""
         assert inner.substitution is not None
         property_of = {i: p for p, i in inner.substitution.inputs.items()}
+        mappings = (candidate.mappings.properties or {}).values()
+        is_misnamed = any(m.mapping and m.mapping[0].text not in inner.inputs for m in mappings)
         whole = True
         for definition in inner.inputs.values():
             fed = property_of.get(definition.name)
             if not definition.required or definition.has_default or (fed is not None and fed in node.properties):
                 continue
             whole = False
+            if fed is None and is_misnamed:
+                continue  # that has been reported
             why = f'property "{fed}" has none' if fed is not None else "no property gives it one"
             place = node.span if fed is not None else definition.span
             self.diagnostics.error(

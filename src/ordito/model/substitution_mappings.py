@@ -443,7 +443,9 @@ class Mappings:
         """Note what nothing stands behind, and ``report`` it where all mappings could be read (R-3.8.13-2). What only
         counts when a node is substituted is a warning where the topology is looked at by itself."""
         place = item.node_type
+        filtered = item.substitution_filter.properties if item.substitution_filter is not None else None
         mapped = {*found.inputs, *found.constants, *found.overridden, *(item.properties or {})}
+        mapped.update(f.name for f in filtered or ())  # what a filter asks for needs no input that takes it
         needed = [n for n, d in shape.properties.items() if d.required and not d.has_default and n not in mapped]
         for name in needed if report else ():
             self._diagnostics.error(

@@ -21,12 +21,11 @@ from ordito.model.service import Capability, NodeTemplate
 from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
 from ordito.model.written import is_bundled
-from ordito.source.nodes import Mapping, Scalar
+from ordito.source.nodes import Mapping, Scalar, is_null
 from ordito.source.scalars import integer
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
-from ordito.syntax.grammar import Entity
 
 SELECT = "select"
 SUBSTITUTE = "substitute"
@@ -117,7 +116,7 @@ class Templates:
         what = f'node template "{name}"'
         directives = self._directives(item)
         # What is selected has its values already; those that are written are what it must have.
-        astray = shape.properties if SELECT in directives else _names(item)
+        astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
         properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
         attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
@@ -193,7 +192,7 @@ class Templates:
             if not definition.kinds:
                 continue
             part = f'capability "{name}" of {what}'
-            astray = _names(assignment) if complete else definition.properties
+            astray = _astray(assignment, definition.properties) if complete else definition.properties
             properties = values.fields(
                 assignment.properties, definition.properties, part, "property", assignment, astray
             )
@@ -302,9 +301,16 @@ class Templates:
                 )
 
 
-def _names(item: Entity) -> Collection[str]:
-    """What is written directly below an entity."""
-    return item.at.values if isinstance(item.at, Mapping) else ()
+def _astray(
+    item: entities.NodeTemplate | entities.CapabilityAssignment, definitions: MappingType[str, PropertyDefinition]
+) -> Collection[str]:
+    """The names of values that may be written in the wrong place: directly below an entity, or anywhere in what should
+    have been its properties and could not be read."""
+    if not isinstance(item.at, Mapping):
+        return ()
+    properties = item.at.values.get("properties")
+    is_lost = properties is not None and item.properties is None and not is_null(properties)
+    return frozenset(definitions) if is_lost else item.at.values
 
 
 def sanitised(name: str) -> str:

@@ -272,10 +272,16 @@ def _no_space(text: _Text, number: int, lacking: re.Match[str]) -> Fault:
     return Fault(number, at, at + 1, message, "write key: value", lines)
 
 
+CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
+
+
 def _no_key(text: _Text) -> Fault | None:
     """A line without a colon among keys."""
     number, begin = text.begin
     line = text.at(number)
+    if line.startswith(CONFLICT):
+        message = "this is the mark of a merge that was not finished"
+        return Fault(number, 0, len(line), message, "keep one of the two sides, and remove the marks", None)
     content = COMMENT.sub("", line).rstrip()
     lacking = NO_SPACE.match(content)
     if lacking is not None:

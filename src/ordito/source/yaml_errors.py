@@ -15,7 +15,6 @@ KINDS = {"[": "list", "{": "map", '"': "quoted text", "'": "quoted text"}
 CLOSERS = {"[": "]", "{": "}", '"': '"', "'": "'"}
 UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NO_KEY = "could not find expected ':'"
-CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
 EXPLAINED = (
     (
         "mapping values are not allowed",
@@ -102,8 +101,6 @@ def _explained(problem: str, line: str, span: Span) -> tuple[str, str]:
     """The problem in words that say what to do; libyaml's own where it is a rare one."""
     if re.match(r" *\t", line):
         return "a tab stands where YAML allows only spaces", "indent with spaces"
-    if line.startswith(CONFLICT):
-        return "this is the mark of a merge that was not finished", "keep one of the two sides, and remove the marks"
     if line[span.column - 1 : span.column] in {"]", "}"}:
         return "this bracket closes nothing", "remove it, or open it before this place"
     return next(((said, hint) for part, said, hint in EXPLAINED if part in problem), (problem, ""))
