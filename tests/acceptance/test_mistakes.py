@@ -72,7 +72,7 @@ def test_all_mistakes_of_a_file_are_shown_at_once(tmp_path: Path) -> None:
             ("9:13", "tosca.nodes.Compute"),
             ("12:7", "properties"),
             ("20:13", "num_cpus"),
-            ("24:23", "port"),
+            ("24:36", "port"),
             ("26:17", "server"),
         ):
             assert f"service.yaml:{place}" in refused.err, refused.err

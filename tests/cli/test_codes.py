@@ -9,15 +9,26 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.plan import PlanRequest, plan
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
 from ordito.cli.pages import MAIN, Page, page_codes, read_page
+from ordito.planning.options import PlanRefused
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "ordito"
-READING = ("source", "syntax", "model", "app/services.py", "app/inputs.py", "app/validate.py", "app/user_part.py")
+READING = (
+    "source",
+    "syntax",
+    "model",
+    "planning",
+    "app/services.py",
+    "app/inputs.py",
+    "app/validate.py",
+    "app/user_part.py",
+)
 REPORTERS = {"error", "warning", "note", "unknown", "report", "refuse", "_Refused"}
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation)")
@@ -96,18 +107,19 @@ def test_page(code: str, tmp_path: Path) -> None:
         assert not page.example
         assert not page.mended
         return
-    found = findings(page.example, tmp_path / "example")
+    assert page.by in {"validate", "plan"}
+    found = findings(page.example, tmp_path / "example", page.by)
     of_code = [d for d in found if d.code == code]
     assert of_code, f"the example does not give {code}, but {[str(d) for d in found]}"
     assert {str(d.severity) for d in of_code} == {page.severity}
     other = [str(d) for d in found if d.code != code and d.severity is Severity.ERROR]
     assert not other, "the example has other errors"
-    after = findings(page.mended, tmp_path / "mended")
+    after = findings(page.mended, tmp_path / "mended", page.by)
     left = [str(d) for d in after if d.code == code or d.severity is Severity.ERROR]
     assert not left, "the mended example has errors"
 
 
-def findings(documents: Mapping[str, str], folder: Path) -> list[Diagnostic]:
+def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagnostic]:
     """What is found in the documents of a page."""
     assert documents
     for name, text in documents.items():
@@ -116,9 +128,12 @@ def findings(documents: Mapping[str, str], folder: Path) -> list[Diagnostic]:
         path.write_text(text, encoding="utf-8")
     main = folder / MAIN if MAIN in documents else folder
     try:
+        if by == "plan":
+            proposal = plan(PlanRequest(str(folder / "ensemble"), "deploy", str(main))).proposal
+            return list(proposal.diagnostics) if proposal is not None else []
         return list(validate(ValidateRequest(str(main))).diagnostics)
-    except InvalidDocument as error:
-        return error.diagnostics
+    except (InvalidDocument, PlanRefused) as error:
+        return list(error.diagnostics)
 
 
 def test_the_document_is_up_to_date() -> None:

@@ -147,5 +147,22 @@ def test_types_of_a_broken_service_are_explained(run: Run, mine: str) -> None:
     assert run("explain", "my.Hut", "-s", "nowhere.yaml").code == 3
 
 
+@pytest.mark.parametrize("word", ["node_template", "NodeTemplate", "node template"])
+def test_keynames_of_entities(run: Run, word: str) -> None:
+    shown = run("explain", word)
+    assert shown.code == 0
+    assert "§3.8.3" in shown.out
+    assert "  type" in shown.out
+    assert "required" in shown.out
+    assert "a map of names, each with a capability assignment" in shown.out
+    names = [keyname["name"] for keyname in run("explain", word, "-o", "json").json["keynames"]]
+    assert names[:3] == ["type", "description", "metadata"]
+
+
+def test_the_short_form_and_misspelt_entities(run: Run) -> None:
+    assert "A single value in its place gives node." in run("explain", "requirement_assignment").out
+    assert 'did you mean the entity "node_template"' in run("explain", "node_templte").err
+
+
 def test_primitive_types(run: Run) -> None:
     assert "type of the language itself" in run("explain", "scalar-unit.size").out

@@ -8,7 +8,7 @@ from typing import Any
 from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.app.jobs import open_job
 from ordito.app.place import place_of
-from ordito.base.diagnostics import InvalidDocument
+from ordito.base.diagnostics import InvalidDocument, Severity
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
@@ -26,8 +26,20 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
         purpose = "remove what runs, by the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))
     else:
-        session.next(NextCommand(session.settings.again(), "once that is mended; nothing was done"))
+        session.next(
+            NextCommand(session.settings.again(), "once that is mended; nothing was done"),
+            *_explanation(error, session),
+        )
     return ExitCode.REFUSED
+
+
+def _explanation(error: InvalidDocument | PlanRefused, session: Session) -> list[NextCommand]:
+    """The command that explains the first error, if there is more to say about it."""
+    from ordito.cli.pages import has_page
+
+    code = next((d.code for d in error.diagnostics if d.severity is Severity.ERROR), "")
+    words = ("explain", code)
+    return [NextCommand(session.settings.plain_command(*words), f"what {code} means")] if has_page(code) else []
 
 
 NEEDS_UNDEPLOY = frozenset({"changed-running", "removed-node"})

@@ -26,7 +26,7 @@ VERBS: Mapping[str, Verb] = {
     "compile": Verb("compile", "Write the resolved model of a service, for programs."),
     "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
     "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
-    "explain": Verb("explain", "Explain a type, a part of one, or the code of a finding."),
+    "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
     "package": Verb("package", "Pack a service into an archive (CSAR)."),
     "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
     "plan": Verb("plan", "Show what a deployment would do, and why."),

@@ -10,6 +10,7 @@ A page is the file ``codes/CODE.yaml``, with the keys
     example    a document that gives the code; or a map of file names to documents, of which `service.yaml` is read,
                or where there is none their folder
     mended     the same without that fault, in the same form
+    by         the verb that finds it: validate (the default) or plan
     test       where no document can show it (bytes, archives, the network): the test that does, in place of the two
 """
 
@@ -38,6 +39,7 @@ class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mend: str
     sections: tuple[str, ...] = ()
     severity: str = "error"
+    by: str = "validate"
     example: Mapping[str, str] = {}
     mended: Mapping[str, str] = {}
     test: str = ""
@@ -48,11 +50,17 @@ def page_codes() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
+def has_page(code: str) -> bool:
+    """Whether a code has a page."""
+    path = FOLDER / f"{code}.yaml"
+    return bool(code) and path.parent == FOLDER and path.is_file()
+
+
 def read_page(code: str) -> Page | None:
     """The page of a code, None where there is none. Raises ``ValueError`` where the page does not hold together."""
-    path = FOLDER / f"{code}.yaml"
-    if not code or path.parent != FOLDER or not path.is_file():
+    if not has_page(code):
         return None
+    path = FOLDER / f"{code}.yaml"
     found = Diagnostics()
     document = load_file(str(path), found)
     if document is None or found.has_errors:

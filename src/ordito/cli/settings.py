@@ -54,6 +54,10 @@ class Settings(msgspec.Struct, frozen=True):
         chosen = ["-e", self.ensemble] if self.ensemble else []
         return f"{PROGRAM} {shlex.join([*chosen, *words])}"
 
+    def plain_command(self, *words: str) -> str:
+        """A command line that has nothing to do with an ensemble."""
+        return f"{PROGRAM} {shlex.join(words)}"
+
     def again(self, *more: str) -> str:
         """This very command line once more, with something added."""
         return f"{PROGRAM} {shlex.join([*self.arguments, *more])}"

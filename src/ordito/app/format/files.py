@@ -13,16 +13,18 @@ from ordito.app.format.tree import NotFormattable
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.files import write_whole
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.package import Network, open_package
 
 DEFINITIONS = frozenset({".yaml", ".yml"})
 
 
 class FormatRequest(msgspec.Struct, frozen=True):
-    """Service templates, and folders whose service templates are meant; whether to ``write`` what is formatted."""
+    """Service templates, and folders whose service templates are meant; whether to ``write`` what is formatted, and
+    whether to ``fetch`` what they name by URLs, which they are checked with."""
 
     paths: tuple[str, ...]
     write: bool = True
+    fetch: bool = False
 
 
 class FormattedFile(msgspec.Struct, frozen=True):
@@ -54,7 +56,7 @@ def format_files(request: FormatRequest) -> Formatted:
     wrong: list[Diagnostic] = []
     for path in paths:
         try:
-            found.append(_formatted(path))
+            found.append(_formatted(path, Network.ALLOWED if request.fetch else Network.REFUSED))
         except InvalidDocument as invalid:
             wrong += [d for d in invalid.diagnostics if d not in wrong]
             found.append(FormattedFile(str(path), "", "", "it holds errors"))
@@ -86,10 +88,10 @@ def _templates(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _formatted(path: Path) -> FormattedFile:
+def _formatted(path: Path, network: Network) -> FormattedFile:
     """One file. Raises ``InvalidDocument`` where it holds errors."""
     diagnostics = Diagnostics()
-    package = open_package(str(path), diagnostics)
+    package = open_package(str(path), diagnostics, network)
     if package is not None:
         resolve_service(package, diagnostics)
     if package is None or diagnostics.has_errors:

@@ -8,9 +8,10 @@ from typing import Any
 
 from ordito.app.json_schema.values import SCALAR, Json
 from ordito.syntax import activities, conditions, policies, shapes, workflows
-from ordito.syntax.grammar import Dialect, Entity, Key, keynames
+from ordito.syntax.grammar import SURELY_DEFINING, Dialect, Entity, Key, keynames
 from ordito.syntax.service_template import ServiceFile
 
+COPY = "copy"
 NULL: Json = {"type": "null"}
 """A section without anything below it is taken for an empty one."""
 
@@ -42,7 +43,9 @@ class EntitySchemas:
             "properties": {name: self._keyname(key) for name, key in keys.items()},
         }
         required = [name for name, key in keys.items() if key.required]
-        if required:
+        if required and COPY in keys:
+            made["anyOf"] = [{"required": required}, {"required": [COPY]}]  # the copied template gives what is missing
+        elif required:
             made["required"] = required
         if not entity.BARE:
             made["additionalProperties"] = False
@@ -52,9 +55,10 @@ class EntitySchemas:
 
     def _with_short_form(self, entity: type[Entity], made: Json, required: list[str]) -> Json:
         if entity.VALUE:
-            # A value may stand here that looks like anything; only a map with one of the keynames is a definition.
-            named = {"anyOf": [{"required": [name]} for name in made["properties"]]}
-            return {"title": made["title"], "if": {"type": "object", **named}, "then": made}
+            # A value may stand here that looks like anything but a definition.
+            defining = [{"required": [name]} for name in sorted(SURELY_DEFINING)]
+            value: Json = {"not": {"type": "object", "anyOf": defining}}
+            return {"title": made["title"], "anyOf": [made, value]}
         forms = [made]
         if entity.SHORT:
             forms.append(SCALAR)

@@ -20,14 +20,17 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.app.explain import ExplainRequest
+    from ordito.app.keynames import EntityView
     from ordito.cli.pages import Page
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
-HELP = """Explain WORD: the code of a finding, such as bad-value, or a type of any kind, such as Compute.
+HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; or the
+code of a finding, such as bad-value.
 
-A finding: what it means, a document that gives it, and how to mend that. A type: all that it has, what it inherits
-included, and where each part is declared and refined. Names of parts follow the type, as in Compute.host.num_cpus."""
+A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts follow
+the type, as in Compute.host.num_cpus. An entity: its keynames. A finding: what it means, a document that gives it, and
+how to mend that."""
 
 
 @verb("explain", HELP)
@@ -37,12 +40,19 @@ included, and where each part is declared and refined. Names of parts follow the
 @fetch_option
 def command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
     """Explain a word."""
+    import msgspec
+
     from ordito.app.explain import ExplainRequest
+    from ordito.app.keynames import explain_entity
     from ordito.cli.pages import read_page
 
     page = read_page(word) if not service and kind is None else None
     if page is not None:
         session.result(_data(page), lambda channel: _text(page, channel))
+        return ExitCode.DONE
+    entity = explain_entity(word) if not service and kind is None else None
+    if entity is not None:
+        session.result(msgspec.to_builtins(entity), lambda channel: _keynames(entity, channel))
         return ExitCode.DONE
     return _explain_type(session, ExplainRequest(word, service, kind or "", fetch))
 
@@ -63,14 +73,29 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
 
 
 def _with_codes(refusal: Refused, word: str) -> Refused:
-    """A refusal that also names the findings that may be meant."""
+    """A refusal that also names the findings or entities that may be meant."""
+    from ordito.app.keynames import entity_names
     from ordito.cli.pages import page_codes
 
-    near = nearest(word, page_codes())
+    codes = page_codes()
+    near = nearest(word, [*codes, *entity_names()])
     if not near or refusal.code != "unknown-type":
         return refusal
-    hint = f'did you mean the finding "{near[0]}"?'
+    hint = f'did you mean the {"finding" if near[0] in codes else "entity"} "{near[0]}"?'
     return Refused(refusal.code, refusal.message, f"{hint}; {refusal.hint}")
+
+
+def _keynames(entity: EntityView, channel: Channel) -> None:
+    channel.line(f"{channel.paint('strong', entity.name)}: {entity.description}")
+    if entity.short:
+        channel.line(f"A single value in its place gives {entity.short}.")
+    channel.line()
+    longest = max(len(keyname.name) for keyname in entity.keynames)
+    for keyname in entity.keynames:
+        more = (
+            ", required" if keyname.required else f" (deprecated: write {keyname.instead})" if keyname.instead else ""
+        )
+        channel.line(f"  {channel.paint('good', keyname.name.ljust(longest))}  {keyname.holds}{more}")
 
 
 def _data(page: Page) -> dict[str, object]:

@@ -11,6 +11,7 @@ import click
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -28,12 +29,13 @@ meaning never changes. A file with errors is left alone."""
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; end with 3 if a file is not formatted.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-def command(session: Session, paths: tuple[str, ...], *, check: bool, diff: bool) -> ExitCode:
+@fetch_option
+def command(session: Session, paths: tuple[str, ...], *, check: bool, diff: bool, fetch: bool) -> ExitCode:
     """Format files."""
     from ordito.app.format.files import FormatRequest, format_files
 
     write = not (check or diff)
-    made = format_files(FormatRequest(paths or (".",), write))
+    made = format_files(FormatRequest(paths or (".",), write, fetch))
     session.diagnostics(made.diagnostics)
     for file in made.files:
         if file.reason:
