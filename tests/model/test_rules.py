@@ -142,3 +142,18 @@ def test_many_circles_cost_little() -> None:
     counted = Counted(found.nodes)
     assert len(list(requirement_cycles(counted, found.incoming))) == size
     assert max(Counted.reads.values()) < 5
+
+
+def test_json_that_is_nested_without_end(tmp_path: Path) -> None:
+    """R-5.3.2-1: a text of JSON may be as deep as it likes, and ends in a finding."""
+    deep = "[" * 100_000
+    head = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n"
+    text = f"{head}  inputs: {{ a: {{ type: json, default: '{deep}' }} }}\n"
+    path = tmp_path / "service.yaml"
+    path.write_text(text, encoding="utf-8")
+    diagnostics = Diagnostics()
+    package = open_package(str(path), diagnostics)
+    assert package is not None
+    assert resolve_service(package, diagnostics) is None
+    (found,) = diagnostics
+    assert (found.code, "nested too deeply" in found.message) == ("bad-value", True)

@@ -57,7 +57,7 @@ def _before_the_source(interface: Interface) -> list[Operation]:
 
 def _is_too_early(call: Call, source: NodeTemplate) -> bool:
     """Whether a call reads from the source what is only known once it exists."""
-    if not call.arguments or call.arguments[0] != "SOURCE":
+    if len(call.arguments) < 2 or call.arguments[0] != "SOURCE":
         return False
     if call.function == "get_operation_output":
         return True
