@@ -93,6 +93,15 @@ def test_inputs_that_keep_all_rules(tmp_path: Path) -> None:
     assert not list(diagnostics)
 
 
+@pytest.mark.parametrize(("size", "codes"), [("much", []), ("10gb", []), ("1 kB", ["constraint"]), ("", [])])
+def test_a_size_from_a_text(tmp_path: Path, size: str, codes: list[str]) -> None:
+    """R-5.9.11-1: a text may be a size, in any spelling; one that is none is not this rule's business."""
+    text = TEMPLATE.replace("size: { type: scalar-unit.size, default: 1 GB }", "size: { type: string, default: 1 GB }")
+    diagnostics = Diagnostics()
+    bind_inputs(resolved(tmp_path, text), {"size": size}, diagnostics)
+    assert [d.code for d in diagnostics] == codes
+
+
 def test_warnings_are_not_given_again(tmp_path: Path) -> None:
     """R-7.2-2: what was said about the service itself is not said again about its inputs."""
     text = TEMPLATE + "    self: { type: tosca.nodes.Root, requirements: [ dependency: self ] }\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ordito.base.scalar_units import amount
+from ordito.base.scalar_units import NotAScalarUnit, amount, canonical
 from ordito.model.rules.topology import Topology
 from ordito.model.service import NodeTemplate, Relationship
 
@@ -25,13 +25,21 @@ def new_volume_has_a_size(topology: Topology, node: NodeTemplate) -> None:
             owner.error("missing-value", f'block storage "{node.name}" has no size', owner.span, hint)
         return
     size = owner.known("size")
-    if isinstance(size, str) and amount(size, SIZE) < amount(LEAST, SIZE):
+    if isinstance(size, str) and _is_too_small(size):
         owner.error(
             "constraint",
             f'the size of block storage "{node.name}" must be greater or equal "{LEAST}"',
             owner.at("size"),
             "give the size that the volume is to have",
         )
+
+
+def _is_too_small(size: str) -> bool:
+    """Whether a size is below the least one. What is no size, as a text that an input gives, is reported elsewhere."""
+    try:
+        return amount(canonical(size, SIZE), SIZE) < amount(LEAST, SIZE)
+    except NotAScalarUnit:
+        return False
 
 
 def location_is_not_the_root(topology: Topology, relationship: Relationship) -> None:
