@@ -190,6 +190,8 @@ def test_several_brackets() -> None:
         ("a: b".encode("utf-32"), "encoding", "1:1", "UTF-32"),
         ("a: b".encode("utf-16-le"), "yaml-syntax", "1:2", "save the file as UTF-8"),
         ("a: ok\nb: gr\xfc\xdf".encode("latin-1"), "encoding", "2:6", "0xfc is not valid UTF-8"),
+        (codecs.BOM_UTF8 + b"a: \xff", "encoding", "1:4", "0xff is not valid UTF-8"),
+        (codecs.BOM_UTF8 + b"\xff", "encoding", "1:1", "not valid UTF-8"),
         (b"a: \xf0\x9f\x98", "encoding", "1:4", "not valid UTF-8"),
         (b"\xed\xa0\x80", "encoding", "1:1", "not valid UTF-8"),
     ],

@@ -104,8 +104,9 @@ def decode(name: str, data: bytes, diagnostics: Diagnostics) -> str | None:
                 hint=f"convert it, for example with: iconv -f {encoding} -t UTF-8",
             )
             return None
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         readable = SourceText(name, data.decode("utf-8", errors="replace"))
         before = data[: error.start].decode("utf-8")
