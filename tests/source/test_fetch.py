@@ -12,7 +12,7 @@ import pytest
 
 from ordito.app.services import ReadService, check_files, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
-from ordito.source import fetch, remote
+from ordito.source import remote, transfer
 from ordito.source.fetch import Limits
 from ordito.source.package import Network
 from tests.source.archives import EMPTY, with_meta
@@ -226,7 +226,7 @@ def test_nobody_listens(tmp_path: Path, server: Server, monkeypatch: pytest.Monk
     assert "refused" in found[0][1]
     _, found = read(importing(tmp_path, server, "  - http://nothing.invalid/x.yaml"))
     assert found[0][0] == "fetch-failed"
-    monkeypatch.setattr(fetch, "MOST_REQUESTS", 2)
+    monkeypatch.setattr(transfer, "MOST_REQUESTS", 2)
     _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
     assert "2 files at most" in found[0][1]
 
@@ -357,7 +357,7 @@ def test_secrets_are_not_shown(tmp_path: Path, server: Server, credential: str) 
 
 def test_large_files_are_not_kept_in_memory(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """R-3.6.7-4: a large artifact is kept in a file without a name, and can be read more than once."""
-    monkeypatch.setattr(fetch, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(transfer, "MOST_IN_MEMORY", 1000)
     content = bytes(range(256)) * 900
     server.files["/types/scripts/create.sh"] = content
     service, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.span import SourceText, Span
+from ordito.source.tree import inside, place
 
 BAD = "bad-archive"
 UNSAFE = "unsafe-archive"
@@ -100,6 +100,8 @@ def damaged(error: Exception) -> OSError:
 
 class Archive:
     """The files in an archive that was found to be sound; ``root`` is its own absolute path."""
+
+    is_archive = True
 
     def __init__(self, path: Path, opened: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
         self.root = str(path)
@@ -192,16 +194,6 @@ def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | 
     archive = Archive(path.resolve(), opened, members)
     weakref.finalize(archive, file.close)
     return archive
-
-
-def place(shown: str) -> Span:
-    """The place of what is said of a whole file."""
-    return Span(SourceText(shown, ""), 1, 1, 1, 1)
-
-
-def inside(shown: str, file: str) -> str:
-    """How a file in an archive is called in messages."""
-    return f"{shown}:/{file}"
 
 
 class _Check:

@@ -8,16 +8,18 @@ errors with a place. The tree is built with a stack of its own, so the nesting o
 from __future__ import annotations
 
 import codecs
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 from yaml._yaml import CParser
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
-from ordito.source.mended import Mended
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.yaml_errors import report_character
+
+if TYPE_CHECKING:
+    from ordito.source.mended import Mended
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_DEPTH = 100
@@ -182,6 +184,9 @@ def _build(source: SourceText, diagnostics: Diagnostics) -> Node | None:
                 mended.finish(root)
             return root
         except yaml.MarkedYAMLError as error:
+            # Needed for broken texts only.
+            from ordito.source.mended import Mended
+
             mended = Mended(source, diagnostics) if mended is None else mended
             if not mended.mend(error):
                 return None

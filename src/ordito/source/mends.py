@@ -19,6 +19,7 @@ NO_SPACE = re.compile(r" *(?:- +)*(?P<key>[\w.-]+):(?!//)\S")
 WORD = re.compile(r" *(?:- +)*(?P<word>[\w.-]+)(?P<rest> .*)?")
 COMMENT = re.compile(r"\s#.*")
 IN_FLOW = re.compile(r"[\[{][^\]}]*$")
+MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?:\s|$)")
 TAB_WIDTH = 2
 
 
@@ -75,6 +76,10 @@ def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> Fault | None:
     text = _Text(lines, mark.line, mark.column, (begin.line, begin.column))
     if TAB.match(text.here) and _indentation(text.here) <= mark.column <= len(TAB.match(text.here)[0]):  # type: ignore[index]
         return _tab(text)
+    for number in (begin.line, mark.line):
+        if MERGE.match(text.at(number)):
+            message, hint = "this is the mark of a merge that was not finished", "keep one of the two sides"
+            return Fault(number, 0, len(text.at(number)), message, f"{hint}, and remove the marks")
     problem = str(error.problem or error.context or "")
     for part, explain in EXPLAINED:
         if part in problem:

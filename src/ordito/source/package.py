@@ -6,6 +6,7 @@ import errno
 import posixpath
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,12 +15,14 @@ from ordito.base.paths import is_url
 from ordito.base.span import SourceText, Span
 from ordito.base.suggest import nearest
 from ordito.source import nodes
-from ordito.source.archive import Archive, inside, open_archive, place
 from ordito.source.fetch import FetchFailed
 from ordito.source.loader import MOST_BYTES, Document, load
 from ordito.source.meta import CREATED_BY, META, Piece, read_meta
 from ordito.source.remote import DEFINITIONS, Network, NotAllowed, RemoteFiles
-from ordito.source.tree import FileTree, Folder
+from ordito.source.tree import FileTree, Folder, inside, place
+
+if TYPE_CHECKING:
+    from ordito.source.archive import Archive
 
 PROFILES = Path(__file__).parent.parent / "profiles"
 PROFILE_SCHEME = "profile:"
@@ -78,7 +81,7 @@ class Package:
     @property
     def is_archive(self) -> bool:
         """Whether the files lie in an archive."""
-        return isinstance(self.tree.local, Archive)
+        return self.tree.is_archive
 
     def has(self, file: str) -> bool:
         """Whether a file or folder of the service exists."""
@@ -207,6 +210,9 @@ def _open_folder(given: Path, shown: str, diagnostics: Diagnostics, network: Net
 
 def _open_archive(given: Path, shown: str, diagnostics: Diagnostics, network: Network) -> Package | None:
     """Open an archive, with or without a TOSCA.meta (§6.1)."""
+    # Needed for archives only.
+    from ordito.source.archive import open_archive
+
     archive = open_archive(given, shown, diagnostics)
     if archive is None:
         return None

@@ -11,14 +11,17 @@ import posixpath
 import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ordito.base.paths import is_url
 from ordito.source.credentials import Credential
-from ordito.source.fetch import SCHEMES, Fetched, Fetcher, FetchFailed, Limits
+from ordito.source.fetch import SCHEMES, FetchFailed, Limits
 from ordito.source.loader import MOST_BYTES
 from ordito.source.tree import FileTree
+
+if TYPE_CHECKING:
+    from ordito.source.transfer import Fetched, Fetcher
 
 FOLDER = ".fetched"
 """Where fetched files have their places. Hidden files of a service are never part of a copy of it otherwise."""
@@ -43,8 +46,10 @@ class RemoteFiles:
     def __init__(self, tree: FileTree, network: Network = Network.REFUSED) -> None:
         self.local = tree
         self.root = tree.root
+        self.is_archive = tree.is_archive
         self._network = network
-        self._fetcher = Fetcher()
+        self._fetcher: Fetcher | None = None
+        self._credentials: list[tuple[str, Credential]] = []
         self._urls: dict[str, str] = {}
         self._fetched: dict[str, Fetched | FetchFailed] = {}
 
@@ -61,7 +66,7 @@ class RemoteFiles:
 
     def add_credential(self, base: str, credential: Credential) -> None:
         """Make known what is shown to a repository."""
-        self._fetcher.add_credential(base, credential)
+        self._credentials.append((base, credential))
 
     def get(self, url: str, limits: Limits) -> Fetched | None:
         """Fetch a file, once; None where it lies in this copy of the service. Raises ``FetchFailed``."""
@@ -72,13 +77,23 @@ class RemoteFiles:
         known = self._fetched.get(url)
         if known is None:
             try:
-                known = self._fetcher.fetch(url, limits)
+                known = self._ready().fetch(url, limits)
             except FetchFailed as failure:
                 known = failure
             self._fetched[url] = known
         if isinstance(known, FetchFailed):
             raise known
         return known
+
+    def _ready(self) -> Fetcher:
+        """What fetches, which is loaded where something is fetched and not before."""
+        from ordito.source.transfer import Fetcher
+
+        if self._fetcher is None:
+            self._fetcher = Fetcher()
+        for base, credential in self._credentials:
+            self._fetcher.add_credential(base, credential)
+        return self._fetcher
 
     # ------------------------------------------------------------------------------------------- as files of a service
 

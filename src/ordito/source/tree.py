@@ -12,11 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from ordito.base.span import SourceText, Span
+
 
 class FileTree(Protocol):
     """The files of a service. ``root`` is the absolute path of its folder, or of its archive."""
 
     root: str
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the files lie in an archive."""
 
     def is_file(self, file: str) -> bool:
         """Whether there is a regular file of that name."""
@@ -41,6 +47,8 @@ class FileTree(Protocol):
 
 class Folder:
     """The files below a folder of this machine, and beside it."""
+
+    is_archive = False
 
     def __init__(self, root: Path | str) -> None:
         self.root = str(root)
@@ -79,3 +87,13 @@ class Folder:
             return self.path(file).stat().st_mode
         except (OSError, ValueError):
             return 0
+
+
+def place(shown: str) -> Span:
+    """The place of what is said of a whole file."""
+    return Span(SourceText(shown, ""), 1, 1, 1, 1)
+
+
+def inside(shown: str, file: str) -> str:
+    """How a file in an archive is called in messages."""
+    return f"{shown}:/{file}"

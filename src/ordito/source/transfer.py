@@ -1,0 +1,231 @@
+"""Fetching over HTTP, within bounds: of size, of time, of redirects.
+
+What a template names is fetched only where the user allows it. A credential is shown to the server of the repository
+that it belongs to and to no other one, also after a redirect.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import os
+import socket
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, cast
+from urllib.parse import urljoin, urlsplit
+
+from ordito import __version__
+from ordito.source.credentials import Credential
+from ordito.source.fetch import SCHEMES, FetchFailed, Limits
+
+MOST_REDIRECTS = 5
+MOST_REQUESTS = 1_000
+IDLE_SECONDS = 10.0
+"""How long nothing may come."""
+BLOCK = 1 << 16
+MOST_IN_MEMORY = 8 << 20
+
+
+class Fetched:
+    """What came back: kept in memory, or where it is large in a file that has no name and goes with the process. The
+    media type is in lower case and without parameters, "" where the server names none."""
+
+    def __init__(self, pieces: Iterable[bytes], kind: str) -> None:
+        self.kind = kind
+        self._content = bytearray()
+        self._file: BinaryIO | None = None
+        for piece in pieces:
+            if self._file is None and len(self._content) + len(piece) > MOST_IN_MEMORY:
+                self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
+                self._file.write(self._content)
+                self._content.clear()
+            if self._file is None:
+                self._content += piece
+            else:
+                self._file.write(piece)
+        if self._file is not None:
+            self._file.flush()
+
+    def open(self) -> BinaryIO:
+        """The whole content, from its beginning."""
+        if self._file is None:
+            return io.BytesIO(self._content)
+        return cast("BinaryIO", io.BufferedReader(_View(self._file)))
+
+
+class _View(io.RawIOBase):
+    """A file read from its beginning, whoever else reads it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        data = os.pread(self._file.fileno(), len(buffer), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+class Fetcher:
+    """Fetches over HTTP, with the credentials of repositories."""
+
+    def __init__(self) -> None:
+        self._credentials: dict[str, Credential] = {}
+        self._requests = 0
+
+    def add_credential(self, base: str, credential: Credential) -> None:
+        """Make known what is shown for everything below a URL."""
+        self._credentials[base.rstrip("/") + "/"] = credential
+
+    def fetch(self, url: str, limits: Limits) -> Fetched:
+        """Fetch what is at a URL. Raises ``FetchFailed``."""
+        self._requests += 1
+        if self._requests > MOST_REQUESTS:
+            raise FetchFailed(f"a service may fetch {MOST_REQUESTS:,} files at most")
+        transfer = _Transfer(url, self._header(url), limits)
+        # In a thread: neither finding the address of a host nor a server that sends a byte now and then can be
+        # interrupted otherwise.
+        worker = threading.Thread(target=transfer.run, name="fetch", daemon=True)
+        worker.start()
+        worker.join(limits.seconds)
+        if transfer.result is None:
+            transfer.stopped.set()
+            raise FetchFailed(f"it did not come within {limits.seconds:g} seconds", "look whether the server is well")
+        if isinstance(transfer.result, FetchFailed):
+            raise transfer.result
+        return transfer.result
+
+    def _header(self, url: str) -> tuple[str, str] | None:
+        """What is shown to the server of a URL: the credential of the nearest repository that it lies in."""
+        within = [base for base in self._credentials if url.startswith(base)]
+        if not within:
+            return None
+        try:
+            return self._credentials[max(within, key=len)].header()
+        except ValueError as error:
+            raise FetchFailed(str(error)) from None
+
+
+class _Transfer:
+    """One file on its way."""
+
+    def __init__(self, url: str, header: tuple[str, str] | None, limits: Limits) -> None:
+        self._url = url
+        self._header = header
+        self._limits = limits
+        self.stopped = threading.Event()
+        self.result: Fetched | FetchFailed | None = None
+
+    def run(self) -> None:
+        """Fetch it."""
+        try:
+            self.result = self._fetch()
+        except FetchFailed as failure:
+            self.result = failure
+        except TimeoutError:
+            self.result = FetchFailed("the server does not answer", "look whether it is well")
+        except urllib.error.URLError as error:
+            self.result = FetchFailed(_reason(error.reason), "look whether the address is right, and the server well")
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.result = FetchFailed(_reason(error))
+
+    def _fetch(self) -> Fetched:
+        url, header = self._url, self._header
+        for _ in range(MOST_REDIRECTS + 1):
+            target = self._ask(url, header)
+            if isinstance(target, Fetched):
+                return target
+            if origin(target) != origin(url):
+                header = None
+            url = target
+        raise FetchFailed(f"the server sends on more than {MOST_REDIRECTS} times")
+
+    def _ask(self, url: str, header: tuple[str, str] | None) -> Fetched | str:
+        """One request: the answer, or the URL that the server sends on to."""
+        request = urllib.request.Request(url, headers={"User-Agent": f"ordito/{__version__}", "Accept": "*/*"})
+        if header is not None:
+            # Not redirected: what follows a redirect is decided here.
+            request.add_unredirected_header(*header)
+        try:
+            with _opener().open(request, timeout=IDLE_SECONDS) as answer:
+                return self._receive(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return _sent_on(url, error)
+
+    def _receive(self, answer: http.client.HTTPResponse) -> Fetched:
+        kind = answer.headers.get_content_type() if "Content-Type" in answer.headers else ""
+        return Fetched(self._pieces(answer), kind)
+
+    def _pieces(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
+        """What comes, piece by piece, as far as it may."""
+        most = self._limits.most_bytes
+        length = 0
+        until = time.monotonic() + self._limits.seconds
+        while block := answer.read1(BLOCK):
+            length += len(block)
+            if length > most:
+                raise FetchFailed(f"it is larger than {most:,} bytes, the most that is fetched")
+            if self.stopped.is_set() or time.monotonic() > until:
+                raise FetchFailed("it took too long")
+            yield block
+        promised = answer.headers.get("Content-Length", "")
+        if promised.isdecimal() and int(promised) != length:
+            raise FetchFailed(f"the connection broke off after {length:,} of {int(promised):,} bytes")
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """What opens HTTP URLs and nothing else, through the proxies that the environment names, and follows nothing."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.UnknownHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _sent_on(url: str, error: urllib.error.HTTPError) -> str:
+    """The URL that a server sends on to. Raises ``FetchFailed`` for any other answer."""
+    if error.code in {301, 302, 303, 307, 308} and (location := error.headers.get("Location")):
+        target = urljoin(url, location)
+        if urlsplit(target).scheme not in SCHEMES or not urlsplit(target).hostname:
+            raise FetchFailed("the server sends on to what is no HTTP address")
+        return target
+    hint = ""
+    if error.code in {401, 403, 407}:
+        hint = "give the repository a credential that the server accepts"
+    elif error.code == 404:
+        hint = "look whether the address is right"
+    raise FetchFailed(f"the server answers {error.code} {error.reason}", hint)
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """The server of a URL: scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _reason(error: object) -> str:
+    if isinstance(error, socket.gaierror):
+        return "the address of its host is not known"
+    if isinstance(error, TimeoutError):
+        return "the server does not answer"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return str(error)
