@@ -16,6 +16,7 @@ from tests.source.archives import with_meta
 CONTENT = b"echo hello\n"
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
+metadata: { template_name: a, template_version: 1.0.0 }
 topology_template:
   node_templates:
     app:

@@ -251,7 +251,7 @@ def test_an_attribute_written_in_the_template_is_only_initial() -> None:
 
 
 def test_built_in_attributes() -> None:
-    """R-4.5.1-7, R-4.1-1: tosca_id, tosca_name and state, of nodes and relationships."""
+    """R-4.5.1-7, R-4.1-1, R-3.4.2-1: tosca_id, tosca_name and state, of nodes and relationships."""
     run = Running(counts={"mysql": 2})
     assert run.at("mysql", get_attribute("SELF", "tosca_id"), 2) == "mysql_2"
     assert run.at("mysql", get_attribute("SELF", "tosca_name"), 2) == "mysql"

@@ -1,12 +1,13 @@
 """How many instances are wanted, which ids they have and where they are hosted."""
 
+import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostic
 from ordito.model.service import NodeTemplate
 from ordito.planning.options import PlanRefused
 from tests.support.runs import World, codes
-from tests.support.services import call, capability, compute, definition, node, on, service
+from tests.support.services import Requires, call, capability, compute, definition, node, on, service
 
 SCALABLE = "tosca.capabilities.Scalable"
 
@@ -22,8 +23,8 @@ def refused(*nodes: NodeTemplate, inputs: dict[str, object] | None = None) -> li
     return caught.value.diagnostics
 
 
-def count(given: NodeTemplate, inputs: dict[str, object] | None = None) -> int:
-    return World(service(given, inputs=[definition("n", "integer")]), inputs).plan().counts[given.name]
+def count(given: NodeTemplate, *others: NodeTemplate, inputs: dict[str, object] | None = None) -> int:
+    return World(service(given, *others, inputs=[definition("n", "integer")]), inputs).plan().counts[given.name]
 
 
 def test_wanted_counts() -> None:
@@ -31,7 +32,7 @@ def test_wanted_counts() -> None:
     assert count(node("a")) == 1
     assert count(node("a", count=3)) == 3
     assert count(node("a", count=0)) == 0
-    assert count(node("a", count=call("get_input", "n")), {"n": 4}) == 4
+    assert count(node("a", count=call("get_input", "n")), inputs={"n": 4}) == 4
     assert count(node("a", capabilities=scalable(default_instances=2, max_instances=3))) == 2
     assert count(node("a", count=3, capabilities=scalable(default_instances=2, max_instances=3))) == 3
     assert count(node("a", occurrences=(2, 5))) == 2
@@ -48,6 +49,19 @@ def test_bounds() -> None:
     assert codes(found) == ["count-out-of-bounds"]
     assert "max_instances" in found[0].hint
     assert codes(refused(node("c", count=0, occurrences=(1, None)))) == ["count-out-of-bounds"]
+
+
+def test_capabilities_serve_instances() -> None:
+    """R-3.7.2-8: the upper bound of a capability counts instances, those of hosted nodes on each host."""
+    door = Requires("server", capability="door")
+    few = [msgspec.structs.replace(capability("door", "tosca.capabilities.Endpoint"), occurrences=(1, 2))]
+    found = refused(node("server", capabilities=few), node("client", door, count=3))
+    assert codes(found) == ["too-many-sources"]
+    assert "3 instances" in found[0].message
+    assert count(node("server", capabilities=few), node("client", door, count=2)) == 1
+    host = [msgspec.structs.replace(capability("host", "tosca.capabilities.Compute"), occurrences=(1, 1))]
+    server = node("server", count=3, capabilities=host)
+    assert count(server, node("client", on("server"))) == 3
 
 
 def test_all_refusals_come_together() -> None:

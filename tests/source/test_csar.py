@@ -217,6 +217,7 @@ def test_what_metadata_says_of_the_archive(tmp_path: Path) -> None:
 
 SHOP = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
+metadata: { template_name: shop, template_version: 1.0.0 }
 imports:
   - ../types/nodes.yaml
 topology_template:
@@ -329,7 +330,8 @@ node_types:
 
 def test_other_definitions_substitute(tmp_path: Path) -> None:
     """R-6.2-9, R-6.2-10: what is listed stands for nodes and is deployed by nothing else; what cannot is ignored."""
-    files = {"main.yaml": ABSTRACT, "types.yaml": DATABASE_TYPES, "db.yaml": DATABASE, "plain.yaml": PLAIN}
+    main = ABSTRACT.replace("imports:", "metadata: { template_name: x, template_version: 1.0.0 }\nimports:")
+    files = {"main.yaml": main, "types.yaml": DATABASE_TYPES, "db.yaml": DATABASE, "plain.yaml": PLAIN}
     archive = with_meta(tmp_path / "x.csar", "main.yaml", "Other-Definitions: db.yaml plain.yaml\n", files)
     assert [found[:3] for found in read(archive)] == [("note", "ignored-topology", ":/plain.yaml:2:1")]
     service = read_service(str(archive), Diagnostics()).service

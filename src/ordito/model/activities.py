@@ -127,7 +127,7 @@ class Activities:
         self._diagnostics.error("unknown-operation", message, name.span, hint=hint)
 
     def _typed(self, given: nodes.Mapping | None, declared: Mapping[str, Input]) -> dict[str, Value]:
-        return {n: i.value for n, i in self._interfaces.assigned_inputs(given, declared).items()}
+        return {n: i.value for n, i in self._interfaces.parameters.assigned(given, declared).items()}
 
     def _untyped(self, given: nodes.Mapping | None) -> dict[str, Value]:
         return self._typed(given, {})

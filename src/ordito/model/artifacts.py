@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as MappingType
 
 import msgspec
@@ -24,6 +25,7 @@ IMPLEMENTATION = "tosca.artifacts.Implementation"
 ANSIBLE = "ordito.artifacts.Implementation.Ansible"
 PLAYBOOKS = ("yaml", "yml")
 CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
+MIME_TYPE = re.compile(r"[^\s/;]+/[^\s/;]+(\s*;.*)?")
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 
 
@@ -53,6 +55,13 @@ class Artifacts:
             written = definition.content
             assert isinstance(written, entities.ArtifactType)
             parent = self.shapes.get(hierarchy.parent(definition) or "")
+            if written.mime_type is not None and not MIME_TYPE.fullmatch(written.mime_type.text):
+                self._diagnostics.warning(
+                    "odd-mime-type",
+                    f'"{written.mime_type.text}" is no media type',
+                    written.mime_type.span,
+                    hint="write type/subtype, for example application/zip",
+                )
             extensions = tuple(e.text for e in written.file_ext or ())
             self.shapes[definition.name] = ArtifactShape(
                 hierarchy.kinds[definition.name],

@@ -22,7 +22,9 @@ class Hierarchy:
         for definition in units.definitions[kind].values():
             derived = definition.content.derived_from
             parent = None
-            if derived is not None and derived.text not in roots:
+            if not definition.unit.is_bundled:
+                _check_root(definition, diagnostics)
+            if derived is not None and derived.text not in roots and derived.text not in ENTITY_ROOTS:
                 parent = units.require(kind, derived, definition.unit, roots)
                 if parent is None:
                     continue
@@ -75,6 +77,29 @@ class Hierarchy:
         """The full name of the type that a type derives from."""
         found = self.parents[definition.name]
         return found.name if found else None
+
+
+ENTITY_ROOTS = {"tosca.entity.Root", "tosca:entity.Root"}
+"""The root of all entities, which the specification keeps for itself and defines nowhere (§3.7.1.3)."""
+ROOTS = {
+    "data": "tosca.datatypes.Root",
+    "capability": "tosca.capabilities.Root",
+    "policy": "tosca.policies.Root",
+}
+"""The roots whose names do not follow from their kind."""
+
+
+def _check_root(definition: Definition, diagnostics: Diagnostics) -> None:
+    """Types of users do not derive from the root of all entities (R-3.7.1-4)."""
+    derived = definition.content.derived_from
+    if derived is not None and derived.text in ENTITY_ROOTS:
+        root = ROOTS.get(definition.kind, f"tosca.{definition.kind}s.Root")
+        diagnostics.warning(
+            "entity-root",
+            f"{derived.text} is the specification's own and no type derives from it",
+            derived.span,
+            hint=f"derive from {root}",
+        )
 
 
 def _is_torn(content: DefinedType) -> bool:

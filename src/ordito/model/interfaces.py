@@ -10,25 +10,18 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
-from ordito.model.artifacts import FILE, Artifacts
+from ordito.model.artifacts import Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
+from ordito.model.implementations import NODE_HOSTS, RELATIONSHIP_HOSTS, Implementations
 from ordito.model.operation import Artifact, Input, Interface, Notification, Operation
+from ordito.model.operation_parameters import NODE_OUTPUTS, RELATIONSHIP_OUTPUTS, Parameters
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
-from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
-from ordito.source.scalars import integer
+from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries
-from ordito.syntax.expressions import Value, calls
-from ordito.syntax.functions import read_untyped
-from ordito.syntax.grammar import Reading, read_entity
-
-NODE_HOSTS = ("SELF", "HOST", "ORCHESTRATOR")
-RELATIONSHIP_HOSTS = ("SOURCE", "TARGET", "ORCHESTRATOR")
-NODE_OUTPUTS = ("SELF",)
-RELATIONSHIP_OUTPUTS = ("SELF", "SOURCE", "TARGET")
 
 
 class OperationParts(msgspec.Struct, frozen=True):
@@ -62,10 +55,9 @@ class Interfaces:
         self, units: Units, values: Values, definitions: Definitions, artifacts: Artifacts, diagnostics: Diagnostics
     ) -> None:
         self._units = units
-        self._values = values
-        self._definitions = definitions
-        self._artifacts = artifacts
         self._diagnostics = diagnostics
+        self.parameters = Parameters(values, definitions, diagnostics)
+        self.implementations = Implementations(artifacts, diagnostics)
         self.shapes: dict[str, InterfaceParts] = {}
 
     def add_types(self, hierarchy: Hierarchy) -> None:
@@ -80,6 +72,13 @@ class Interfaces:
                 *(written.notifications or {}).values(),
             ]
             for operation in declared:
+                if operation.name == "inputs":
+                    self._diagnostics.error(
+                        "reserved-name",
+                        '"inputs" is a keyname of interfaces and cannot name an operation',
+                        operation.span,
+                        hint="write inputs beside operations, not below it",
+                    )
                 if operation.implementation is not None:
                     self._diagnostics.error(
                         "bad-interface-type",
@@ -90,14 +89,14 @@ class Interfaces:
             self.shapes[definition.name] = InterfaceParts(
                 definition.name,
                 hierarchy.kinds[definition.name],
-                {**base.inputs, **self._defined_inputs(written.inputs, definition.unit)},
+                {**base.inputs, **self.parameters.defined(written.inputs, base.inputs, definition.unit)},
                 self._operations(
-                    base, written.operations, definition.unit, NODE_OUTPUTS, defining=True, open_ended=True
+                    base, written.operations, definition.unit, RELATIONSHIP_OUTPUTS, defining=True, open_ended=True
                 ),
                 definition.content.span,
-                self._notifications(base, written.notifications, definition.unit, NODE_OUTPUTS),
+                self._notifications(base, written.notifications, definition.unit, RELATIONSHIP_OUTPUTS),
             )
-            self._check_overlap(self.shapes[definition.name])
+            self._check_overlap(self.shapes[definition.name], base)
 
     def merge(
         self,
@@ -114,18 +113,20 @@ class Interfaces:
         outputs = RELATIONSHIP_OUTPUTS if relationship else NODE_OUTPUTS
         for name, item in (written or {}).items():
             base = self._base(name, item, inherited, unit, owner, defining)
+            if base is inherited.get(base.name):
+                base = found[base.name]  # it may stand here under its own name as well
             if not base.kinds:
                 found[name] = base
                 continue
-            inputs = (
-                self._defined_inputs(item.inputs, unit) if defining else self.assigned_inputs(item.inputs, base.inputs)
-            )
+            inputs = self._inputs(item.inputs, base.inputs, unit, defining)
+            if defining:
+                self._check_implementations(item, unit, RELATIONSHIP_HOSTS if relationship else NODE_HOSTS)
             operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
             merged = {**base.inputs, **inputs} if inputs else base.inputs
             notifications = self._notifications(base, item.notifications, unit, outputs)
             found[base.name] = InterfaceParts(base.name, base.kinds, merged, operations, item.span, notifications)
             if item.operations or item.notifications:
-                self._check_overlap(found[base.name])
+                self._check_overlap(found[base.name], base)
         for name in written.lost if isinstance(written, Entries) else ():
             found.setdefault(name, InterfaceParts(name, ()))
         return found
@@ -200,13 +201,42 @@ class Interfaces:
         if by_type is not None and by_type.name in self.shapes:
             same = (i for i in inherited.values() if by_type.name in i.kinds)
             return next(same, _renamed(self.shapes[by_type.name], name))
-        if defining:
+        return self._new(name, item, inherited, owner, defining)
+
+    def _new(
+        self,
+        name: str,
+        item: entities.InterfaceDefinition,
+        inherited: MappingType[str, InterfaceParts],
+        owner: str,
+        defining: bool,
+    ) -> InterfaceParts:
+        """An interface that nothing declares. In a template one that is called like a type is taken as it stands, with
+        a warning, as samples of chapter 7 have it; otherwise it needs a type."""
+        near = nearest(name, inherited)
+        if not near and defining:
             self._diagnostics.error(
                 "missing-keyname", f'interface "{name}" lacks "type"', item.span, hint="name its interface type"
             )
+        elif not near and "." in name:
+            self._diagnostics.warning(
+                "undeclared-interface",
+                f'no interface type is called "{name}", so its operations are those that stand here',
+                item.span,
+                hint="define an interface type of that name, or give the interface a type",
+            )
+            operations = {n: OperationParts(n) for n in item.operations or {}}
+            return InterfaceParts(name, (name,), {}, operations, item.span)
         else:
             self._diagnostics.unknown("unknown-interface", f"interface of {owner}", name, item.span, inherited)
         return InterfaceParts(name, ())
+
+    def _check_implementations(self, item: entities.InterfaceDefinition, unit: Unit, hosts: tuple[str, ...]) -> None:
+        """What implements the operations of a type is checked whether a template uses it or not."""
+        for operation in (item.operations or {}).values():
+            self.implementations.check(operation.implementation, unit, hosts)
+        for notification in (item.notifications or {}).values():
+            self.implementations.check(notification.implementation, unit, hosts)
 
     def _warn_of_double(
         self,
@@ -242,6 +272,13 @@ class Interfaces:
         )
         return base
 
+    def _inputs(
+        self, written: Mapping | None, declared: MappingType[str, Input], unit: Unit, defining: bool
+    ) -> dict[str, Input]:
+        if defining:
+            return self.parameters.defined(written, declared, unit)
+        return self.parameters.assigned(written, declared)
+
     def _operations(
         self,
         base: InterfaceParts,
@@ -264,14 +301,12 @@ class Interfaces:
                     self._undeclared(base, name, item)
                 inherited = OperationParts(name)
             declared = {**base.inputs, **inherited.inputs}
-            inputs = (
-                self._defined_inputs(item.inputs, unit) if defining else self.assigned_inputs(item.inputs, declared)
-            )
+            inputs = self._inputs(item.inputs, declared, unit, defining)
             found[name] = OperationParts(
                 name,
                 (item.implementation, unit) if item.implementation is not None else inherited.implementation,
                 {**inherited.inputs, **inputs},
-                {**inherited.outputs, **self._outputs(item.outputs, outputs)},
+                {**inherited.outputs, **self.parameters.mapped(item.outputs, outputs)},
                 item.description.text if item.description else inherited.description,
                 item.span,
                 {**inherited.output_spans, **_spans(item.outputs)},
@@ -297,18 +332,18 @@ class Interfaces:
                 name,
                 (item.implementation, unit) if item.implementation is not None else inherited.implementation,
                 {},
-                {**inherited.outputs, **self._outputs(item.outputs, outputs)},
+                {**inherited.outputs, **self.parameters.mapped(item.outputs, outputs)},
                 item.description.text if item.description else inherited.description,
                 item.span,
                 {**inherited.output_spans, **_spans(item.outputs)},
             )
         return found
 
-    def _check_overlap(self, interface: InterfaceParts) -> None:
+    def _check_overlap(self, interface: InterfaceParts, base: InterfaceParts) -> None:
         """An operation and a notification of one interface cannot have the same name (§3.6.20.4)."""
         for name, notification in interface.notifications.items():
             operation = interface.operations.get(name)
-            if operation is not None:
+            if operation is not None and not (name in base.operations and name in base.notifications):
                 self._diagnostics.error(
                     "duplicate-name",
                     f'"{name}" is an operation and a notification of interface "{interface.name}"',
@@ -325,75 +360,6 @@ class Interfaces:
             hint=self._diagnostics.suggestion(name, base.operations),
         )
 
-    def _defined_inputs(self, written: Mapping | None, unit: Unit) -> dict[str, Input]:
-        """Inputs as types write them: parameter definitions, or a value alone (given early)."""
-        if written is None:
-            return {}
-        found = {}
-        reading = Reading(self._diagnostics, unit.dialect)
-        for key, node in written.entries():
-            item = read_entity(entities.ParameterDefinition, node, reading, key)
-            if item is None:
-                continue
-            value = item.value if item.value is not None else item.default
-            if item.type is None:
-                data = read_untyped(value, self._diagnostics) if value is not None else None
-                self._collect(data)
-                found[key.text] = Input(key.text, None, False, value is not None, data, span=key.span)
-                continue
-            schema = self._definitions.schema(item, unit)
-            metadata = {k: v.text for k, v in (item.metadata or {}).items()}
-            what = f'input "{key.text}"'
-            data = self._values.read(value, schema, what, item.type.span) if value is not None else None
-            found[key.text] = Input(
-                key.text, schema, item.required is not False, value is not None, data, metadata, key.span
-            )
-        return found
-
-    def assigned_inputs(self, written: Mapping | None, declared: MappingType[str, Input]) -> dict[str, Input]:
-        """Inputs as templates write them: values, typed where the input is declared."""
-        if written is None:
-            return {}
-        found = {}
-        for key, node in written.entries():
-            definition = declared.get(key.text) or Input(key.text)
-            if definition.schema is not None and not is_null(node):
-                declared_at = definition.span
-                value = self._values.read(node, definition.schema, f'input "{key.text}"', declared_at)
-            else:
-                value = read_untyped(node, self._diagnostics)
-                self._collect(value)
-            found[key.text] = msgspec.structs.replace(
-                definition, has_value=not is_null(node), value=value, span=key.span
-            )
-        return found
-
-    def _collect(self, value: Value) -> None:
-        self._values.found_calls.extend(calls(value))
-
-    def _outputs(self, written: Mapping | None, entities_allowed: tuple[str, ...]) -> dict[str, tuple[str | int, ...]]:
-        """Attribute mappings (§3.6.15): output -> [SELF, (capability,) attribute, ...]."""
-        found: dict[str, tuple[str | int, ...]] = {}
-        for key, node in written.entries() if written is not None else ():
-            path = mapping_path(node)
-            if path is None:
-                self._diagnostics.error(
-                    "bad-mapping",
-                    f'output "{key.text}" must be mapped by a list of an entity and an attribute',
-                    node.span,
-                    hint="for example [ SELF, private_address ]",
-                )
-            elif path[0] not in entities_allowed:
-                self._diagnostics.error(
-                    "bad-mapping",
-                    f'output "{key.text}" cannot be mapped to "{path[0]}" here',
-                    node.items[0].span if isinstance(node, Sequence) else node.span,
-                    hint=f"begin with {' or '.join(entities_allowed)}",
-                )
-            else:
-                found[key.text] = path
-        return found
-
     def _finish_operation(
         self,
         interface: InterfaceParts,
@@ -401,12 +367,12 @@ class Interfaces:
         artifacts: MappingType[str, Artifact],
         hosts: tuple[str, ...],
     ) -> Operation:
-        primary, dependencies = self.implementation(parts.implementation, artifacts)
+        primary, dependencies = self.implementations.find(parts.implementation, artifacts)
         timeout: int | None = None
         host = ""
         if parts.implementation is not None and isinstance(parts.implementation[0], entities.Implementation):
             timeout = parts.implementation[0].timeout
-            host = self.host(parts.implementation[0].operation_host, hosts)
+            host = self.implementations.host(parts.implementation[0].operation_host, hosts)
         inputs = _reaching(interface.inputs, parts.inputs)
         self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
         return Operation(
@@ -437,7 +403,7 @@ class Interfaces:
     def _finish_notification(
         self, interface: InterfaceParts, parts: OperationParts, artifacts: MappingType[str, Artifact]
     ) -> Notification:
-        primary, dependencies = self.implementation(parts.implementation, artifacts)
+        primary, dependencies = self.implementations.find(parts.implementation, artifacts)
         return Notification(
             interface=interface.name,
             name=parts.name,
@@ -448,59 +414,6 @@ class Interfaces:
             span=parts.span,
             output_spans=parts.output_spans,
         )
-
-    def implementation(
-        self,
-        given: tuple[Scalar | entities.Implementation | entities.NotificationImplementation, Unit] | None,
-        artifacts: MappingType[str, Artifact],
-    ) -> tuple[Artifact | None, tuple[Artifact, ...]]:
-        """The artifact that implements something, if any, and those that it depends on (§3.6.16); ``given`` is what is
-        written, with the file that writes it."""
-        if given is None:
-            return None, ()
-        written, unit = given
-        if isinstance(written, Scalar):
-            return self._primary(written, unit, artifacts), ()
-        named = (self._artifact(d, unit, artifacts) for d in written.dependencies or ())
-        return self._primary(written.primary, unit, artifacts), tuple(d for d in named if d is not None)
-
-    def _primary(
-        self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]
-    ) -> Artifact | None:
-        """The artifact that implements an operation; one of no particular type is probably misspelt."""
-        found = self._artifact(written, unit, artifacts)
-        if found is not None and isinstance(written, Scalar) and found.kinds[:1] == (FILE,):
-            self._diagnostics.warning(
-                "unknown-extension",
-                f'nothing is known to run "{written.text}": its type does not follow from its name',
-                written.span,
-                hint=f"name it with one of {', '.join(self._artifacts.runnable)}, or declare an artifact with a type",
-            )
-        return found
-
-    def _artifact(
-        self, written: Scalar | entities.ArtifactDefinition | None, unit: Unit, artifacts: MappingType[str, Artifact]
-    ) -> Artifact | None:
-        """An artifact of that name, an artifact defined in place, or a file."""
-        if written is None:
-            return None
-        if isinstance(written, Scalar):
-            return artifacts.get(written.text) or self._artifacts.file(written, unit)
-        return self._artifacts.read(written, unit)
-
-    def host(self, written: Scalar | None, hosts: tuple[str, ...]) -> str:
-        """The keyword that says where an operation runs, which must be one of ``hosts``; "" where none is written."""
-        if written is None:
-            return ""
-        if written.text not in hosts:
-            self._diagnostics.error(
-                "bad-value",
-                f'the operation cannot run at "{written.text}"',
-                written.span,
-                hint=f"operation_host is one of {', '.join(hosts)} here",
-            )
-            return ""
-        return written.text
 
 
 def _renamed(parts: InterfaceParts, name: str) -> InterfaceParts:
@@ -520,15 +433,3 @@ def _reaching(outer: MappingType[str, Input], inner: MappingType[str, Input]) ->
 
 def _spans(written: Mapping | None) -> dict[str, Span]:
     return {key.text: node.span for key, node in written.entries()} if written is not None else {}
-
-
-def mapping_path(node: Node) -> tuple[str | int, ...] | None:
-    if not isinstance(node, Sequence) or len(node.items) < 2:
-        return None
-    path: list[str | int] = []
-    for position, item in enumerate(node.items):
-        if not isinstance(item, Scalar):
-            return None
-        index = integer(item.text) if item.plain and position > 1 else None
-        path.append(item.text if index is None else index)
-    return tuple(path)

@@ -13,14 +13,12 @@ from ordito.base.suggest import nearest
 from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.model.types import RelationshipShape, RequirementShape, Types
+from ordito.model.types import DEFAULT_RELATIONSHIP, RelationshipShape, RequirementShape, Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping
 from ordito.syntax import entities
 from ordito.syntax.entries import EntryList, is_lost
 from ordito.syntax.expressions import Call, calls
-
-DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
 
 
 class Binding(msgspec.Struct, frozen=True):
@@ -184,8 +182,8 @@ class Relationships:
             return self._plain_interfaces[cached]
         merge = self._types.interfaces.merge
         parts = relationship.interfaces
-        if shape.interfaces:
-            parts = merge(parts, shape.interfaces, shape.unit, owner=owner, relationship=True, defining=True)
+        for added in shape.interfaces:
+            parts = merge(parts, added.interfaces, added.unit, owner=owner, relationship=True, defining=True)
         for more in written:
             if more:
                 parts = merge(parts, more, self._unit, owner=owner, relationship=True, defining=False)

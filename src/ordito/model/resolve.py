@@ -36,7 +36,8 @@ from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirem
 from ordito.model.templates import Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
-from ordito.model.unused_types import check_unused_types
+from ordito.model.unused_capabilities import warn_of_unused
+from ordito.model.unused_types import UnusedTypes
 from ordito.model.workflows import Workflows
 from ordito.source.package import Package
 from ordito.syntax import entities
@@ -67,6 +68,8 @@ def resolve_service(
     substitutes = Substitutes(types, filters, resolve, diagnostics)
     substitutes.gather(units.all)
     service = resolve(units.entry, circumstances)
+    if package.is_archive and not diagnostics.has_errors:
+        _warn_of_unnamed(units.entry, diagnostics)
     return None if diagnostics.has_errors else service
 
 
@@ -99,7 +102,9 @@ def _resolve_topology(
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     _check_calls(templates, relationships.calls, outputs, references, mappings)
-    check_unused_types(types, units, {n.type for n in templates.nodes.values()}, references)
+    if alone:
+        made = (r for node in templates.nodes.values() for r in node.requirements)
+        UnusedTypes(types, templates, references, mappings).check(made)
     OutputTypes(references.silent, inputs, types.data).complete(outputs)
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
@@ -112,6 +117,8 @@ def _resolve_topology(
     check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.written))
     inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
     stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)
+    if topology.substitution_mappings is None and not diagnostics.has_errors:
+        warn_of_unused(templates.nodes, types.nodes, diagnostics)
     metadata = entry.content.facts
     service = Service(
         name=metadata.get("template_name") or package.name,
@@ -133,6 +140,18 @@ def _resolve_topology(
         choices=choices,
     )
     return substitutes.fill(service, entry, facts, circumstances, requirements.unfilled)
+
+
+def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:
+    """What is handed on as an archive should say what it is and in which version (§3.10.3.2)."""
+    missing = [name for name in ("template_name", "template_version") if name not in entry.content.facts]
+    if missing:
+        diagnostics.warning(
+            "unnamed-template",
+            f"the metadata of {entry.file} lacks {' and '.join(missing)}",
+            entry.content.tosca_definitions_version.span,
+            hint="add them below metadata:, so that others can tell what the archive holds",
+        )
 
 
 def _inputs(

@@ -109,6 +109,13 @@ class Templates:
         shared = self._shared.get(node_type)
         return shared.calls if shared else ()
 
+    def of_type(
+        self, shape: NodeShape
+    ) -> tuple[MappingType[str, Interface], MappingType[str, Capability], tuple[Call, ...]]:
+        """The interfaces, the capabilities and the calls that a type gives its templates."""
+        shared = self._share(shape)
+        return shared.interfaces, shared.capabilities, shared.calls
+
     def _node(self, name: str, item: entities.NodeTemplate, shape: NodeShape) -> NodeTemplate:
         values = self._types.values
         shared = self._share(shape)
@@ -259,7 +266,7 @@ class Templates:
             if name not in DIRECTIVES:
                 self._diagnostics.unknown("unknown-directive", "directive", name, written.span, DIRECTIVES)
                 continue
-            if name != written.text:
+            if name != written.text and self._unit.dialect.later is None:
                 self._diagnostics.warning(
                     "deprecated", f'"{written.text}" is deprecated', written.span, hint=f"write {name}"
                 )

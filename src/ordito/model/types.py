@@ -35,17 +35,24 @@ class WrittenFilter(msgspec.Struct, frozen=True):
     unit: Unit
 
 
+class WrittenInterfaces(msgspec.Struct, frozen=True):
+    """What a requirement adds to the interfaces of its relationship, with the file that it stands in."""
+
+    interfaces: MappingType[str, entities.InterfaceDefinition]
+    unit: Unit
+
+
 class RequirementShape(msgspec.Struct, frozen=True):
     """A requirement of a node type, flattened; types by their full names, "" where none is asked for; all ``filters``
-    must hold, those of the types that it refines first. One without ``capability`` is written but could not be read.
+    must hold and all ``interfaces`` add to each other, those of the types that it refines first. One without
+    ``capability`` is written but could not be read.
     """
 
     name: str
     capability: str
     node: str
     relationship: str
-    interfaces: MappingType[str, entities.InterfaceDefinition] | None
-    unit: Unit
+    interfaces: tuple[WrittenInterfaces, ...] = ()
     occurrences: tuple[int, int | None] = (1, 1)
     span: Span | None = None
     filters: tuple[WrittenFilter, ...] = ()
@@ -165,7 +172,7 @@ class Types:
         for item in written.requirements or ():
             found[item.name] = self._requirement(item, found.get(item.name), unit)
         for name in written.requirements.lost if isinstance(written.requirements, EntryList) else ():
-            found[name] = RequirementShape(name, "", "", "", None, unit, (0, UNBOUNDED))
+            found[name] = RequirementShape(name, "", "", "", (), (0, UNBOUNDED))
         return found
 
     def _requirement(
@@ -182,8 +189,10 @@ class Types:
         filters = inherited.filters if inherited else ()
         if item.node_filter is not None:
             filters = (*filters, WrittenFilter(item.node_filter, unit))
-        interfaces = part.interfaces if part and part.interfaces else None
-        return RequirementShape(
+        interfaces = inherited.interfaces if inherited else ()
+        if part and part.interfaces:
+            interfaces = (*interfaces, WrittenInterfaces(part.interfaces, unit))
+        made = RequirementShape(
             item.name,
             self._refined("capability", item.name, item.capability, inherited.capability if inherited else "", unit),
             self._refined("node", item.name, item.node, inherited.node if inherited else "", unit),
@@ -194,12 +203,38 @@ class Types:
                 inherited.relationship if inherited else "",
                 unit,
             ),
-            interfaces if interfaces or inherited is None else inherited.interfaces,
-            unit if interfaces or inherited is None else inherited.unit,
+            interfaces,
             narrowed("requirement", item, inherited, (1, 1), self._diagnostics),
             item.span,
             filters,
         )
+        if part is not None and not unit.is_bundled and not self._fits(made, part, unit):
+            return msgspec.structs.replace(made, relationship="")
+        return made
+
+    def _fits(self, made: RequirementShape, part: entities.RelationshipPart, unit: Unit) -> bool:
+        """Check what a requirement says of its relationship, whether a template uses it or not (§3.7.3.2): whether the
+        relationship can lead to what the requirement asks for."""
+        relationship = self.relationships.get(made.relationship or DEFAULT_RELATIONSHIP)
+        if relationship is None or (part.type is not None and not made.relationship):
+            return True
+        if part.interfaces:
+            owner = f'the relationship of requirement "{made.name}"'
+            self.interfaces.merge(
+                relationship.interfaces, part.interfaces, unit, owner=owner, relationship=True, defining=True
+            )
+        wanted = self._kinds["capability"].get(made.capability, ())
+        allowed = relationship.valid_target_types
+        possible = any(a in wanted or made.capability in self._kinds["capability"].get(a, ()) for a in allowed)
+        if not wanted or not allowed or possible or part.type is None:
+            return True
+        self._diagnostics.error(
+            "wrong-capability",
+            f"{made.relationship} leads to {' or '.join(allowed)}, not to {made.capability}",
+            part.type.span,
+            hint="choose another relationship type or another capability type",
+        )
+        return False
 
     def _refined(self, kind: str, name: str, written: Scalar | None, inherited: str, unit: Unit) -> str:
         """The type that a requirement asks for: the one written, which may only be closer than the inherited one."""
@@ -224,7 +259,7 @@ class Types:
     def _check_roots(self, hierarchy: Hierarchy) -> None:
         """Say which node types do not derive from the root of all node types (R-5.9.1-2)."""
         for definition in hierarchy.order:
-            if hierarchy.parent(definition) is None and definition.name != ROOT and not definition.unit.is_bundled:
+            if definition.content.derived_from is None and not definition.unit.is_bundled:
                 self._diagnostics.note(
                     "no-root",
                     f'node type "{definition.name}" does not derive from {ROOT}, so its nodes have neither the '
@@ -253,5 +288,6 @@ class Types:
 
 
 ROOT = "tosca.nodes.Root"
+DEFAULT_RELATIONSHIP = "tosca.relationships.Root"
 NO_RELATIONSHIP = RelationshipShape((), {}, {}, {}, ())
 NO_NODE = NodeShape((), {}, {}, {}, {}, {}, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice
@@ -18,6 +19,8 @@ from ordito.syntax.service_file import read_service_file
 from ordito.syntax.service_template import ImportDefinition, ServiceFile
 
 NON_NORMATIVE = f"{PROFILE_SCHEME}tosca_non_normative_1_3/profile.yaml"
+
+PREFIX = re.compile(r"\w[\w.-]*")
 
 _bundled: dict[str, ServiceFile] = {}
 """The bundled files that were read so far. What is in them is frozen."""
@@ -142,6 +145,13 @@ class Units:
                 hint="choose another prefix",
             )
             return
+        if not PREFIX.fullmatch(prefix.text):
+            self._diagnostics.error(
+                "bad-value",
+                f'"{prefix.text}" cannot stand before the colon of a type\'s name',
+                prefix.span,
+                hint="a prefix is made of letters, digits, _, - and dots",
+            )
         taken = prefix.text in unit.prefixes
         others = unit.prefixes.setdefault(prefix.text, [])
         if target is None or target in others:

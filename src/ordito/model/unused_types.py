@@ -1,75 +1,130 @@
-"""Calls in node types that no template is of: what is wrong with them for any template there may ever be.
-
-A type that others derive from is passed over: what it refers to may be defined by them.
-"""
+"""Types that no template uses: their function calls and output mappings are checked as well, as far as the type alone
+decides, so that a library shows its faults where they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as MappingType
+from itertools import chain
 
-from ordito.model.capabilities import CapabilityShape
+from ordito.model.mappings import AttributeMappings
+from ordito.model.operation import Interface
 from ordito.model.places import Place
 from ordito.model.references import References
-from ordito.model.service import Capability, NodeTemplate
-from ordito.model.types import NodeShape, Types
-from ordito.model.units import Units
-from ordito.syntax.expressions import Call, calls
-
-OF_VALUES = frozenset({"get_property", "get_attribute"})
-OF_INPUTS = frozenset({"get_input", "get_artifact", "get_operation_output"})
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import HOSTED_ON, Capability, NodeTemplate, Relationship
+from ordito.model.templates import Templates
+from ordito.model.types import NodeShape, RelationshipShape, RequirementShape, Types
+from ordito.syntax.expressions import Call, Value, calls
 
 
-def check_unused_types(types: Types, units: Units, used: Collection[str], references: References) -> None:
-    """Check the calls of the user's node types that no template is of and no other type derives from."""
-    parents = {kind for shape in types.nodes.values() for kind in shape.kinds[1:]}
-    for kind, shape in types.nodes.items():
-        if kind in used or kind in parents or units.definitions["node"][kind].unit.is_bundled:
-            continue
-        found = [c for c in _calls(shape) if _is_wrong_anywhere(c, shape)]
-        if found:
-            references.check_all(found, Place(node=_any_template(kind, shape)))
+class UnusedTypes:
+    """Checks the types that nothing uses or derives from. What those of their ancestors hold is in them."""
+
+    def __init__(self, types: Types, templates: Templates, references: References, mappings: AttributeMappings) -> None:
+        self._types = types
+        self._templates = templates
+        self._references = references
+        self._mappings = mappings
+
+    def check(self, relationships: Iterable[Relationship]) -> None:
+        """Check all unused types, given the relationships that the templates have."""
+        nodes = self._templates.nodes.values()
+        for kind in self._unused("node", {node.type for node in nodes}):
+            self._check_node(self._types.nodes[kind])
+        for kind in self._unused("relationship", {relationship.type for relationship in relationships}):
+            self._check_relationship(self._types.relationships[kind])
+
+    def _unused(self, kind: str, used: set[str]) -> Iterator[str]:
+        """The types of users that no template has and no type derives from."""
+        shapes: MappingType[str, NodeShape | RelationshipShape] = (
+            self._types.nodes if kind == "node" else self._types.relationships
+        )
+        parents = {shape.kinds[1] for shape in shapes.values() if len(shape.kinds) > 1}
+        definitions = self._types.units.definitions[kind]
+        for name in shapes:
+            if name not in used and name not in parents and not definitions[name].unit.is_bundled:
+                yield name
+
+    def _check_node(self, shape: NodeShape) -> None:
+        interfaces, capabilities, held = self._templates.of_type(shape)
+        place = Place(node=_as_template(shape, interfaces, capabilities))
+        self._references.check_all((c for c in held if self._is_decided(c, shape)), place)
+        self._mappings.check(interfaces, place)
+
+    def _is_decided(self, call: Call, shape: NodeShape) -> bool:
+        """Whether the type decides what a call leads to. Through a requirement it is the target, and an attribute may
+        be that of a host."""
+        if call.function not in OF_TYPES:
+            return call.function not in OF_TEMPLATES
+        if call.arguments[0] in {"SOURCE", "TARGET"}:
+            return True
+        if call.arguments[0] != "SELF" or isinstance(call.arguments[1], Call):
+            return False
+        name = str(call.arguments[1])
+        if call.function == "get_operation_output":
+            return True
+        if name in shape.requirements:
+            return False
+        if call.function == "get_property" or name in shape.capabilities:
+            return True
+        return not any(self._may_host(r) for r in shape.requirements.values())
+
+    def _may_host(self, requirement: RequirementShape) -> bool:
+        relationship = self._types.relationships.get(requirement.relationship)
+        return HOSTED_ON in relationship.kinds if relationship is not None else requirement.capability != NODE
+
+    def _check_relationship(self, shape: RelationshipShape) -> None:
+        interfaces = self._types.interfaces.finish(shape.interfaces, {}, relationship=True)
+        place = Place(relationship=_as_relationship(shape, interfaces))
+        defaults = (d.default for d in chain(shape.properties.values(), shape.attributes.values()))
+        operations = (o for i in interfaces.values() for o in i.operations.values())
+        inputs = (i.value for o in operations for i in o.inputs.values())
+        held = {id(c): c for value in chain(defaults, inputs) for c in calls(value)}.values()
+        self._references.check_all((c for c in held if c.function in OF_TYPES and c.arguments[0] == "SELF"), place)
+        self._mappings.check(interfaces, place)
 
 
-def _is_wrong_anywhere(call: Call, shape: NodeShape) -> bool:
-    """Whether a call that leads nowhere is wrong whatever template it is for."""
-    if call.function not in OF_VALUES:
-        return call.function not in OF_INPUTS
-    entity, name = call.arguments[0], call.arguments[1]
-    if entity in {"SOURCE", "TARGET"}:
-        return True
-    if entity != "SELF" or not isinstance(name, str) or name in shape.requirements:
-        return False
-    return call.function == "get_property" or name in shape.attributes or name in shape.properties
-
-
-def _any_template(kind: str, shape: NodeShape) -> NodeTemplate:
-    """A node template of a type that assigns nothing."""
+def _as_template(
+    shape: NodeShape, interfaces: MappingType[str, Interface], capabilities: MappingType[str, Capability]
+) -> NodeTemplate:
+    """A template of a type that assigns nothing."""
     return NodeTemplate(
-        name=kind,
+        name=shape.kinds[0],
         kinds=shape.kinds,
-        properties={},
-        attributes={},
+        properties=_defaults(shape.properties),
+        attributes=_defaults(shape.attributes),
         definitions=shape.properties,
         attribute_definitions=shape.attributes,
-        capabilities={n: _any_capability(n, c) for n, c in shape.capabilities.items()},
+        capabilities=capabilities,
         requirements=(),
-        interfaces={},
+        interfaces=interfaces,
         artifacts=shape.artifacts,
     )
 
 
-def _any_capability(name: str, shape: CapabilityShape) -> Capability:
-    return Capability(name, shape.kinds, {}, {}, shape.properties, shape.attributes)
+def _as_relationship(shape: RelationshipShape, interfaces: MappingType[str, Interface]) -> Relationship:
+    """A relationship of a type that assigns nothing and leads nowhere."""
+    return Relationship(
+        key=shape.kinds[0],
+        source="",
+        requirement="",
+        index=0,
+        target="",
+        capability="",
+        kinds=shape.kinds,
+        definitions=shape.properties,
+        attribute_definitions=shape.attributes,
+        interfaces=interfaces,
+    )
 
 
-def _calls(shape: NodeShape) -> Iterator[Call]:
-    groups = [shape.properties, shape.attributes]
-    for capability in shape.capabilities.values():
-        groups += [capability.properties, capability.attributes]
-    for group in groups:
-        for definition in group.values():
-            yield from calls(definition.default)
-    for interface in shape.interfaces.values():
-        for inputs in (interface.inputs, *(o.inputs for o in interface.operations.values())):
-            for declared in inputs.values():
-                yield from calls(declared.value)
+def _defaults(definitions: MappingType[str, PropertyDefinition]) -> dict[str, Value]:
+    return {n: d.default for n, d in definitions.items() if d.has_default}
+
+
+NODE = "tosca.capabilities.Node"
+OF_TYPES = frozenset({"get_property", "get_attribute", "get_operation_output"})
+"""The functions whose answer a type alone may decide."""
+OF_TEMPLATES = frozenset({"get_input", "get_artifact"})
+"""Those whose answer it cannot: inputs belong to a topology, and templates may add artifacts."""

@@ -10,7 +10,8 @@ from ordito.model.activities import Activities
 from ordito.model.conditions import Conditions
 from ordito.model.groups import Groups
 from ordito.model.imperative import Precondition, Step, Workflow
-from ordito.model.interfaces import NODE_HOSTS, mapping_path
+from ordito.model.implementations import NODE_HOSTS
+from ordito.model.operation_parameters import mapping_path
 from ordito.model.places import Place
 from ordito.model.references import References
 from ordito.model.schema import PropertyDefinition
@@ -77,7 +78,7 @@ class Workflows:
                 item.implementation.span,
                 hint="keep one of them: steps are run here, an implementation by what processes it",
             )
-        primary, dependencies = self._types.interfaces.implementation(
+        primary, dependencies = self._types.interfaces.implementations.find(
             (item.implementation, self._unit) if item.implementation is not None else None, {}
         )
         external = item.implementation if isinstance(item.implementation, entities.Implementation) else None
@@ -211,7 +212,7 @@ class Workflows:
                 )
             return name
         hosts = RELATIONSHIP_HOSTS if item.target_relationship is not None else NODE_HOSTS
-        return self._types.interfaces.host(item.operation_host, hosts)
+        return self._types.interfaces.implementations.host(item.operation_host, hosts)
 
     def _reached(self, item: written.Step, subject: Subject) -> Subject:
         """What the operations of a step are called on: of a group only the members that its host names."""

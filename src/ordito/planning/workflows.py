@@ -13,6 +13,7 @@ from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.chains import install_chains, uninstall_chains
+from ordito.planning.check_capabilities import check_capabilities
 from ordito.planning.check_existing import check_existing
 from ordito.planning.check_references import check_references
 from ordito.planning.check_requirements import check_requirements
@@ -37,6 +38,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         check_references,
         check_existing,
         counts,
+        check_capabilities,
         choose_instances,
         decide,
         install_chains,
@@ -64,7 +66,9 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 
 ALIASES = {"install": "deploy", "uninstall": "undeploy"}
 
-GOES_ON = frozenset({check_requirements, check_references, check_existing, counts, choose_instances, decide})
+GOES_ON = frozenset(
+    {check_requirements, check_references, check_existing, counts, check_capabilities, choose_instances, decide}
+)
 """Transforms after which others can look for more errors, even if they have found some themselves."""
 
 

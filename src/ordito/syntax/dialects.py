@@ -24,6 +24,7 @@ from ordito.syntax.entities import (
     SchemaDefinition,
 )
 from ordito.syntax.grammar import Dialect, Key
+from ordito.syntax.mappings import SubstitutionMappings
 from ordito.syntax.policies import Group, Policy, Trigger
 from ordito.syntax.service_template import ImportDefinition, ServiceFile
 from ordito.syntax.shapes import Assignments, Text
@@ -64,6 +65,7 @@ _BEFORE_1_3: Overrides = {
     RequirementAssignment: {"occurrences": None},
     NodeTemplate: {"occurrences": None, "instance_count": None},
     Workflow: {"implementation": None, "outputs": None},
+    SubstitutionMappings: {"substitution_filter": None, "attributes": None},
     ImportDefinition: {"namespace_uri": Key(Text())},
 }
 
@@ -89,6 +91,7 @@ TOSCA_1_1 = Dialect(
             ParameterDefinition: _OF_PROPERTIES,
             Implementation: {"timeout": None, "operation_host": None},
             Trigger: {"event_type": Key(Text())},
+            SubstitutionMappings: {"properties": None, "interfaces": None},
         },
     ),
     later=TOSCA_1_2,

@@ -79,8 +79,6 @@ class Key(msgspec.Struct, frozen=True, eq=False):
     written: str = ""
     instead: str = ""
     """For deprecated keynames: what to write instead."""
-    later: str = ""
-    """For keynames that are read but not acted on: what that means for the user."""
 
 
 class Dialect(msgspec.Struct, frozen=True, eq=False):
@@ -200,7 +198,7 @@ def _read_fields(
             strange = True
             continue
         field, keyname = known
-        if keyname.instead or keyname.later:
+        if keyname.instead:
             _warn(written, keyname, reading)
         content = keyname.shape.read(value, f'"{written.text}"', reading)
         if content is not None or keyname.required:
@@ -213,14 +211,9 @@ def _read_fields(
 
 
 def _warn(written: Scalar, keyname: Key, reading: Reading) -> None:
-    if keyname.instead:
-        reading.diagnostics.warning(
-            "deprecated", f'"{written.text}" is deprecated', written.span, hint=f"write {keyname.instead}"
-        )
-    if keyname.later:
-        reading.diagnostics.warning(
-            "not-acted-on", f'"{written.text}" is read but not acted on', written.span, hint=keyname.later
-        )
+    reading.diagnostics.warning(
+        "deprecated", f'"{written.text}" is deprecated', written.span, hint=f"write {keyname.instead}"
+    )
 
 
 def _unknown(
