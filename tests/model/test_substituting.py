@@ -82,7 +82,7 @@ def test_values_choose_the_topology(tmp_path: Path) -> None:
 
 
 def test_without_a_topology_nothing_is_planned(tmp_path: Path) -> None:
-    """R-1.9-1, R-2.10-1: a node that nothing substitutes is an error once the service is to be planned."""
+    """R-1.9-1, R-2.10-1, R-7.2.1.1-1: a node that nothing substitutes is an error once the service is to be planned."""
     service, found = resolve(tmp_path, files(), Circumstances(inputs={"vendor": "other"}, final=True))
     assert service is None
     (only,) = found
