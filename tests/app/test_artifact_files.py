@@ -10,7 +10,7 @@ import pytest
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from tests.source.archives import with_meta
 
 CONTENT = b"echo hello\n"

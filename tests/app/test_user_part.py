@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.located import plain
 from ordito.app.place import place_of
-from ordito.app.user_part import UserPart, new_user_part, plain, read_user_part
+from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import MARKER

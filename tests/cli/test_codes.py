@@ -13,7 +13,7 @@ from ordito.app.plan import PlanRequest, plan
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
 from ordito.cli.pages import MAIN, Page, page_codes, read_page
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
 

@@ -20,8 +20,9 @@ from ordito.ensemble.files import write_whole
 from ordito.ensemble.git_files import add_lines, ensure_git_files
 from ordito.ensemble.jobs_tsv import append_lines, escape, unescape
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import EnsembleLock, Locked, holder
+from ordito.ensemble.lock import EnsembleLock, holder
 from ordito.ensemble.logs import JobLog, read_log
+from ordito.ensemble.owner import Locked
 from ordito.ensemble.store import open_ensemble, read_ensemble
 
 FIRST = [b"A6BKKQCN0000\tjob\tone\n", b"A6BKKQCN0001\ttask\ttwo\n"]

@@ -7,7 +7,7 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import Service
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from tests.support.runs import OPTIONS, World, codes, failing, steps_of
 from tests.support.services import Requires, compute, definition, get_attribute, node, on, operation, service

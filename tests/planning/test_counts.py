@@ -5,7 +5,7 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostic
 from ordito.model.service import NodeTemplate
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from tests.support.runs import World, codes
 from tests.support.services import Requires, call, capability, compute, definition, node, on, service
 

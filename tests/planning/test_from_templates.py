@@ -246,7 +246,7 @@ def test_the_demonstration_of_the_normative_lifecycle(tmp_path: Path) -> None:
 
 
 def test_a_cycle_points_at_its_requirements(tmp_path: Path) -> None:
-    from ordito.planning.options import PlanRefused
+    from ordito.planning.refused import PlanRefused
 
     text = """
 topology_template:

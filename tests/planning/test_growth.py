@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ordito.model.service import Service
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 

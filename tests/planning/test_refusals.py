@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ordito.base.diagnostics import Diagnostic
-from ordito.planning.options import PlanOptions, PlanRefused
+from ordito.planning.options import PlanOptions
+from ordito.planning.refused import PlanRefused
 from ordito.planning.workflows import plan
 from tests.support.runs import OPTIONS, World, codes
 from tests.support.services import Requires, compute, get_attribute, node, on, operation, service

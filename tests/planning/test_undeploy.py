@@ -2,7 +2,7 @@
 
 import pytest
 
-from ordito.planning.options import PlanRefused
+from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending
 from tests.support.runs import World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.place import place_of
-from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source.nodes import Node
 
@@ -24,6 +22,9 @@ def chosen_service(given: str, directory: str, diagnostics: Diagnostics) -> Chos
     that lies there. Raises ``InvalidDocument`` where the ensemble's file holds errors."""
     if given:
         return ChosenService(given)
+    from ordito.app.place import place_of
+    from ordito.app.user_part import read_user_part
+
     place = place_of(directory)
     user = read_user_part(place.layout, place.manifest, diagnostics)
     if diagnostics.has_errors:

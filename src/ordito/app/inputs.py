@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.user_part import plain
+from ordito.app.located import plain
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service

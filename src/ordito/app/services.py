@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -86,6 +85,8 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
 
 def _checksum(package: Package, file: str, algorithm: str) -> str:
     """The checksum of a file, in hexadecimal digits."""
+    import hashlib
+
     found = hashlib.new(algorithm.replace("-", ""), usedforsecurity=False)
     with package.tree.open(file) as stream:
         while block := stream.read(BLOCK):

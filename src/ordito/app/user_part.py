@@ -21,9 +21,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
 from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import Node, Scalar, Sequence, is_null
+from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_text
-from ordito.source.scalars import core_value
 
 KNOWN = ("service", "inputs")
 
@@ -109,14 +108,3 @@ def new_user_part(layout: Layout, service: str, inputs: Mapping[str, object]) ->
     head = HEAD.format(service=scalar(shown))
     body = "".join(block({"inputs": dict(inputs)}, 1))
     return (head + body).encode("utf-8", "surrogateescape")
-
-
-def plain(node: Node | None) -> object:
-    """A located value as plain data, by the YAML 1.2 core schema; None for nothing."""
-    if node is None:
-        return None
-    if isinstance(node, Scalar):
-        return core_value(node)
-    if isinstance(node, Sequence):
-        return [plain(item) for item in node.items]
-    return {key: plain(value) for key, value in node.values.items()}

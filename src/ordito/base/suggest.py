@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 MOST_SUGGESTIONS = 2
 LEAST_RATIO = 0.66
@@ -61,5 +60,7 @@ def _ratio(a: str, b: str) -> float:
         return shortened
     if sorted(a) == sorted(b):
         return SWAPPED_RATIO
+    from difflib import SequenceMatcher
+
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return max(shortened, matcher.ratio()) if matcher.quick_ratio() >= LEAST_RATIO else shortened

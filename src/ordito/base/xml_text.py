@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from xml.parsers import expat
-
 
 def xml_problem(text: str) -> str:
     """Why a text is no well-formed XML document, "" where it is one. Declarations of entities are refused: they could
     make a short text fill the memory, or lead to files."""
+    from xml.parsers import expat
 
     def refuse_entity(name: str, *_: object) -> None:
         raise ValueError(f'it declares the entity "{name}", which is not read')

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
-import traceback
 from pathlib import Path
 from types import TracebackType
 
@@ -85,6 +83,8 @@ class CrashReport:
     ) -> bool:
         if error is None or not isinstance(error, Exception):
             return False
+        import traceback
+
         self.exit_code = ExitCode.INTERNAL
         summary = f"{type(error).__name__}: {error}".splitlines()[0]
         text = "".join(traceback.format_exception(kind, error, trace))
@@ -97,6 +97,8 @@ class CrashReport:
 
     def _keep(self, text: str) -> Path | None:
         """Write the details down: in the ensemble if there is one, else where temporary files are."""
+        import tempfile
+
         name = f"ordito-crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         for folder in (self.directory / ".ordito", Path(tempfile.gettempdir())):
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from enum import StrEnum
 from typing import TextIO
 
@@ -80,6 +79,8 @@ class Channel:
         """The columns of a terminal, or what is usual elsewhere."""
         if not self.is_terminal:
             return USUAL_WIDTH
+        import shutil
+
         return max(shutil.get_terminal_size((USUAL_WIDTH, 24)).columns, NARROWEST)
 
     def paint(self, style: str, text: str) -> str:

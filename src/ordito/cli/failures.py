@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
-from ordito.app.jobs import open_job
-from ordito.app.place import place_of
 from ordito.base.diagnostics import InvalidDocument, Severity
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.lock import Locked
-from ordito.planning.options import PlanRefused
+from ordito.ensemble.owner import Locked
+from ordito.planning.refused import PlanRefused
 
 
 def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode:
@@ -109,6 +107,9 @@ def interrupted(session: Session) -> ExitCode:
 
 def _offer_resume(session: Session) -> bool:
     """Name the command that continues a job which was cut off, if there is one."""
+    from ordito.app.jobs import open_job
+    from ordito.app.place import place_of
+
     try:
         job = open_job(place_of(session.settings.directory))
     except (EnsembleError, OSError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ class EnsembleError(Exception):
 
 NOTHING_LOST = "nothing is lost: continue with `ordito jobs resume` if a job was running"
 
-_HINTS = {
+HINTS = {
     errno.ENOSPC: f"make room on the disk and try again; {NOTHING_LOST}",
     errno.EDQUOT: f"the quota of this user is used up: make room and try again; {NOTHING_LOST}",
     errno.EROFS: "the file system is read-only; work on a copy of the ensemble, or mount it writable",
@@ -29,6 +28,7 @@ _HINTS = {
     errno.ENOTDIR: "a file stands where a directory is needed; move it away",
     errno.EIO: "the disk reports an error; check it before trying again",
 }
+"""What to do about what the operating system says."""
 
 
 @contextmanager
@@ -38,34 +38,5 @@ def explained(doing: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = _HINTS.get(error.errno or 0, "")
+        hint = HINTS.get(error.errno or 0, "")
         raise EnsembleError(f"cannot {doing} {path}: {reason}", hint) from error
-
-
-@contextmanager
-def journal_explained(doing: str, path: Path) -> Iterator[None]:
-    """The same for what SQLite says about the journal."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise EnsembleError(f"cannot {doing} {path}: {error}", _journal_hint(error)) from error
-
-
-def _journal_hint(error: sqlite3.Error) -> str:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")):
-        return (
-            "the journal is damaged. If no job was running, move it away: it is made again from ensemble.yaml. "
-            "Else keep a copy, and recover what it holds with `sqlite3 journal.db .recover`"
-        )
-    if name.startswith("SQLITE_FULL"):
-        return _HINTS[errno.ENOSPC]
-    if name.startswith("SQLITE_READONLY"):
-        return _HINTS[errno.EROFS]
-    if name.startswith("SQLITE_CANTOPEN"):
-        return _HINTS[errno.EACCES]
-    if name.startswith("SQLITE_IOERR"):
-        return _HINTS[errno.EIO]
-    if name.startswith("SQLITE_BUSY"):
-        return "another program holds the journal open for writing; end it and try again"
-    return ""

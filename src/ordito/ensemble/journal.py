@@ -17,7 +17,8 @@ from typing import TypeVar
 import msgspec
 
 from ordito.ensemble.codec import Decoder, encode
-from ordito.ensemble.errors import EnsembleError, journal_explained
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.journal_errors import journal_explained
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import PendingRows
 from ordito.ensemble.status import Status

@@ -15,42 +15,16 @@ from types import TracebackType
 
 import msgspec
 
-from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.errors import explained
 from ordito.ensemble.files import write_all
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.owner import Locked, Owner
 
 PAUSE = 0.05
 """Seconds between two attempts to get the lock."""
 
 PATIENCE = 0.2
 """Seconds for which even who does not want to wait tries again: readers hold the lock for a moment to look at it."""
-
-
-class Owner(msgspec.Struct, frozen=True):
-    """Who holds a lock: user, machine, process, what it does, and since when (seconds since the epoch)."""
-
-    user: str = "somebody"
-    machine: str = "an unknown machine"
-    pid: int = 0
-    command: str = ""
-    since: float = 0.0
-
-    def __str__(self) -> str:
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since)) if self.since else "an unknown time"
-        command = f" ({self.command})" if self.command else ""
-        return f"{self.user} on {self.machine}, process {self.pid}{command}, since {since}"
-
-
-class Locked(EnsembleError):
-    """Another command works on the ensemble; ``owner`` is who, where that is known."""
-
-    def __init__(self, layout: Layout, owner: Owner | None) -> None:
-        who = f"by {owner}" if owner else "by another process"
-        super().__init__(
-            f"the ensemble {layout.root} is locked {who}",
-            "wait until that command has ended, or give --wait-lock SECONDS to wait for it",
-        )
-        self.owner = owner
 
 
 class EnsembleLock:

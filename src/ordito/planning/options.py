@@ -1,11 +1,9 @@
-"""What a plan depends on besides the service and what exists, and how a plan is refused."""
+"""What a plan depends on besides the service and what exists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from ordito.base.diagnostics import Diagnostic
 
 
 def _nobody(_: Sequence[str]) -> bool:
@@ -29,11 +27,3 @@ class PlanOptions:
 
 MOST_PAIRS = 100_000
 """So many link operations of one requirement are planned without being asked for."""
-
-
-class PlanRefused(Exception):
-    """There is no plan: every reason that was found, each with what to do about it. Nothing was touched."""
-
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = list(diagnostics)
-        super().__init__("; ".join(str(d) for d in self.diagnostics[:3]))

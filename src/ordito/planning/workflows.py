@@ -23,8 +23,9 @@ from ordito.planning.decide import decide
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.links import links, unlinks
-from ordito.planning.options import PlanOptions, PlanRefused
+from ordito.planning.options import PlanOptions
 from ordito.planning.reduce import reduce
+from ordito.planning.refused import PlanRefused
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.waits import install_waits, uninstall_waits

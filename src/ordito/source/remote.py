@@ -6,7 +6,6 @@ fetched needs no network.
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from collections.abc import Sequence
@@ -55,6 +54,8 @@ class RemoteFiles:
 
     def place(self, url: str) -> str:
         """The place of the file at a URL in the service."""
+        import hashlib
+
         name = PLAIN.sub("_", unquote(posixpath.basename(urlsplit(url).path)))[-MOST_NAME:].lstrip(".") or "file"
         place = f"{FOLDER}/{hashlib.sha256(url.encode()).hexdigest()[:32]}/{name}"
         self._urls[place] = url
