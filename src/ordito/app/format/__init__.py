@@ -1,1 +1,1 @@
-"""Formatting service templates: indentation, the order of keynames, empty lines; never what they mean."""
+"""Formatting service templates: indentation and empty lines; never what they mean."""

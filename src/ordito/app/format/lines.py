@@ -1,33 +1,28 @@
-"""Formatting by lines: each line keeps its text, and gets another indentation and perhaps another place.
+"""Formatting by lines: each line keeps its text and its place, and gets another indentation.
 
 Keys stand two columns right of what they belong to, and so do dashes. Comments go with the line below them, or where
 they are indented deeper than that, with what stands above. Inside of brackets, quotes and block texts only whole lines
-move.
+move. Of several empty lines one stays, and none below a heading.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 
-from ordito.app.format.order import Ordered
-from ordito.app.format.tree import Layout, Leaf, List, Map, NotFormattable, Part
+from ordito.app.format.tree import Layout, Leaf, Map, NotFormattable, Part
 
 STEP = 2
-EMPTY = -1
-"""Stands for an empty line that was not there."""
 MARKER = re.compile(r"---|\.\.\.|%")
 HEADER = re.compile(r"[|>](?:[+-]?(?P<indent>[1-9])[+-]?|[+-]?)")
 
 
 class Lines:
-    """The lines of a text on their way to other places."""
+    """The lines of a text on their way to other columns."""
 
-    def __init__(self, layout: Layout, ordered: Ordered) -> None:
+    def __init__(self, layout: Layout) -> None:
         self._lines = layout.lines
         self._root = layout.root
-        self._ordered = ordered if not layout.aliases else {}
         self._tokens: dict[int, list[tuple[int, int]]] = {}
         """For each line with keys or dashes: their columns, and those that they will have."""
         self._shifts: dict[int, int] = {}
@@ -46,12 +41,10 @@ class Lines:
         """The new text."""
         self._place(self._root, 0, [])
         self._find_neighbours()
-        written = {EMPTY: "", **{number: self._line(number) for number in range(len(self._lines))}}
-        order = self._arranged(self._root, 0, len(self._lines))
         found: list[str] = []
         below_heading = True
-        for number in order:
-            text = written[number]
+        for number in range(len(self._lines)):
+            text = self._line(number)
             is_empty = not text and number not in self._kept and number not in self._shifts
             if is_empty and (below_heading or not found[-1]):
                 continue
@@ -157,70 +150,6 @@ class Lines:
         if not deeper:
             return below[1]
         return min((below, *deeper), key=lambda place: (abs(place[0] - old), place[0]))[1]
-
-    # ------------------------------------------------------------------------------------------------------- order
-
-    def _arranged(self, part: Part, begin: int, end: int) -> list[int]:
-        """The lines from one to before another, which hold a part, in their new order."""
-        if isinstance(part, Leaf):
-            return list(range(begin, end))
-        if isinstance(part, List):
-            found = list(range(begin, part.dashes[0]))
-            for item, (first, last) in zip(part.items, _ranges(part.dashes, end), strict=True):
-                found += self._arranged(item, first, last)
-            return found
-        starts = [self._start(part, place, begin) for place in range(len(part.entries))]
-        head = list(range(begin, starts[0]))
-        chunks: list[tuple[str, list[int]]] = []
-        tail_from = min(max(part.last + 1, starts[-1] + 1), end)
-        for (key, value), (first, last) in zip(part.entries, _ranges(starts, tail_from), strict=True):
-            inner = self._arranged(value, key.line + 1, last) if value.last > key.line else range(key.line + 1, last)
-            chunks.append((key.text, [*range(first, key.line + 1), *inner]))
-        unmoved = chunks[0][1]
-        order = self._ordered.get(id(part))
-        if order is not None and self._may_move(part, starts[0]):
-            chunks.sort(key=lambda chunk: order[chunk[0]])
-        first_chunk = chunks[0][1]
-        moved = first_chunk is not unmoved and self._lines[first_chunk[0]].strip()
-        if moved and head and self._is_comment(head[-1]):
-            head.append(EMPTY)  # the comment above does not speak of what has come here
-        body = [number for _, chunk in chunks for number in chunk]
-        return [*head, *body, *range(tail_from, end)]
-
-    def _may_move(self, part: Map, start: int) -> bool:
-        """Whether the entries of a map stand on lines of their own."""
-        first = part.entries[0][0]
-        lines = [key.line for key, _ in part.entries]
-        alone = not self._lines[first.line][: first.column].strip()
-        return alone and len(set(lines)) == len(lines) and start <= first.line
-
-    def _start(self, part: Map, place: int, begin: int) -> int:
-        """The first line of an entry: that of its key, or of the comments and empty lines right above it."""
-        key = part.entries[place][0]
-        if place == 0 and part is self._root:
-            return key.line
-        lowest = begin
-        if place:
-            before, value = part.entries[place - 1]
-            lowest = max(before.line, value.last) + 1
-        number = key.line
-        while number > lowest and self._belongs(number - 1, key.column):
-            number -= 1
-        while number > lowest and not self._lines[number - 1].strip() and number - 1 not in self._shifts:
-            number -= 1
-        return number
-
-    def _belongs(self, number: int, column: int) -> bool:
-        """Whether a line is a comment about what stands in a column."""
-        text = self._lines[number]
-        return self._is_comment(number) and len(text) - len(text.lstrip()) <= column
-
-    def _is_comment(self, number: int) -> bool:
-        return number not in self._shifts and self._lines[number].lstrip().startswith("#")
-
-
-def _ranges(starts: list[int], end: int) -> Iterator[tuple[int, int]]:
-    return zip(starts, [*starts[1:], end], strict=True)
 
 
 def _shifted(text: str, shift: int) -> str:

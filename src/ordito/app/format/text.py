@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import yaml
 
 from ordito.app.format.lines import Lines
-from ordito.app.format.order import keyname_orders
-from ordito.app.format.tree import Layout, Map, NotFormattable, read_layout
+from ordito.app.format.tree import NotFormattable, read_layout
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.package import load_text
-from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
-from ordito.syntax.grammar import Dialect
 
 MOST_ROUNDS = 5
 VERSION = "tosca_definitions_version"
@@ -27,10 +22,7 @@ def format_text(text: str) -> str:
         raise NotFormattable("a line break that YAML 1.2 does not know")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     try:
-        formatted = _settled(text, ordered=True)
-        if formatted is None:
-            # The order of keynames is what is most likely to be in the way of something unusual.
-            formatted = _settled(text, ordered=False)
+        formatted = _settled(text)
     except yaml.YAMLError as error:
         raise NotFormattable(f"what cannot be read again: {error}") from error
     if formatted is None:
@@ -38,29 +30,21 @@ def format_text(text: str) -> str:
     return formatted
 
 
-def _settled(text: str, *, ordered: bool) -> str | None:
+def _settled(text: str) -> str | None:
     """A text, formatted until that changes nothing more: a comment may move with its line, and then belong elsewhere.
     None where that does not come to an end, or not to the same."""
     before = text
     for _ in range(MOST_ROUNDS):
-        layout = read_layout(before)
-        orders = keyname_orders(layout.root, _dialect(layout)) if ordered else {}
-        after = Lines(layout, orders).formatted()
+        after = Lines(read_layout(before)).formatted()
         if after == before:
             return after if _same(text, after) else None
         before = after
     return None
 
 
-def _dialect(layout: Layout) -> Dialect:
-    entries = layout.root.entries if isinstance(layout.root, Map) else []
-    version = next((value for key, value in entries if key.text == VERSION), None)
-    return DIALECTS.get(getattr(version, "text", ""), TOSCA_1_3)
-
-
 def _same(before: str, after: str) -> bool:
     """Whether two texts hold the same data, written the same way, and the same lines but for their indentation."""
-    if Counter(_bare(before)) != Counter(_bare(after)):
+    if _bare(before) != _bare(after):
         return False
     found = Diagnostics()
     first, second = load_text("before", before, found), load_text("after", after, found)
@@ -75,14 +59,14 @@ def _bare(text: str) -> list[str]:
 
 
 def _equal(first: Node, second: Node) -> bool:
-    """Whether two trees are the same but for the order of keys. Their depth is bounded by the loader."""
+    """Whether two trees are the same. Their depth is bounded by the loader."""
     if isinstance(first, Scalar) and isinstance(second, Scalar):
         return first.text == second.text and first.plain == second.plain
     if isinstance(first, Sequence) and isinstance(second, Sequence):
         pairs = zip(first.items, second.items, strict=False)
         return len(first.items) == len(second.items) and all(_equal(a, b) for a, b in pairs)
     if isinstance(first, Mapping) and isinstance(second, Mapping):
-        if first.values.keys() != second.values.keys():
+        if [*first.values] != [*second.values]:
             return False
         return all(_equal(value, second.values[name]) for name, value in first.values.items())
     return False

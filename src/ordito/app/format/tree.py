@@ -54,11 +54,10 @@ Part: TypeAlias = Leaf | Map | List
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """A text as its lines and the parts in them; ``aliases`` is whether parts refer to others."""
+    """A text as its lines and the parts in them."""
 
     lines: list[str]
     root: Part
-    aliases: bool
 
 
 def read_layout(text: str) -> Layout:
@@ -76,7 +75,7 @@ def read_layout(text: str) -> Layout:
         root = reader.part(parser.get_event(), 0)
     finally:
         parser.dispose()
-    return Layout(lines, root, reader.aliases)
+    return Layout(lines, root)
 
 
 class _Reader:
@@ -85,13 +84,11 @@ class _Reader:
     def __init__(self, get_event: Any, lines: list[str]) -> None:
         self._get_event = get_event
         self._lines = lines
-        self.aliases = False
 
     def part(self, event: Any, above: int) -> Part:
         """The part that begins with an event; ``above`` is the line of what it belongs to."""
         start, end = event.start_mark, event.end_mark
         if isinstance(event, yaml.AliasEvent):
-            self.aliases = True
             return Leaf(start.line, start.column, end.line)
         if isinstance(event, yaml.ScalarEvent):
             last = end.line
@@ -106,7 +103,6 @@ class _Reader:
         depth = 1
         while depth:
             event = self._get_event()
-            self.aliases |= isinstance(event, yaml.AliasEvent)
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         return Leaf(start.line, start.column, event.end_mark.line, "flow")
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 HELP = """Format service templates in place: each PATH is a file, or a folder with files (default: the current one).
 
-Indentation, empty lines and the order of keynames become the usual ones; comments stay with what they speak of, and the
-meaning never changes. A file with errors is left alone."""
+Indentation and empty lines become the usual ones; every line keeps its text and its place, comments go with what they
+speak of, and the meaning never changes. A file with errors is left alone."""
 
 
 @verb("fmt", HELP)
