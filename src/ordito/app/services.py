@@ -11,7 +11,7 @@ from ordito.model.artifacts import CONTAINER_IMAGE
 from ordito.model.circumstances import Circumstances
 from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.resolve import AS_WRITTEN, resolve_service
-from ordito.model.service import Service
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.source.package import Network, Package, leaves_root, open_package
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
 
@@ -133,11 +133,14 @@ def artifacts(service: Service) -> Iterator[Artifact]:
     """Every artifact of a service: those that nodes and relationships hold, and those that operations run or need."""
     seen: set[int] = set()
     for node in service.nodes.values():
-        yield from node.artifacts.values()
-        yield from _of_interfaces(node.interfaces.values(), seen)
-        for relationship in node.requirements:
-            yield from relationship.artifacts.values()
-            yield from _of_interfaces(relationship.interfaces.values(), seen)
+        owners: tuple[NodeTemplate | Relationship, ...] = (node, *node.requirements)
+        for owner in owners:
+            if owner.artifacts:
+                yield from owner.artifacts.values()
+            # Templates of one type that change nothing share its interfaces.
+            if id(owner.interfaces) not in seen:
+                seen.add(id(owner.interfaces))
+                yield from _of_interfaces(owner.interfaces.values(), seen)
 
 
 def definition_files(read: ReadService) -> Iterator[str]:

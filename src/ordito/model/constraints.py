@@ -200,14 +200,13 @@ def _wrong_length(value: Any, operator: str, operand: Value, base: str) -> str:
 def _outside(value: Any, operand: Value, base: str) -> str:
     assert isinstance(operand, list)
     low, high = operand
-    shown = f"must lie in {_shown(low)} to {_shown(high) if high is not None else 'UNBOUNDED'}"
     if base == "range":
         top = float("inf") if value[1] == "UNBOUNDED" else value[1]
         inside = value[0] >= low and (high is None or top <= high)  # type: ignore[operator]
-        return "" if inside else shown
-    if low is not None and _compare(value, low, base) < 0:
-        return shown
-    return shown if high is not None and _compare(value, high, base) > 0 else ""
+    else:
+        inside = low is None or _compare(value, low, base) >= 0
+        inside = inside and (high is None or _compare(value, high, base) <= 0)
+    return "" if inside else f"must lie in {_shown(low)} to {_shown(high) if high is not None else 'UNBOUNDED'}"
 
 
 def widens(narrow: Constraint, wide: Constraint, base: str) -> bool:

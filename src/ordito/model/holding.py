@@ -34,14 +34,19 @@ class Holders:
     def held(self, owner: NodeTemplate | Relationship) -> list[Held]:
         """The values of an entity and of its capabilities that may hold calls."""
         found: list[Held] = []
-        self._look("property", owner.properties, owner.definitions, None, found)
-        self._look("attribute", owner.attributes, owner.attribute_definitions, None, found)
+        if owner.properties:
+            self._look("property", owner.properties, owner.definitions, None, found)
+        if owner.attributes:
+            self._look("attribute", owner.attributes, owner.attribute_definitions, None, found)
         if isinstance(owner, NodeTemplate):
             for capability in owner.capabilities.values():
                 if id(capability) not in self._plain:
                     before = len(found)
-                    self._look("property", capability.properties, capability.definitions, capability, found)
-                    self._look("attribute", capability.attributes, capability.attribute_definitions, capability, found)
+                    if capability.properties:
+                        self._look("property", capability.properties, capability.definitions, capability, found)
+                    if capability.attributes:
+                        definitions = capability.attribute_definitions
+                        self._look("attribute", capability.attributes, definitions, capability, found)
                     if len(found) == before:
                         self._plain[id(capability)] = capability
         return found
@@ -54,9 +59,9 @@ class Holders:
         capability: Capability | None,
         found: list[Held],
     ) -> None:
-        if values and id(values) not in self._plain:
-            names = [n for n, v in values.items() if type(v) in HOLDING]
-            if names:
-                found += [Held(what, n, values[n], definitions, capability) for n in names]
-            elif what == "attribute":
-                self._plain[id(values)] = values  # assigned rarely, so it is the type's
+        if id(values) in self._plain:
+            return
+        if not HOLDING.isdisjoint(map(type, values.values())):
+            found += [Held(what, n, v, definitions, capability) for n, v in values.items() if type(v) in HOLDING]
+        elif what == "attribute":
+            self._plain[id(values)] = values  # assigned rarely, so it is the type's

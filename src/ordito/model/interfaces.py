@@ -300,16 +300,20 @@ class Interfaces:
                 if not open_ended:
                     self._undeclared(base, name, item)
                 inherited = OperationParts(name)
-            declared = {**base.inputs, **inherited.inputs}
-            inputs = self._inputs(item.inputs, declared, unit, defining)
+            inputs, mapped, spans = inherited.inputs, inherited.outputs, inherited.output_spans
+            if item.inputs is not None:
+                inputs = {**inputs, **self._inputs(item.inputs, {**base.inputs, **inputs}, unit, defining)}
+            if item.outputs is not None:
+                mapped = {**mapped, **self.parameters.mapped(item.outputs, outputs)}
+                spans = {**spans, **_spans(item.outputs)}
             found[name] = OperationParts(
                 name,
                 (item.implementation, unit) if item.implementation is not None else inherited.implementation,
-                {**inherited.inputs, **inputs},
-                {**inherited.outputs, **self.parameters.mapped(item.outputs, outputs)},
+                inputs,
+                mapped,
                 item.description.text if item.description else inherited.description,
                 item.span,
-                {**inherited.output_spans, **_spans(item.outputs)},
+                spans,
             )
         for name in written.lost if isinstance(written, Entries) else ():
             found.setdefault(name, OperationParts(name))
@@ -374,7 +378,8 @@ class Interfaces:
             timeout = parts.implementation[0].timeout
             host = self.implementations.host(parts.implementation[0].operation_host, hosts)
         inputs = _reaching(interface.inputs, parts.inputs)
-        self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
+        if inputs:
+            self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
         return Operation(
             interface=interface.name,
             name=parts.name,

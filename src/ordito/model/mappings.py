@@ -37,7 +37,8 @@ class AttributeMappings:
             mapping: list[Mapped] = []
             for interface in interfaces.values():
                 mapping += [o for o in interface.operations.values() if o.outputs]
-                mapping += [n for n in interface.notifications.values() if n.outputs]
+                if interface.notifications:
+                    mapping += [n for n in interface.notifications.values() if n.outputs]
             kept = interfaces, mapping
             self._mapping[id(interfaces)] = kept
         for operation in kept[1]:

@@ -79,6 +79,8 @@ class Relationships:
     def warn_of_unused(self, nodes: Iterable[entities.NodeTemplate]) -> None:
         """Relationship templates that no requirement has named (R-3.8.4-3). A requirement that could not be read may
         have meant any of them, and one that names what does not exist those of a similar name."""
+        if not self._templates:
+            return
         named = self._used | self._misnamed
         for node in nodes:
             if isinstance(node.requirements, EntryList) and (node.requirements.all_lost or node.requirements.lost):
@@ -117,8 +119,8 @@ class Relationships:
         properties = values.fields(written, relationship.properties, owner, "property", bound.place)
         attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
         interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
-        own = (c for value in (*properties.values(), *attributes.values()) for c in calls(value))
-        self.calls[key] = (*own, *inherited)
+        given = (*properties.values(), *attributes.values())
+        self.calls[key] = (*(c for value in given for c in calls(value)), *inherited) if given else inherited
         return Relationship(
             key=key,
             source=bound.source.name,

@@ -48,7 +48,7 @@ class _Left:
         self.open: dict[str, int] = {}
         leaves = []
         for name, node in nodes.items():
-            self.open[name] = sum(r.target in nodes for r in node.requirements)
+            self.open[name] = sum(r.target in nodes for r in node.requirements) if node.requirements else 0
             if not self.open[name]:
                 leaves.append(name)
         self.remove(leaves)

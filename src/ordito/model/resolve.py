@@ -214,14 +214,15 @@ def _check_calls(
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
         place = Place(node=node)
-        references.check_all(templates.calls[name], place)
+        own, shared = templates.calls[name], templates.shared_calls(node.type)
+        if own:
+            references.check_all(own, place)
         if node.existing:
             continue  # it has values instead of the calls of its type, and nothing is run on it
         if node.type not in varying:
-            shared = templates.shared_calls(node.type)
             varying[node.type] = [c for c in shared if not references.direct(c, node)]
             references.check_all((c for c in shared if references.direct(c, node)), place)
-        if templates.calls[name] or templates.shared_calls(node.type):
+        if own or shared:
             references.cycles.check(node)
         if varying[node.type]:
             held = {id(c) for c in held_calls(node)}
@@ -229,8 +230,8 @@ def _check_calls(
         mappings.check(node.interfaces, place)
         for relationship in node.requirements:
             place = Place(relationship=relationship)
-            references.check_all(between[relationship.key], place)
-            if between[relationship.key]:
+            if linking := between[relationship.key]:
+                references.check_all(linking, place)
                 references.cycles.check(relationship)
             mappings.check(relationship.interfaces, place)
     for output in outputs.values():

@@ -121,7 +121,7 @@ class Templates:
         shared = self._share(shape)
         values.found_calls = []
         what = f'node template "{name}"'
-        directives = self._directives(item)
+        directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
         astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
         properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
@@ -141,8 +141,10 @@ class Templates:
         if item.instance_count is not None:
             count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
         self.calls[name] = tuple(values.found_calls)
-        metadata = {k: v.text for k, v in (item.metadata or {}).items()}
-        self._check_settings(item.metadata or {})
+        metadata = {}
+        if item.metadata:
+            metadata = {k: v.text for k, v in item.metadata.items()}
+            self._check_settings(item.metadata)
         return NodeTemplate(
             name=name,
             kinds=shape.kinds,
@@ -204,7 +206,8 @@ class Templates:
                 assignment.properties, definition.properties, part, "property", assignment, astray
             )
             given = assignment.properties.values if assignment.properties is not None else ()
-            occurrences = self._occurrences(assignment, definition)
+            own = assignment.occurrences is not None
+            occurrences = self._occurrences(assignment, definition) if own else definition.occurrences
             assert isinstance(found, dict)
             found[name] = Capability(
                 name,

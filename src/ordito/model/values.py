@@ -54,6 +54,9 @@ UNREADABLE = Schema("")
 """The schema of what is defined by a type that does not exist: its values are not looked at."""
 
 
+COMPOUND = frozenset({list, dict})
+
+
 class _Completion(msgspec.Struct, frozen=True):
     """How the values of definitions are completed: with these defaults, and these must be given."""
 
@@ -118,11 +121,16 @@ class Values:
             rule(Subject(value, what, place, self.diagnostics))
 
     def _breaks_constraint(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> bool:
-        whole = not isinstance(value, list | dict) or is_static(value)
-        same = (
-            partial(equal_values, schema=schema, data_types=self.data_types) if isinstance(value, list | dict) else None
-        )
-        for constraint in (*data_type.constraints, *schema.constraints):
+        constraints = data_type.constraints or schema.constraints
+        if data_type.constraints and schema.constraints:
+            constraints = (*data_type.constraints, *schema.constraints)
+        if not constraints:
+            return False
+        whole, same = True, None
+        if type(value) in COMPOUND:
+            whole = is_static(value)
+            same = partial(equal_values, schema=schema, data_types=self.data_types)
+        for constraint in constraints:
             if not whole and constraint.operator not in LENGTHS:
                 continue  # parts of the value are known at run time only
             if constraint.operator == "schema":
@@ -378,7 +386,7 @@ class Values:
                 self.missing(definition, f"{what} lacks the required {part}", owner)
         if part != "property":
             return found
-        is_astray = astray is not definitions and any(name in definitions for name in astray)
+        is_astray = astray is not definitions and not definitions.keys().isdisjoint(astray)
         if is_astray and node is None:
             found = dict(found)  # of its own, since nothing is wrong with the defaults that others have as well
         if node is not None or is_astray:

@@ -57,6 +57,8 @@ class Reading:
     def __init__(self, diagnostics: Diagnostics, dialect: Dialect) -> None:
         self.diagnostics = diagnostics
         self.dialect = dialect
+        self.grammars: dict[type, _Grammar] = {}
+        """The keynames of the entities that have been met, in this dialect."""
 
     def wrong_kind(self, node: Node, what: str, expected: str, hint: str = "") -> None:
         """Report that another kind of node is needed here."""
@@ -135,7 +137,9 @@ def keynames(entity: type[Entity], dialect: Dialect) -> MappingType[str, Key]:
 
 def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | None = None) -> E | None:
     """Read an entity from its map, or from its short form where it has one."""
-    grammar = _grammar(entity, reading.dialect)
+    grammar = reading.grammars.get(entity)
+    if grammar is None:
+        grammar = reading.grammars[entity] = _grammar(entity, reading.dialect)
     keys = grammar.keys
     if not isinstance(node, Mapping):
         return _read_short(entity, node, grammar, reading, key)
@@ -146,6 +150,8 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
     elif entity.BARE and reading.dialect.bare:
         _refuse_sections(entity, node, reading)
     fields = _read_fields(entity, node, keys, reading)
+    if not grammar.required:
+        return entity(at=node, key=key, **fields)
     missing = [written for written, field in grammar.required if field not in fields]
     if missing:
         reading.diagnostics.error(
