@@ -50,6 +50,7 @@ topology_template:
                     # nobody knows why
                     node: machine
                     capability: feature
+
             description: >
                 Folded
 
@@ -87,6 +88,7 @@ topology_template:
             # nobody knows why
             node: machine
             capability: feature
+
       description: >
         Folded
 

@@ -91,7 +91,8 @@ class Lines:
         """Say where a value goes whose key or dash stands on a line and has moved from one column to another."""
         old, new = moved
         if not isinstance(value, Leaf):
-            self._headings.add(line)
+            if value.line > line:
+                self._headings.add(line)
             self._place(value, new + STEP, inside)
             return
         shift = new - old
