@@ -6,9 +6,6 @@ only follows from another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping as MappingType
-
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.circumstances import Circumstances
 from ordito.model.facts import Facts
@@ -19,6 +16,7 @@ from ordito.model.inputs import known_inputs
 from ordito.model.instance_counts import check_counts
 from ordito.model.mappings import AttributeMappings
 from ordito.model.output_types import OutputTypes
+from ordito.model.parameters import read_inputs, read_outputs
 from ordito.model.places import Place
 from ordito.model.policies import Policies
 from ordito.model.references import References
@@ -27,22 +25,19 @@ from ordito.model.repositories import check_credentials
 from ordito.model.requirements import Requirements
 from ordito.model.rules.check import check_rules
 from ordito.model.rules.topology import Topology as Resolved
-from ordito.model.schema import PropertyDefinition
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
-from ordito.model.service import Output, Service
+from ordito.model.service import Service
 from ordito.model.substituting import Substitutes
 from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
-from ordito.model.templates import Templates, held_calls
+from ordito.model.templates import Templates
+from ordito.model.topology_calls import check_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
 from ordito.model.unused_capabilities import warn_of_unused
 from ordito.model.unused_types import UnusedTypes
 from ordito.model.workflows import Workflows
 from ordito.source.package import Package
-from ordito.syntax import entities
-from ordito.syntax.expressions import Call, Value, calls
-from ordito.syntax.functions import read_untyped
 from ordito.syntax.topology import TopologyTemplate
 
 AS_WRITTEN = Circumstances()
@@ -81,10 +76,12 @@ def _resolve_topology(
     topology = entry.content.topology_template
     if topology is None:
         topology = TopologyTemplate(at=entry.content.at)
-    inputs = _inputs(topology.inputs or {}, entry, types, diagnostics)
+    # What is written: values by their types, functions as calls.
+    inputs = read_inputs(topology.inputs or {}, entry, types, diagnostics)
     templates = Templates(types, entry, filters, diagnostics)
     templates.read(topology.node_templates or {})
     relationships = Relationships(types, entry, units, topology.relationship_templates or {}, diagnostics)
+    # What fulfils what: requirements are bound, nodes selected from the topology and the inventory.
     facts = Facts(templates.nodes, known_inputs(inputs, types.data, circumstances.inputs), inputs)
     check_counts(templates, facts, diagnostics)
     candidates = Candidates(types, templates.nodes, filters, facts)
@@ -96,25 +93,28 @@ def _resolve_topology(
     selecting = Selecting(templates, requirements, entry, facts, circumstances, substitutes)
     choices = selecting.settle()
     relationships.warn_of_unused(templates.written.values())
+    # What calls refer to, and what they give.
     types.values.found_calls = []
-    outputs = _outputs(topology, entry, types, diagnostics)
+    outputs = read_outputs(topology, entry, types, diagnostics)
     incoming, uses = by_target(templates.nodes), by_template(templates.nodes)
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
-    _check_calls(templates, relationships.calls, outputs, references, mappings)
+    check_calls(templates, relationships.calls, outputs, references, mappings)
     if alone:
         made = (r for node in templates.nodes.values() for r in node.requirements)
         UnusedTypes(types, templates, references, mappings).check(made)
     OutputTypes(references.silent, inputs, types.data).complete(outputs)
+    # What is said about all of that: groups, workflows, policies, the rules of normative types.
     groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
     references.check_all(types.values.found_calls, Place())
     workflows = Workflows(types, templates, groups, uses, references, entry, diagnostics)
-    workflows.read(topology.workflows or {}, lambda written: _inputs(written, entry, types, diagnostics))
+    workflows.read(topology.workflows or {}, lambda written: read_inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
     check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.written))
+    # What the topology stands for, and what stands for its nodes.
     inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
     stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)
     if topology.substitution_mappings is None and not diagnostics.has_errors:
@@ -152,87 +152,3 @@ def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:
             entry.content.tosca_definitions_version.span,
             hint="add them below metadata:, so that others can tell what the archive holds",
         )
-
-
-def _inputs(
-    written: MappingType[str, entities.ParameterDefinition], entry: Unit, types: Types, diagnostics: Diagnostics
-) -> dict[str, PropertyDefinition]:
-    found: dict[str, PropertyDefinition] = {}
-    for name, item in written.items():
-        found[name] = types.definitions.parameter(name, item, entry)
-        types.definitions.remember_default(found, name, item)
-    types.values.literal = True
-    types.definitions.settle_defaults(found)
-    types.values.literal = False
-    for definition in found.values():
-        for call in calls(definition.default):
-            diagnostics.error(
-                "bad-value",
-                f'the default of input "{definition.name}" is a value, not a function',
-                call.span,
-                hint="inputs are known before anything else",
-            )
-    return found
-
-
-def _outputs(topology: TopologyTemplate, entry: Unit, types: Types, diagnostics: Diagnostics) -> dict[str, Output]:
-    found: dict[str, Output] = {}
-    for name, item in (topology.outputs or {}).items():
-        schema = types.definitions.schema(item, entry) if item.type is not None else None
-        if item.type is None and types.definitions.is_misspelt(item):
-            continue
-        node = item.value if item.value is not None else item.default
-        if node is None:
-            diagnostics.error("missing-keyname", f'output "{name}" lacks "value"', item.span, hint="say what it shows")
-            continue
-        value: Value = (
-            read_untyped(node, diagnostics)
-            if schema is None
-            else types.values.read(node, schema, f'output "{name}"', item.type.span if item.type else None)
-        )
-        found[name] = Output(
-            name,
-            value,
-            schema,
-            item.description.text if item.description else "",
-            {k: v.text for k, v in (item.metadata or {}).items()},
-            item.span,
-        )
-    return found
-
-
-def _check_calls(
-    templates: Templates,
-    between: MappingType[str, Iterable[Call]],
-    outputs: MappingType[str, Output],
-    references: References,
-    mappings: AttributeMappings,
-) -> None:
-    """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
-    templates, the others for each template that has not put a value of its own in their place. ``between`` are the
-    calls of relationships, by their keys."""
-    varying: dict[str, list[Call]] = {}
-    for name, node in templates.nodes.items():
-        place = Place(node=node)
-        own, shared = templates.calls[name], templates.shared_calls(node.type)
-        if own:
-            references.check_all(own, place)
-        if node.existing:
-            continue  # it has values instead of the calls of its type, and nothing is run on it
-        if node.type not in varying:
-            varying[node.type] = [c for c in shared if not references.direct(c, node)]
-            references.check_all((c for c in shared if references.direct(c, node)), place)
-        if own or shared:
-            references.cycles.check(node)
-        if varying[node.type]:
-            held = {id(c) for c in held_calls(node)}
-            references.check_all((c for c in varying[node.type] if id(c) in held), place)
-        mappings.check(node.interfaces, place)
-        for relationship in node.requirements:
-            place = Place(relationship=relationship)
-            if linking := between[relationship.key]:
-                references.check_all(linking, place)
-                references.cycles.check(relationship)
-            mappings.check(relationship.interfaces, place)
-    for output in outputs.values():
-        references.check_all(calls(output.value), Place())
