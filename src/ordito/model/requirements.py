@@ -67,6 +67,8 @@ class Requirements:
         self._diagnostics = diagnostics
         self._bound: dict[str, list[tuple[int, Relationship]]] = {}
         self._waiting: list[Open] = []
+        self._usual: dict[tuple[str, str], str] = {}
+        """By node type and capability type that is asked for, the capability that fits, where it is the only one."""
         self.open: list[tuple[Open, Found]] = []
         self.outside: frozenset[Way] = frozenset()
         self.decided = False
@@ -110,6 +112,8 @@ class Requirements:
         done: set[str] = set()
         nodes = self._templates.nodes
         for start in nodes:
+            if start in done:
+                continue
             path: dict[str, None] = {}
             name: str | None = start
             while name is not None and name in nodes and name not in done and name not in path:
@@ -379,6 +383,12 @@ class Requirements:
         self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
     ) -> Capability | None:
         """The target's capability: the one named, else the best match for the type that is asked for."""
+        usual = self._usual.get((target.type, shape.capability)) if item.capability is None else None
+        return target.capabilities[usual] if usual is not None else self._best_capability(item, target, shape)
+
+    def _best_capability(
+        self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
+    ) -> Capability | None:
         wanted = shape.capability
         if any(not c.kinds for c in target.capabilities.values()):
             return None  # one that could not be read may be the one that is meant
@@ -431,6 +441,8 @@ class Requirements:
                 item.node.span,
                 hint="name one with capability:",
             )
+        elif item.capability is None:
+            self._usual[target.type, wanted] = matching[0].name
         return matching[0]
 
     # ---------------------------------------------------------------------------------------------------- choosing

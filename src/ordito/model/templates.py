@@ -325,6 +325,8 @@ def _astray(
 
 def sanitised(name: str) -> str:
     """A node's name as a part of shell names, from which instance ids are made."""
+    if name.isidentifier() and name.isascii():
+        return name
     safe = UNSAFE.sub("_", name)
     return f"_{safe}" if safe[:1].isdigit() else safe
 

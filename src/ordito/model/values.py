@@ -55,6 +55,8 @@ UNREADABLE = Schema("")
 
 
 COMPOUND = frozenset({list, dict})
+MAYBE_NOTHING = frozenset({*NULLS, *NO_VERSION})
+"""Texts that may say that there is no value."""
 
 
 class _Completion(msgspec.Struct, frozen=True):
@@ -455,9 +457,7 @@ class Values:
             return definition.default
         if definition.status != "supported":
             self.note_status(definition, part, key)
-        if is_null(value) and definition.schema.type != "null":
-            return self._nothing(definition, key, part)
-        if type(value) is Scalar and value.text in NO_VERSION and self.base(definition.schema) == "version":
+        if type(value) is Scalar and value.text in MAYBE_NOTHING and self._is_nothing(value, definition.schema):
             return self._nothing(definition, key, part)
         return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
 
@@ -519,6 +519,12 @@ class Values:
         kept, self.diagnostics = self.diagnostics, kept
         del self.found_calls[calls_before:]
         return not kept.has_errors
+
+    def _is_nothing(self, value: Scalar, schema: Schema) -> bool:
+        """Whether what is written for a value of a schema says that there is none."""
+        if is_null(value) and schema.type != "null":
+            return True
+        return value.text in NO_VERSION and self.base(schema) == "version"
 
     def _nothing(self, definition: PropertyDefinition, key: Scalar, part: str) -> Value:
         if definition.required and not definition.has_default:

@@ -220,14 +220,17 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
         kind = type(event)
         if kind is scalar_event:
             start, end = event.start_mark, event.end_mark
+            text = event.value
+            is_key = pending is None and values is not None
+            if is_key:
+                text = keys.setdefault(text, text)
             scalar = Scalar(
-                source, start.line + 1, start.column + 1, end.line + 1, end.column + 1, event.value, not event.style
+                source, start.line + 1, start.column + 1, end.line + 1, end.column + 1, text, not event.style
             )
             count += 1
             if event.anchor is not None:
                 anchors.add(event.anchor, scalar, 1, 0)
-            if pending is None and values is not None:
-                scalar.text = keys.setdefault(scalar.text, scalar.text)
+            if is_key:
                 pending = scalar
                 continue
             node: Node = scalar
@@ -258,7 +261,8 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             if anchor is not None:
                 anchors.add(anchor, node, count - started + 1, inner)
             container, items, values, pending, anchor, started, height = stack.pop()
-            height = max(height, inner)
+            if inner > height:  # noqa: PLR1730  (a call for every map and list would cost more)
+                height = inner
         elif kind is alias_event:
             node = anchors.resolve(event, source, len(stack))
             count += anchors.sizes[event.anchor]
