@@ -12,6 +12,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -27,7 +28,7 @@ import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source import loader
+from ordito.source import fetch, loader, remote
 from tests.conformance import test_conformance
 from tests.model import test_documents
 
@@ -35,17 +36,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "ordito"
 ROOMS = ("source", "syntax", "model")
 REPORTS = {"error", "warning", "note", "unknown"}
-HELPERS = {
-    "wrong_kind",
-    "wrong",
-    "report",
-    "_report",
-    "missing",
-    "_report_later",
-    "_report_duplicate",
-    "_report_unknown",
-}
-"""Functions through which many places report."""
+HELPER = re.compile("_?(report|refuse|wrong|missing|unknown|warn)(_[a-z_]+)?")
+"""What functions are called through which many places report."""
+RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed"}
+"""What is raised in order to be reported."""
 MOST_FRAMES = 8
 SUITES = [
     "tests/source",
@@ -123,11 +117,11 @@ class _Finder(ast.NodeVisitor):
         call = node.value
         if isinstance(call, ast.Call):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
-            if name in REPORTS | HELPERS:
+            if name in REPORTS or HELPER.fullmatch(name):
                 self._add(node, call)
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func).endswith("_Refused"):
+        if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) in RAISED:
             self._add(node, node.exc)
 
     def _add(self, node: ast.stmt, call: ast.Call) -> None:
@@ -204,8 +198,9 @@ class Recorder:
         self.failed: set[str] = set()
         for name in sorted(REPORTS):
             setattr(Diagnostics, name, self._noting(getattr(Diagnostics, name)))
-        refused: Any = loader._Refused  # noqa: SLF001
-        refused.__init__ = self._noting(refused.__init__)
+        refusals: list[Any] = [loader._Refused, fetch.FetchFailed, remote.NotAllowed]  # noqa: SLF001
+        for refusal in refusals:
+            refusal.__init__ = self._noting(refusal.__init__)
 
     def _noting(self, report: Callable[..., None]) -> Callable[..., None]:
         def noted(*arguments: Any, **named: Any) -> None:

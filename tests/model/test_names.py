@@ -248,3 +248,19 @@ def test_deep_and_wide_derivation(tmp_path: Path) -> None:
     assert len(service.nodes["d"].kinds) == count + 1
     assert service.nodes["d"].properties["p"] == 1
     assert service.nodes["w"].properties["p"] == 5
+
+
+def test_a_hint_does_not_offer_what_is_refused(tmp_path: Path) -> None:
+    """R-4.6.1-1: get_operation_output knows no HOST, and the keywords that it knows are named."""
+    file = tmp_path / "service.yaml"
+    call = "{ get_operation_output: [ HOST, Standard, create, x ] }"
+    inputs = f"interfaces: {{ Standard: {{ operations: {{ start: {{ inputs: {{ x: {call} }} }} }} }} }}"
+    file.write_text(
+        f"{VERSION}topology_template:\n  node_templates:\n    app: {{ type: SoftwareComponent, {inputs} }}\n"
+    )
+    diagnostics = Diagnostics()
+    package = open_package(str(file), diagnostics)
+    assert package is not None
+    resolve_service(package, diagnostics)
+    (only,) = [d for d in diagnostics if d.code == "bad-call"]
+    assert only.hint == "keywords that mean something here: SELF"

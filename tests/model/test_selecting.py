@@ -212,3 +212,18 @@ topology_template:
     service, found = select(tmp_path, local, INVENTORY)
     assert service is not None, [str(d) for d in found]
     assert {r.target for n in ("one", "two") for r in service.nodes[n].requirements} == {"mine"}
+
+
+def test_several_existing_nodes_fit_a_requirement(tmp_path: Path) -> None:
+    """R-2.9-1, R-3.8.2-10: it is not for the orchestrator to guess which of several nodes is meant."""
+    text = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    app: { type: SoftwareComponent, requirements: [ host: { node: Compute } ] }
+"""
+    service, found = select(tmp_path, text, INVENTORY)
+    assert service is None
+    (only,) = found
+    assert only.code == "ambiguous-requirement"
+    assert "small, large" in only.message

@@ -196,15 +196,21 @@ def test_doubling_is_refused(tmp_path: Path) -> None:
     assert set(codes(found)) == {"substitution-limit"}
 
 
-def test_a_requirement_is_fulfilled_by_a_topology(tmp_path: Path) -> None:
-    """R-3.8.2-10: after the topology and the inventory, a topology that implements the type is taken."""
-    texts = {
+def plainly_required(requirement: str) -> dict[str, str]:
+    """A service of one node with a requirement, and a topology that may fulfil it."""
+    return {
         "service.yaml": f"""{HEAD}
 imports: [ types.yaml, inner.yaml ]
 topology_template:
-  node_templates: {{ user: {{ type: tosca.nodes.Root, requirements: [ dependency: {{ node: my.Plain }} ] }} }}
+  node_templates:
+    user: {{ type: tosca.nodes.Root, requirements: [ {requirement} ] }}
 """,
-        "types.yaml": f"{HEAD}node_types: {{ my.Plain: {{ derived_from: tosca.nodes.Root }} }}\n",
+        "types.yaml": f"""{HEAD}
+node_types:
+  my.Plain:
+    derived_from: tosca.nodes.Root
+    properties: {{ size: {{ type: integer, default: 1 }} }}
+""",
         "inner.yaml": f"""{HEAD}
 imports: [ types.yaml ]
 topology_template:
@@ -212,9 +218,30 @@ topology_template:
   node_templates: {{ real: {{ type: tosca.nodes.Root }} }}
 """,
     }
-    service, found = resolve(tmp_path, texts, Circumstances(final=True))
+
+
+def test_a_requirement_is_fulfilled_by_a_topology(tmp_path: Path) -> None:
+    """R-3.8.2-10: after the topology and the inventory, a topology that implements the type is taken."""
+    one = "dependency: { node: my.Plain }"
+    service, found = resolve(tmp_path, plainly_required(one), Circumstances(final=True))
     assert service is not None, [str(d) for d in found]
     assert [r.target for r in service.nodes["user"].requirements] == ["user/dependency/real"]
+
+    two = plainly_required(f"{one}, {one}")
+    service, found = resolve(tmp_path, two, Circumstances(final=True))
+    assert service is not None, [str(d) for d in found]
+    targets = [r.target for r in service.nodes["user"].requirements]
+    assert targets == ["user/dependency/real", "user/dependency.2/real"]
+
+
+def test_a_topology_that_does_not_fit_fulfils_nothing(tmp_path: Path) -> None:
+    """R-3.8.2-10, R-3.6.5-4: the values that the node would have are judged by the filter of the requirement."""
+    wanted = "dependency: { node: my.Plain, node_filter: { properties: [ size: 2 ] } }"
+    service, found = resolve(tmp_path, plainly_required(wanted), Circumstances(final=True))
+    assert service is None
+    assert codes(found) == ["no-candidate"]
+    service, found = resolve(tmp_path, plainly_required(wanted.replace("2", "1")), Circumstances(final=True))
+    assert service is not None, [str(d) for d in found]
 
 
 def test_names_inside_are_kept_apart(tmp_path: Path) -> None:
@@ -241,3 +268,57 @@ def test_other_definitions_of_an_archive_are_candidates(tmp_path: Path) -> None:
     assert service is not None, [str(d) for d in diagnostics]
     assert list(service.nodes) == ["wall/Simple"]
     assert "simple.yaml" in service.files
+
+
+LINKED = {
+    "types.yaml": f"""{HEAD}
+capability_types: {{ my.Link: {{ derived_from: tosca.capabilities.Root }} }}
+node_types:
+  my.Outer:
+    derived_from: tosca.nodes.Root
+    requirements: [ link: {{ capability: my.Link, occurrences: [ 0, 1 ] }} ]
+  my.Inner: {{ derived_from: tosca.nodes.Root, requirements: [ link: {{ capability: my.Link }} ] }}
+  my.Target: {{ derived_from: tosca.nodes.Root, capabilities: {{ link: my.Link }} }}
+""",
+    "inner.yaml": f"""{HEAD}
+imports: [ types.yaml ]
+topology_template:
+  substitution_mappings:
+    node_type: my.Outer
+    requirements: {{ link: [ real, link ] }}
+  node_templates: {{ real: {{ type: my.Inner }} }}
+""",
+    "service.yaml": f"""{HEAD}
+imports: [ types.yaml, inner.yaml ]
+topology_template:
+  node_templates:
+    outer: {{ type: my.Outer, directives: [ substitute ], requirements: [ link: target ] }}
+    target: {{ type: my.Target }}
+""",
+}
+"""A node with a requirement for which a topology stands, inside of which it is needed."""
+
+
+def test_what_a_node_inside_needs_is_assigned_outside(tmp_path: Path) -> None:
+    """R-2.10-2: a requirement that leads out of a topology is fulfilled by that of the node it stands for."""
+    service, found = resolve(tmp_path, LINKED, Circumstances(final=True))
+    assert service is not None, [str(d) for d in found]
+    assert [r.target for r in service.nodes["outer/real"].requirements] == ["target"]
+
+    without = LINKED["service.yaml"].replace(", requirements: [ link: target ]", "")
+    service, found = resolve(tmp_path, {**LINKED, "service.yaml": without}, Circumstances(final=True))
+    assert service is None
+    (only,) = found
+    assert only.code == "missing-requirement"
+    assert '"link" of "outer", which "outer/real" needs' in only.message
+
+
+def test_an_assigned_requirement_has_something_behind_it(tmp_path: Path) -> None:
+    """R-2.10-2, R-3.8.13-2: what the topology does not map cannot be used."""
+    inner = LINKED["inner.yaml"].replace("requirements: { link: [ real, link ] }", "requirements: {}")
+    inner = inner.replace("my.Inner", "tosca.nodes.Root")
+    service, found = resolve(tmp_path, {**LINKED, "inner.yaml": inner}, Circumstances(final=True))
+    assert service is None
+    (only,) = [d for d in found if d.severity == "error"]
+    assert only.code == "unmapped-use"
+    assert 'requirement "link" of "outer" has nothing behind it in inner.yaml' in only.message

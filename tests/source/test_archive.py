@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ordito.base.diagnostics import Diagnostics
@@ -227,6 +227,20 @@ def test_damaged(tmp_path: Path) -> None:
     assert ":/big is damaged" in found[0][1]
 
 
+def test_what_is_not_there_or_not_whole(tmp_path: Path) -> None:
+    """R-6.1-4: an archive that cannot be read, and one whose list speaks of more than there is."""
+    diagnostics = Diagnostics()
+    assert open_archive(tmp_path / "gone.csar", "gone.csar", diagnostics) is None
+    assert [(d.code, d.message) for d in diagnostics] == [
+        ("file-not-found", "cannot read gone.csar: No such file or directory")
+    ]
+    path = tmp_path / "x.csar"
+    data = bytearray(whole_archive())
+    struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 20, 70_000)
+    path.write_bytes(data)
+    assert refused(path) == [("bad-archive", f'{path}: the member "scripts/run.sh" would end behind the end')]
+
+
 def whole_archive() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -235,7 +249,7 @@ def whole_archive() -> bytes:
     return stream.getvalue()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_damage(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Whatever became of an archive, it is opened or refused; what is opened can be read, or is a damaged file."""

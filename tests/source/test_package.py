@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.package import Package, has_profile, load_file, open_package, profile_names
+from ordito.source.package import Network, Package, has_profile, load_file, open_package, profile_names
+from ordito.source.remote import RemoteFiles
+from ordito.source.tree import Folder
 
 EMPTY = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
 
@@ -94,3 +98,36 @@ def test_profiles() -> None:
     assert profile_names() == ["ordito", "tosca_non_normative_1_3", "tosca_simple_yaml_1_3"]
     assert has_profile("ordito")
     assert not any(has_profile(n) for n in ("", ".", "..", "ordito/..", "nothing"))
+
+
+def test_what_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-6.2-1: a folder that cannot be listed and a TOSCA.meta that cannot be read are said to be that."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "entries", refuse)
+        assert opened(tmp_path) == (
+            None,
+            [("file-not-found", f"cannot read the folder {tmp_path}: Permission denied; ")],
+        )
+    (tmp_path / "TOSCA-Metadata").mkdir()
+    (tmp_path / "TOSCA-Metadata" / "TOSCA.meta").write_text("TOSCA-Meta-File-Version: 1.1\n")
+    monkeypatch.setattr(Folder, "open", refuse)
+    assert opened(tmp_path) == (
+        None,
+        [("file-not-found", f"cannot read {tmp_path}/TOSCA-Metadata/TOSCA.meta: Permission denied; ")],
+    )
+
+
+def test_a_kept_copy_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-3.6.8-4: what was fetched into a copy of the service is said to be unreadable by its address."""
+    url = "https://example.com/types.yaml"
+    tree = RemoteFiles(Folder(tmp_path), Network.KEPT)
+    monkeypatch.setattr(Folder, "is_file", lambda *_: True)
+    diagnostics = Diagnostics()
+    assert Package(tree, "service.yaml", "service", "x").load(url, diagnostics) is None
+    assert [(d.code, d.message) for d in diagnostics] == [
+        ("fetch-failed", f"cannot read {url}: No such file or directory")
+    ]

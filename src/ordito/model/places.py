@@ -29,10 +29,10 @@ class Place(msgspec.Struct, frozen=True):
             return ("SELF", "HOST")
         return ("SELF", "SOURCE", "TARGET") if self.relationship is not None else ()
 
-    @property
-    def hint(self) -> str:
-        """What to tell people who use a keyword that means nothing here."""
-        return f"keywords that mean something here: {', '.join(self.keywords) or 'none; name a node template'}"
+    def hint(self, besides: str = "") -> str:
+        """What to tell people who use a keyword that means nothing here; ``besides`` is one that others may use."""
+        listed = ", ".join(k for k in self.keywords if k != besides)
+        return f"keywords that mean something here: {listed or 'none; name a node template'}"
 
 
 class Slot(msgspec.Struct, frozen=True, eq=False):

@@ -67,7 +67,7 @@ class Reach:
         relationship = place.relationship
         if entity in KEYWORDS:
             if entity not in place.keywords:
-                self._faults.error(call, "bad-call", f'"{entity}" means nothing here', place.hint, 0)
+                self._faults.error(call, "bad-call", f'"{entity}" means nothing here', place.hint(), 0)
                 return None
             if entity == "SELF":
                 return place.node or relationship
@@ -239,7 +239,7 @@ class Reach:
 
     def _of_hosts(self, call: Call, place: Place, name: str, what: str) -> Slot | None:
         if place.node is None:
-            self._faults.error(call, "bad-call", "HOST means something in node templates only", place.hint, 0)
+            self._faults.error(call, "bad-call", "HOST means something in node templates only", place.hint(), 0)
             return None
         hosts: list[NodeTemplate] = []
         for host in self.hosts(place.node):

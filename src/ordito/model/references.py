@@ -204,7 +204,7 @@ class References:
 
     def _artifact_of_hosts(self, call: Call, place: Place, name: str) -> None:
         if place.node is None:
-            self._faults.error(call, "bad-call", "HOST means something in node templates only", place.hint, 0)
+            self._faults.error(call, "bad-call", "HOST means something in node templates only", place.hint(), 0)
             return
         known: dict[str, None] = {}
         hosts = list(self._reach.hosts(place.node))
@@ -221,7 +221,7 @@ class References:
         """get_operation_output: [entity, interface, operation, output]."""
         entity, interface, operation = (str(a) for a in call.arguments[:3])
         if entity == "HOST":
-            self._faults.error(call, "bad-call", "get_operation_output knows no HOST", place.hint, 0)
+            self._faults.error(call, "bad-call", "get_operation_output knows no HOST", place.hint("HOST"), 0)
             return
         owner = self._reach.entity(call, place)
         if owner is None:

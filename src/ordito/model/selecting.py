@@ -274,9 +274,9 @@ class Selecting:
             self._report(waiting, found, near)
             return
         name = f"{demand.source.name}/{demand.shape.name}"
-        if name in self._templates.nodes:
-            self._report(waiting, found, near)
-            return
+        plain, number = name, max(waiting.number, 2)
+        while name in self._templates.nodes:
+            name, number = f"{plain}.{number}", number + 1
         node = self._templates.add(name, shape, waiting.place.span)
         node = self._templates.nodes[name] = replace(node, directives=(SUBSTITUTE,))
         capability = self._offered(waiting, node)

@@ -368,7 +368,9 @@ class Mappings:
         sizes: tuple[int, ...],
         what: str,
     ) -> list[Scalar] | None:
-        """The names that a mapping gives; None where they are not as many as they must be."""
+        """The names that a mapping gives; None where they are not as many as they must be, or were not read."""
+        if has_lost(mapping.mapping):
+            return None
         names = mapping.mapping or []
         if len(names) in sizes:
             return names
@@ -401,13 +403,16 @@ class Mappings:
                     what = f'operation of interface "{name}"'
                     self._diagnostics.unknown("unknown-operation", what, key.text, key.span, parts.operations)
                     continue
-                target = self._operation(mapping.operations[key.text])
+                assert isinstance(mapping.at, Mapping)
+                target = self._operation(mapping.operations[key.text], mapping.at.values[key.text])
                 if target is not None:
                     found[f"{name}.{key.text}"] = target
         return found
 
-    def _operation(self, target: Scalar | list[Scalar]) -> str | tuple[str, str, str] | None:
+    def _operation(self, target: Scalar | list[Scalar], place: Node) -> str | tuple[str, str, str] | None:
         """What an operation is mapped to: a workflow, or an operation inside (AMBIG-41)."""
+        if has_lost(target):
+            return None
         if isinstance(target, Scalar):
             if target.text in self._inside.workflows:
                 return target.text
@@ -416,8 +421,9 @@ class Mappings:
             return None
         if len(target) != 3:
             what = "an operation is mapped to a workflow, or to a node template, an interface and an operation"
-            span = target[0].span if target else self._unit.content.span
-            self._diagnostics.error("bad-mapping", what, span, hint="write [ node template, interface, operation ]")
+            self._diagnostics.error(
+                "bad-mapping", what, _place(place), hint="write [ node template, interface, operation ]"
+            )
             return None
         node = self._node(target[0])
         if node is None:
