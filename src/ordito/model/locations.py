@@ -113,7 +113,7 @@ class Locations:
                 return here, declared[name.text]
             if is_lost(here.content.repositories, name.text):
                 return None
-            more = [u for u in here.imports if id(u) not in seen and not u.is_bundled]
+            more = [u for u in here.imports.values() if id(u) not in seen and not u.is_bundled]
             seen.update(id(u) for u in more)
             todo += more
         self._diagnostics.unknown(

@@ -96,7 +96,7 @@ class Names:
         numbers = {id(unit): number for number, unit in enumerate(self._units)}
         for unit in self._units:
             unit.number = numbers[id(unit)]
-        imports = [[other.number for other in unit.imports] for unit in self._units]
+        imports = [[other.number for other in unit.imports.values()] for unit in self._units]
         self._visibility = Visibility(imports)
         self._groups = _groups(imports)
         for unit in self._units:

@@ -27,9 +27,9 @@ KINDS = {
 class Unit:
     """One file. ``file`` is relative to the service's root, or ``profile:...`` for bundled ones.
 
-    ``imports`` are the files that it imports without a prefix, ``prefixes`` those behind each prefix: there are several
-    where they share a namespace, and none where the file could not be read. ``types`` are those that it defines, by
-    kind and name as written.
+    ``imports`` are the files that it imports without a prefix, by their names, ``prefixes`` those behind each prefix:
+    there are several where they share a namespace, and none where the file could not be read. ``types`` are those that
+    it defines, by kind and name as written.
     """
 
     def __init__(self, file: str, content: ServiceFile) -> None:
@@ -37,7 +37,7 @@ class Unit:
         self.content = content
         self.number = 0
         self.namespace = content.namespace.text if content.namespace else ""
-        self.imports: list[Unit] = []
+        self.imports: dict[str, Unit] = {}
         self.prefixes: dict[str, list[Unit]] = {}
         self.types: dict[tuple[str, str], Definition] = {}
         self.found: dict[tuple[str, str], Definition | None] = {}

@@ -132,8 +132,8 @@ class Units:
             self._check_namespace(found, item)
         if item.namespace_prefix is not None:
             self._prefix(unit, item.namespace_prefix, found)
-        elif found is not None and found is not unit and found not in unit.imports:
-            unit.imports.append(found)
+        elif found is not None and found is not unit:
+            unit.imports[found.file] = found
 
     def _prefix(self, unit: Unit, prefix: Scalar, target: Unit | None) -> None:
         """Give an imported file a prefix, which it may share only with files of its namespace."""
