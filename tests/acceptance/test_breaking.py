@@ -120,7 +120,7 @@ def test_a_script_that_can_never_run_is_refused_before_anything_runs(tmp_path: P
 
 
 def test_what_a_machine_that_stays_still_hosts_is_not_forgotten(tmp_path: Path) -> None:
-    """lifecycle §1: only what a host that is really gone hosted went with it; what could not be removed can be tried
+    """Only what a host that is really gone hosted went with it; what could not be removed can be tried
     again."""
     service(
         tmp_path,

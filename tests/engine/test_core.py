@@ -98,7 +98,7 @@ def test_places_are_respected(plan: Plan, data: st.DataObject, parallel: int) ->
 
 @given(plans(), st.data(), st.integers(1, 4))
 def test_one_operation_at_a_time_runs_on_an_instance(plan: Plan, data: st.DataObject, parallel: int) -> None:
-    """lifecycle §3: whatever the edges and hosts; and everything is run in the end."""
+    """Whatever the edges and hosts; and everything is run in the end."""
     count = len(plan.steps)
     owners = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     joins = [index for index, step in enumerate(plan.steps) if step.action is Action.JOIN]

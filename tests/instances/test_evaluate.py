@@ -137,7 +137,7 @@ def test_join() -> None:
 
 
 def test_token() -> None:
-    """R-4.3.3-1, R-4.3.3-2, R-4.3.3-4, AMBIG-5: as evaluated."""
+    """R-4.3.3-1, R-4.3.3-2, R-4.3.3-4: as evaluated."""
     run = Running()
     assert run.at("mysql", call("token", "10.0.0.1:80", ":", 1)) == "80"
     assert run.at("mysql", call("token", "a,b;c", ",;", 2)) == "c"
@@ -176,7 +176,7 @@ def test_get_property_of_nodes() -> None:
 
 
 def test_get_property_of_capabilities_and_through_requirements() -> None:
-    """R-4.4.2-3, R-4.4.2-4, AMBIG-7, AMBIG-8: as evaluated."""
+    """R-4.4.2-3, R-4.4.2-4: as evaluated."""
     run = Running()
     assert run.at("wordpress", get_property("mysql", "database_endpoint", "port")) == 3306
     assert run.at("wordpress", get_property("SELF", "database_endpoint", "port")) == 3306
@@ -264,7 +264,7 @@ def test_built_in_attributes() -> None:
 
 
 def test_what_a_node_does_not_have_comes_from_its_endpoint_or_its_hosts() -> None:
-    """AMBIG-44, lifecycle.md §4."""
+    """R-4.5.1-1: an attribute that a node lacks is looked for in its endpoints and hosts."""
     run = Running(stack())
     assert isinstance(run.at("app", get_attribute("SELF", "ip_address")), Nothing)
     run.set("server_1", endpoint__ip_address="10.0.0.9")
@@ -293,7 +293,7 @@ def test_attributes_of_a_pair_and_of_one_end_of_it() -> None:
 
 
 def test_one_of_several_instances() -> None:
-    """R-4.5.1-4, AMBIG-9: the one on the caller's own path, else of the same slot, never silently the first."""
+    """R-4.5.1-4: the one on the caller's own path, else of the same slot, never silently the first."""
     run = Running(
         service(
             compute("h"),

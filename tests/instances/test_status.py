@@ -24,7 +24,7 @@ from tests.support.services import compute, node, on, service
     ],
 )
 def test_local_status_after_an_event(happened: Happened, after: str) -> None:
-    """The table of jobs.md §3; "degraded" stands for whatever it was before."""
+    """The table of statuses; "degraded" stands for whatever it was before."""
     assert local_after("degraded", happened) == after
 
 
@@ -74,7 +74,7 @@ def record(node_name: str, local: str, number: int = 1, host: str = "", note: st
     ],
 )
 def test_what_a_dependency_contributes(target: str, required: str, optional: str) -> None:
-    """The table of jobs.md §3, for requirements and for the host."""
+    """The table of statuses, for requirements and for the host."""
     plain = service(node("t"), node("s", "t"), node("h", on("t")))
     records = (record("t", target), record("s", "ok"), record("h", "ok", host="t_1"))
     found = effective(plain, *records)

@@ -39,7 +39,7 @@ def test_one_instance_gives_the_value() -> None:
 
 
 def test_several_instances_give_a_map_or_a_list() -> None:
-    """AMBIG-9, lifecycle.md §4."""
+    """R-4.5.1-6: what several instances answer is a map by instance, or a list where one is declared."""
     values, problems = topology_outputs(
         made(2, {"ip": IP, "urls": call("concat", "http://", IP), "all": IP}, {"all": "list"}), {}
     )

@@ -59,7 +59,7 @@ def test_values_of_inputs_count(tmp_path: Path) -> None:
 
 
 def test_unknown_values_are_open_until_they_are_needed(tmp_path: Path) -> None:
-    """R-3.6.5-4, ruling 3: a service is valid though it is not known yet which node is chosen."""
+    """R-3.6.5-4: a service is valid though it is not known yet which node is chosen."""
     service, found = read(tmp_path, FILTERED, {}, final=False)
     assert service is not None
     assert [d.code for d in found] == ["chosen-later"]
@@ -149,7 +149,7 @@ def test_a_template_is_filled_from_the_inventory(tmp_path: Path) -> None:
 
 
 def test_without_an_inventory(tmp_path: Path) -> None:
-    """R-2.9-2, ruling 3: a service is valid before its nodes are selected, and is not planned before."""
+    """R-2.9-2: a service is valid before its nodes are selected, and is not planned before."""
     service, found = select(tmp_path, SELECTING, final=False)
     assert service is not None
     assert codes(found) == ["chosen-later"]
@@ -179,7 +179,7 @@ def test_several_existing_nodes(tmp_path: Path) -> None:
 
 
 def test_values_of_a_template_are_filters(tmp_path: Path) -> None:
-    """R-3.8.3-3 (AMBIG-44): what a template to be selected assigns is what the existing node must have."""
+    """R-3.8.3-3: what a template to be selected assigns is what the existing node must have."""
     text = SELECTING.replace("mem_size: { greater_or_equal: 2 GB }", "mem_size: { greater_or_equal: 0 GB }")
     text = text.replace(
         "      node_filter", "      capabilities: { host: { properties: { num_cpus: 8 } } }\n      node_filter"

@@ -64,7 +64,7 @@ def test_independent_branches_are_deployed_in_spite_of_a_failure() -> None:
 
 
 def test_what_the_failure_says_decides_the_status() -> None:
-    """Seed 004: modified is error, not reported is unknown, not modified leaves it unchanged."""
+    """Modified is error, not reported is unknown, not modified leaves it unchanged."""
     for changed, local in ((True, "error"), (None, "unknown"), (False, "pending")):
         world = World(service(node("a", operations=["create"])))
         world.run(answers=lambda *_, c=changed: Outcome(Ending.FAILED, changed=c))

@@ -28,7 +28,7 @@ def count(given: NodeTemplate, *others: NodeTemplate, inputs: dict[str, object] 
 
 
 def test_wanted_counts() -> None:
-    """R-2.20-1, R-2.20-3, R-5.5.13-2, AMBIG-45: instance_count, then default_instances, then the lower bounds."""
+    """R-2.20-1, R-2.20-3, R-5.5.13-2: instance_count, then default_instances, then the lower bounds."""
     assert count(node("a")) == 1
     assert count(node("a", count=3)) == 3
     assert count(node("a", count=0)) == 0

@@ -35,7 +35,7 @@ def test_everything_required_is_up_before_anything_begins() -> None:
 
 
 def test_configure_operations_are_interleaved_on_their_own_side() -> None:
-    """R-5.8.5-8, R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-9, R-5.8.5-11, R-5.8.5-13: the order of seed 000 for two
+    """R-5.8.5-8, R-5.8.5-1, R-5.8.5-2, R-5.8.5-3, R-5.8.5-9, R-5.8.5-11, R-5.8.5-13: the order for two
     sources and two targets."""
     every = [
         *("pre_configure_source", "pre_configure_target", "post_configure_source", "post_configure_target"),
@@ -221,7 +221,7 @@ def test_a_provided_node_is_one_delegated_step() -> None:
 
 
 def test_the_first_far_instance_of_operations_once_per_near_instance() -> None:
-    """AMBIG-19 and lifecycle §4: TARGET_INSTANCE there is the first of TARGET_INSTANCES."""
+    """TARGET_INSTANCE there is the first of TARGET_INSTANCES."""
     world = World(
         service(
             compute("server", count=2),

@@ -135,7 +135,7 @@ topology_template:
 
 
 def test_the_shell_script_of_the_specification(tmp_path: Path) -> None:
-    """R-4.6.1-1, R-4.6.1-4, AMBIG-44: §13.4.1."""
+    """R-4.6.1-1, R-4.6.1-4: §13.4.1."""
     run = Written(tmp_path, LOG_IP)
     made = run.deploy(
         {"delegate.deploy": {"endpoint::ip_address": "192.0.2.1"}, "create": {"LOG_OUT": "the log"}}
@@ -192,7 +192,7 @@ topology_template:
 
 
 def test_the_demonstration_of_the_normative_lifecycle(tmp_path: Path) -> None:
-    """R-5.8.5-13: the order that the demo-lifecycle topology of seed 000's samples proves, A to B, hosted, two each."""
+    """R-5.8.5-13: the order of the well-known demonstration of the normative lifecycle, A to B, hosted, two each."""
     run = Written(tmp_path, LIFECYCLE)
     made = run.plan()
     for b in ("GenericB_1", "GenericB_2"):

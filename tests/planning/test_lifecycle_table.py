@@ -5,7 +5,7 @@ from ordito.planning.lifecycle import INSTALL, MAKES, REMOVES, UNINSTALL, Per, R
 
 
 def test_install_in_the_order_of_the_normative_lifecycle() -> None:
-    """R-5.8.5-13, seed 000."""
+    """R-5.8.5-13: node and relationship operations interleave."""
     assert [p.row.operation for p in INSTALL] == [
         "create",
         "pre_configure_source",

@@ -63,7 +63,7 @@ def test_the_nearest_known_type_of_an_artifact_processes_it() -> None:
 
 @pytest.mark.parametrize("name", ["pre_configure_target", "post_configure_target"])
 def test_configure_operations_at_a_delegated_node(name: str) -> None:
-    """R-7.2.1.1-3, AMBIG-23: a provider leaves no moment for them; add_* and the other side run."""
+    """R-7.2.1.1-3: a provider leaves no moment for them; add_* and the other side run."""
     world = World(service(compute("server"), node("a", on("server", name, "add_source", "pre_configure_source"))))
     found = refused(world)
     assert codes(found) == ["delegated-node-operation"]
@@ -100,7 +100,7 @@ def test_a_workflow_that_there_is_not() -> None:
 
 
 def test_aliases() -> None:
-    """R-7.1-3, AMBIG-22."""
+    """R-7.1-3."""
     world = World(service(node("a")))
     assert world.plan("install").workflow == "deploy"
     assert world.plan("uninstall").workflow == "undeploy"
@@ -115,7 +115,7 @@ def test_undeploy_is_not_held_up_by_what_only_concerns_deploying() -> None:
 
 
 def test_reading_from_what_nothing_orders_before_is_a_warning() -> None:
-    """lifecycle.md §4: naming both and the missing requirement."""
+    """Naming both and the missing requirement."""
     reads = operation("create", inputs={"x": get_attribute("b", "port")})
     made = World(service(node("b", declares=[]), node("a", operations=[reads]))).plan()
     assert len(made.warnings) == 1

@@ -55,7 +55,7 @@ def plain(node: Node) -> object:
     ],
 )
 def test_reads(text: str, expected: object) -> None:
-    """AMBIG-08, R-2.14-1: scalars keep their source text; anchors, aliases and merge keys are resolved."""
+    """R-2.14-1: scalars keep their source text; anchors, aliases and merge keys are resolved."""
     document, found = read(text)
     assert found == []
     assert document is not None

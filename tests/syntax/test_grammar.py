@@ -105,7 +105,7 @@ def test_dialects_are_tables() -> None:
 
 
 def test_service_file() -> None:
-    """R-2.1-2, R-3.1.2-1, AMBIG-02: the version chooses the grammar; without it nothing is a service template."""
+    """R-2.1-2, R-3.1.2-1: the version chooses the grammar; without it nothing is a service template."""
 
     def codes(text: str) -> list[tuple[str, str]]:
         diagnostics = Diagnostics()

@@ -79,7 +79,7 @@ def with_ip(name: str, count: int | None = None, *, start: int = 1) -> NodeTempl
 
 
 def test_the_sample_of_the_normative_lifecycle() -> None:
-    """R-4.2-13, seed 000: two sources, two targets, the pair of the first ones; verbatim."""
+    """R-4.2-13: two sources, two targets, the pair of the first ones; verbatim."""
     add = operation("add_target", inputs={"TARGET_IP": get_attribute("TARGET", "ip_address")})
     run = Prepare(with_ip("MyNodeT", 2), node("MyNodeS", Requires("MyNodeT", add), count=2)).deploy()
     env = run.env("MyNodeS_1.MyNodeT.MyNodeT_1.Configure.add_target")
@@ -135,7 +135,7 @@ def test_the_variables_of_node_operations() -> None:
 
 
 def test_inputs_of_node_operations_for_all_instances() -> None:
-    """R-4.2-6, R-4.2-10, AMBIG-4: also for SELF, constants and other nodes."""
+    """R-4.2-6, R-4.2-10: also for SELF, constants and other nodes."""
     start = operation(
         "start",
         inputs={
@@ -186,7 +186,7 @@ def test_both_sides_of_a_relationship() -> None:
 
 
 def test_once_per_near_instance_the_far_one_is_the_first() -> None:
-    """Lifecycle §4: in pre and post operations TARGET_INSTANCE is the first of TARGET_INSTANCES, and so on."""
+    """In pre and post operations TARGET_INSTANCE is the first of TARGET_INSTANCES, and so on."""
     run = Prepare(
         node("T", count=2), node("S", Requires("T", "pre_configure_source", "post_configure_target"))
     ).deploy()
@@ -249,7 +249,7 @@ def test_null_is_unset() -> None:
 
 
 def test_reserved_names_win() -> None:
-    """R-4.2-5, AMBIG-2: with a warning; the input's prefixed forms stay."""
+    """R-4.2-5: with a warning; the input's prefixed forms stay."""
     links = operation("add_target", inputs={"TARGET": "mine", "TARGET_NODE": "mine", "NODE": "fine", "ORDITO_X": "no"})
     run = Prepare(node("T"), node("S", Requires("T", links), operations=[operation("create", inputs={"HOST": "x"})]))
     run.deploy()
@@ -263,7 +263,7 @@ def test_reserved_names_win() -> None:
 
 
 def test_a_value_that_comes_to_nothing_is_unset_with_a_warning() -> None:
-    """Lifecycle §4, R-4.5.1-5: never the text of the function."""
+    """R-4.5.1-5: never the text of the function."""
     create = operation("create", inputs={"ip": get_attribute("SELF", "ip_address")})
     run = Prepare(node("a", declares=[definition("ip_address")], operations=[create])).deploy()
     assert "ip" not in run.env("a_1.Standard.create")
@@ -273,7 +273,7 @@ def test_a_value_that_comes_to_nothing_is_unset_with_a_warning() -> None:
 
 
 def test_a_required_input_without_a_value_refuses_the_start() -> None:
-    """Lifecycle §4, R-4.5.1-5: the operation is not started, and fails; the status is unchanged."""
+    """R-4.5.1-5: the operation is not started, and fails; the status is unchanged."""
     create = operation(
         "create", inputs={"ip": get_attribute("SELF", "ip_address"), "n": None}, required=["ip", "n", "never"]
     )
@@ -305,7 +305,7 @@ def test_the_state_that_an_operation_sees_is_the_one_it_runs_in() -> None:
 
 
 def test_artifacts_are_variables() -> None:
-    """Seed 000's environment in the field: a variable per artifact, its path; the relationship's hide the node's."""
+    """A variable per artifact, its path; the relationship's hide the node's."""
     a = node("S", Requires("T", "add_target", "add_source"), artifacts=[script("files/my.zip"), script("files/conf")])
     t = node("T", artifacts=[script("other/conf")])
     run = Prepare(t, a).deploy()
@@ -358,7 +358,7 @@ def many(count: int, operations: Sequence[Operation]) -> Prepare:
 
 
 def test_large_environments_are_apart() -> None:
-    """scale.md 6: own and far instance stay in the environment, the rest and the lists are in the file."""
+    """Own and far instance stay in the environment, the rest and the lists are in the file."""
     add = operation("add_target", inputs={"id": get_attribute("TARGET", "tosca_id"), "const": "c"})
     count = MOST_VARIABLES + 10
     run = many(count, [add])

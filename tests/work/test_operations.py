@@ -73,7 +73,7 @@ def test_outputs_of_a_failed_run_are_ignored() -> None:
 
 
 def test_a_declared_output_that_is_missing_fails_the_operation() -> None:
-    """Lifecycle §4."""
+    """A script that forgets what it should give has not done its work."""
     mapped = operation("create", outputs={"port": ("SELF", "port")})
     end = _end(service(node("a", declares=[definition("port")], operations=[mapped])), {"other": "x"})
     assert end.ending is Ending.FAILED
@@ -257,7 +257,7 @@ def test_what_a_provider_is_asked() -> None:
 
 
 def test_a_failed_link_counts_for_its_source_only() -> None:
-    """jobs.md §3: a consumer's link never touches the target's status; the state stays."""
+    """A consumer's link never touches the target's status; the state stays."""
     world = World(service(node("T"), node("S", Requires("T", "add_target", "add_source"))))
     world.run(answers=lambda _, name: Outcome(Ending.FAILED, changed=True) if name.endswith("add_source") else None)
     source, target = world.snapshot.instances["S_1"], world.snapshot.instances["T_1"]
@@ -281,7 +281,7 @@ def test_a_failed_pre_configure_sets_error() -> None:
 
 
 def test_changes_are_remembered() -> None:
-    """Seed 004: created, the last change applied and the last one that changed the instance."""
+    """Created, the last change applied and the last one that changed the instance."""
 
     def answer(step: Step, name: str) -> Reply:
         return Outcome(Ending.SUCCEEDED, changed=not name.endswith("start"))

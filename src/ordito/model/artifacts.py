@@ -184,7 +184,7 @@ class Artifacts:
         return self.shapes.get(found.name) if found is not None else None
 
     def _inferred(self, written: entities.ArtifactDefinition) -> ArtifactShape | None:
-        """The type of an artifact that names none (AMBIG-15)."""
+        """The type of an artifact that names none."""
         name, file = self._type_of(written.file.text), written.file
         if isinstance(written.at, Scalar):
             if not name:

@@ -1,4 +1,4 @@
-"""How a derived type may change what it inherits: closer types, narrower occurrences (§3.7.1, AMBIG-25)."""
+"""How a derived type may change what it inherits: closer types, narrower occurrences (§3.7.1)."""
 
 from __future__ import annotations
 

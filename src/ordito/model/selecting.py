@@ -130,7 +130,7 @@ class Selecting:
             self._diagnostics.note("chosen-later", f"{message} yet", node.span, hint=hint)
 
     def _judge(self, node: NodeTemplate, candidate: NodeTemplate) -> Finding:
-        """Whether an existing node is the one that a template describes (AMBIG-44)."""
+        """Whether an existing node is the one that a template describes."""
         assert self._inventory is not None
         item = self._templates.written[node.name]
         found: list[Finding] = []

@@ -410,7 +410,7 @@ class Mappings:
         return found
 
     def _operation(self, target: Scalar | list[Scalar], place: Node) -> str | tuple[str, str, str] | None:
-        """What an operation is mapped to: a workflow, or an operation inside (AMBIG-41)."""
+        """What an operation is mapped to: a workflow, or an operation inside."""
         if has_lost(target):
             return None
         if isinstance(target, Scalar):

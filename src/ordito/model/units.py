@@ -181,7 +181,7 @@ class Units:
             )
 
     def _warn_of_topologies(self) -> None:
-        """Only the topology of the entry is deployed (AMBIG-05)."""
+        """Only the topology of the entry is deployed."""
         for unit in self._loaded.values():
             if unit is None or unit is self.entry or not isinstance(unit.content.at, Mapping):
                 continue

@@ -1,5 +1,5 @@
 """Capabilities that must serve somebody: a lower bound that an author wrote and that is not met is warned of, while the
-one that holds by default is not (§3.7.2, AMBIG-27)."""
+one that holds by default is not (§3.7.2)."""
 
 from __future__ import annotations
 

@@ -493,7 +493,7 @@ class Values:
 
     def _attribute_value(self, node: Node, definition: PropertyDefinition) -> Node:
         """The value in an attribute assignment, which may be written beside a description (§3.6.13.2.2). Where the
-        attribute is a map or complex, what is written is plain data unless only the value in it fits (AMBIG-18)."""
+        attribute is a map or complex, what is written is plain data unless only the value in it fits."""
         if not isinstance(node, Mapping) or "value" not in node.values or not node.values.keys() <= EXTENDED:
             return node
         inner = node.values["value"]

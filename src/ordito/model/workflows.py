@@ -232,7 +232,7 @@ class Workflows:
                 self._diagnostics.unknown("unknown-step", "step", name.text, name.span, steps)
 
     def _outputs(self, outputs: nodes.Mapping | None) -> Iterable[tuple[str, tuple[str | int, ...]]]:
-        """Output mappings, which begin with a node or relationship template (AMBIG-31 of chapters 1 to 3)."""
+        """Output mappings, which begin with a node or relationship template."""
         for key, node in outputs.entries() if outputs is not None else ():
             path = mapping_path(node)
             if path is None or path[0] in KEYWORDS:

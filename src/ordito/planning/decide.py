@@ -1,4 +1,4 @@
-"""Transform: what becomes of each instance that stays, by its record and never by its state (jobs.md, status).
+"""Transform: what becomes of each instance that stays, by its record and never by its state.
 
 An instance that is operational, and of which everything was carried out as it is wanted now, stays as it is. One that
 is not is continued after the last operation that was carried out. What runs in another form than is wanted now is

@@ -39,7 +39,7 @@ IMPORT_KEYNAMES = ("file", "repository", "namespace_prefix", "namespace_uri")
 
 
 class Imports(msgspec.Struct, frozen=True):
-    """The imports of a file. Each may stand behind a name, a form of older versions (AMBIG-04)."""
+    """The imports of a file. Each may stand behind a name, a form of older versions."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[ImportDefinition] | None:
         """Read them."""
@@ -100,7 +100,7 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
 
     @property
     def facts(self) -> dict[str, str]:
-        """The metadata of the file, to which belongs what older documents write beside it (AMBIG-39)."""
+        """The metadata of the file, to which belongs what older documents write beside it."""
         beside = {"template_name": self.template_name, "template_author": self.template_author}
         beside["template_version"] = self.template_version
         found = {name: text.text for name, text in beside.items() if text is not None}
