@@ -63,6 +63,8 @@ class Templates:
         self.sanitised: dict[str, str] = {}
         self.calls: dict[str, tuple[Call, ...]] = {}
         """The calls that each template's own values hold, for checking what they refer to."""
+        self.calling: set[str] = set()
+        """The templates of which some calls stand in properties and attributes, their own or of capabilities."""
 
     def read(self, written: MappingType[str, entities.NodeTemplate]) -> None:
         """Read all node templates, without their requirements."""
@@ -127,6 +129,8 @@ class Templates:
         properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
         attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
+        if values.found_calls:
+            self.calling.add(name)
         artifacts = shape.artifacts
         if item.artifacts:
             artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit, artifacts)}

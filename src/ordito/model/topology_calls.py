@@ -33,7 +33,7 @@ def check_calls(
         if node.type not in varying:
             varying[node.type] = [c for c in shared if not references.direct(c, node)]
             references.check_all((c for c in shared if references.direct(c, node)), place)
-        if own or shared:
+        if shared or name in templates.calling:
             references.cycles.check(node)
         if varying[node.type]:
             held = {id(c) for c in held_calls(node)}
