@@ -1,13 +1,14 @@
 """Whether each check is tested: ``./run conformance --mutate`` disables one at a time, and some test must fail.
 
-A check is a place in the reading rooms that reports a diagnostic. First all samples and tests run once, and each place
-notes who came by. Then for each place a forked process replaces the statement by nothing and runs those that came by,
-until one of them fails. A check that nothing notices is a survivor.
+A check is a place in the reading rooms that reports a diagnostic, or that raises or returns what is reported. First all
+samples and tests run once, and each place notes who came by. Then for each place a forked process replaces the
+statement by nothing and runs those that came by, until one of them fails. A check that nothing notices is a survivor.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import inspect
 import json
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -28,7 +29,6 @@ import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source import fetch, loader, remote
 from tests.conformance import test_conformance
 from tests.model import test_documents
 
@@ -38,8 +38,11 @@ ROOMS = ("source", "syntax", "model")
 REPORTS = {"error", "warning", "note", "unknown"}
 HELPER = re.compile("_?(report|refuse|wrong|missing|unknown|warn)(_[a-z_]+)?")
 """What functions are called through which many places report."""
-RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed"}
+RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed", "ValueError", "Incomparable", "zipfile.BadZipFile"}
 """What is raised in order to be reported."""
+ANSWER = re.compile("violation|_(bad|wrong|unequal|outside)[a-z_]*")
+"""What functions are called that return what is wrong, "" where nothing is."""
+CAME_BY = "__came_by__"
 MOST_FRAMES = 8
 SUITES = [
     "tests/source",
@@ -66,6 +69,7 @@ NOT_DISABLED = 17
 
 Reach = dict[tuple[str, int], list[str]]
 """For each line that reported something: the samples or tests during which it did."""
+Replacement = Callable[[ast.stmt, "Check"], ast.stmt]
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -76,6 +80,7 @@ class Check(msgspec.Struct, frozen=True):
     last: int
     owner: str
     code: str
+    kind: type[ast.stmt]
 
     def __str__(self) -> str:
         return f"{self.file}:{self.first}: {self.code}"
@@ -118,17 +123,22 @@ class _Finder(ast.NodeVisitor):
         if isinstance(call, ast.Call):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
             if name in REPORTS or HELPER.fullmatch(name):
-                self._add(node, call)
+                self._add(node, call.args[0] if call.args else None)
 
     def visit_Raise(self, node: ast.Raise) -> None:
         if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) in RAISED:
-            self._add(node, node.exc)
+            self._add(node, node.exc.args[0] if node.exc.args else None)
 
-    def _add(self, node: ast.stmt, call: ast.Call) -> None:
-        code = call.args[0] if call.args else None
+    def visit_Return(self, node: ast.Return) -> None:
+        nothing = isinstance(node.value, ast.Constant) and node.value.value == ""
+        if self._owners and ANSWER.fullmatch(self._owners[-1]) and not nothing:
+            self._add(node, node.value)
+
+    def _add(self, node: ast.stmt, code: ast.expr | None) -> None:
         written = code.value if isinstance(code, ast.Constant) else ast.unparse(code) if code else ""
         assert node.end_lineno is not None
-        self.found.append(Check(self._file, node.lineno, node.end_lineno, ".".join(self._owners), str(written)))
+        owner = ".".join(self._owners)
+        self.found.append(Check(self._file, node.lineno, node.end_lineno, owner, str(written), type(node)))
 
 
 # ------------------------------------------------------------------------------------------------------- disabling
@@ -136,27 +146,51 @@ class _Finder(ast.NodeVisitor):
 
 def disable(check: Check) -> None:
     """Replace a check by nothing, in this process."""
-    module, source = _module(check)
-    tree = _Disabled(check).visit(ast.parse(source))
+    _replace([check], lambda node, _: ast.Return(ast.Constant("")) if isinstance(node, ast.Return) else ast.Pass())
+
+
+def mark(chosen: Iterable[Check]) -> None:
+    """Have each check that does not report by itself call ``CAME_BY`` before it is done, in this process."""
+
+    def marked(node: ast.stmt, check: Check) -> ast.stmt:
+        place: list[ast.expr] = [ast.Constant(str(ROOT / check.file)), ast.Constant(check.first)]
+        return ast.If(ast.Call(ast.Name(CAME_BY, ast.Load()), place, []), [node], [])
+
+    by_file: dict[str, list[Check]] = {}
+    for check in chosen:
+        if check.kind is not ast.Expr:
+            by_file.setdefault(check.file, []).append(check)
+    for found in by_file.values():
+        _replace(found, marked)
+
+
+def _replace(chosen: Sequence[Check], replacement: Replacement) -> None:
+    """Put other statements in place of checks of one file."""
+    module, source = _module(chosen[0])
+    tree = _Replaced(chosen, replacement).visit(ast.parse(source))
     code = compile(ast.fix_missing_locations(tree), inspect.getfile(module), "exec", dont_inherit=True)
-    names = check.owner.split(".")
-    function, used = _function(module, names)
-    function.__code__ = _code_of(code, names[:used])
+    for owner in dict.fromkeys(check.owner for check in chosen):
+        names = owner.split(".")
+        function, used = _function(module, names)
+        function.__code__ = _code_of(code, names[:used])
 
 
-class _Disabled(ast.NodeTransformer):
-    def __init__(self, check: Check) -> None:
-        self._check = check
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, chosen: Iterable[Check], replacement: Replacement) -> None:
+        self._chosen = {(c.kind, c.first, c.last): c for c in chosen}
+        self._replacement = replacement
 
     def _replaced(self, node: ast.stmt) -> ast.stmt:
-        if (node.lineno, node.end_lineno) == (self._check.first, self._check.last):
-            return ast.copy_location(ast.Pass(), node)
-        return node
+        check = self._chosen.get((type(node), node.lineno, node.end_lineno or 0))
+        return ast.copy_location(self._replacement(node, check), node) if check is not None else node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         return self._replaced(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        return self._replaced(node)
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
         return self._replaced(node)
 
 
@@ -198,9 +232,14 @@ class Recorder:
         self.failed: set[str] = set()
         for name in sorted(REPORTS):
             setattr(Diagnostics, name, self._noting(getattr(Diagnostics, name)))
-        refusals: list[Any] = [loader._Refused, fetch.FetchFailed, remote.NotAllowed]  # noqa: SLF001
-        for refusal in refusals:
-            refusal.__init__ = self._noting(refusal.__init__)
+        setattr(builtins, CAME_BY, self._came_by)
+        mark(checks())
+
+    def _came_by(self, file: str, line: int) -> bool:
+        names = self.reach.setdefault((file, line), [])
+        if not names or names[-1] != self.running:
+            names.append(self.running)
+        return True
 
     def _noting(self, report: Callable[..., None]) -> Callable[..., None]:
         def noted(*arguments: Any, **named: Any) -> None:
@@ -208,9 +247,7 @@ class Recorder:
             frames = 0
             while frame is not None and frames < MOST_FRAMES:
                 frames += 1
-                names = self.reach.setdefault((frame.f_code.co_filename, frame.f_lineno), [])
-                if not names or names[-1] != self.running:
-                    names.append(self.running)
+                self._came_by(frame.f_code.co_filename, frame.f_lineno)
                 frame = frame.f_back
             report(*arguments, **named)
 
