@@ -39,7 +39,9 @@ class Forest:
 
 
 def short_type(name: str) -> str:
-    """A type's name without what all normative ones begin with."""
+    """A type's name without its namespace, and without what all normative ones begin with."""
+    if "://" in name:
+        name = name.rpartition(":")[2]
     return name.removeprefix("tosca.nodes.").removeprefix("tosca.groups.")
 
 
