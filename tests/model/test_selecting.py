@@ -227,3 +227,26 @@ topology_template:
     (only,) = found
     assert only.code == "ambiguous-requirement"
     assert "small, large" in only.message
+
+
+def test_as_many_existing_nodes_as_are_asked_for(tmp_path: Path) -> None:
+    """R-2.9-1, R-3.8.2-8: an assignment that asks for two nodes gets two of the inventory, or is refused."""
+    text = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    app: { type: Root, requirements: [ dependency: { node: Compute, occurrences: [ 2, 2 ] } ] }
+"""
+    service, found = select(tmp_path, text, INVENTORY)
+    assert service is not None, [str(d) for d in found]
+    assert [r.target for r in service.nodes["app"].requirements] == ["inventory/small", "inventory/large"]
+    assert len({r.key for r in service.nodes["app"].requirements}) == 2
+    again, _ = select(tmp_path, text, choices=service.choices)
+    assert again is not None, "what was selected is known without the inventory"
+    assert compiled(again) == compiled(service)
+
+    service, found = select(tmp_path, text.replace("2, 2", "3, 3"), INVENTORY)
+    assert service is None
+    (only,) = found
+    assert only.code == "no-candidate"
+    assert "3 nodes are asked for, and only small, large fit" in only.hint

@@ -202,12 +202,12 @@ class Selecting:
     # ----------------------------------------------------------------------------------------------- requirements
 
     def _fulfil(self, waiting: Open, found: Found) -> None:
-        """Fulfil a requirement by an existing node."""
+        """Fulfil a requirement by an existing node, or by as many as it asks for."""
         demand = waiting.demand
-        key = f"{demand.source.name}.{demand.shape.name}.{waiting.number}"
-        earlier = self._earlier.selected.get(self._earlier.requirements.get(key, ""))
+        wanted = max(1, waiting.least)
+        earlier = self._chosen_earlier(waiting, wanted)
         if self._inventory is None:
-            if earlier is None or not self._bind(waiting, earlier, key):
+            if not earlier or not self._bind_all(waiting, earlier):
                 self._substitute_or_report(waiting, found, ())
             return
         fitting: list[NodeTemplate] = []
@@ -219,17 +219,36 @@ class Selecting:
             elif finding is not None:
                 reasons = [*finding.against, *(u.reason for u in finding.open)]
                 near.append(f"{candidate.name}: {', '.join(reasons)}")
-        if earlier is not None and any(c.name == earlier.node for c in fitting):
-            fitting = [c for c in fitting if c.name == earlier.node]
-        if len(fitting) > 1:
+        if 0 < len(fitting) < wanted:
+            near.insert(0, f"{wanted} nodes are asked for, and only {_listed(c.name for c in fitting)} fit")
+        again = {e.node for e in earlier}
+        if again and again <= {c.name for c in fitting}:
+            fitting = [c for c in fitting if c.name in again]
+        if len(fitting) > wanted:
             self._diagnostics.error(
                 "ambiguous-requirement",
                 f"several nodes of the inventory fit {waiting.shown}: {_listed(c.name for c in fitting)}",
                 waiting.place.span,
                 hint="add a node_filter that only one of them satisfies",
             )
-        elif not fitting or not self._bind(waiting, self._inventory.described(fitting[0]), key):
+        elif len(fitting) < wanted or not self._bind_all(waiting, [self._inventory.described(c) for c in fitting]):
             self._substitute_or_report(waiting, found, near)
+
+    def _chosen_earlier(self, waiting: Open, wanted: int) -> list[SelectedNode]:
+        """The existing nodes that were chosen for a requirement when the service was planned before; none where some
+        of them are not known."""
+        if wanted > len(self._earlier.requirements):
+            return []
+        names = (self._earlier.requirements.get(_key(waiting, i), "") for i in range(wanted))
+        found = [self._earlier.selected.get(name) for name in names]
+        return [node for node in found if node is not None] if None not in found else []
+
+    def _bind_all(self, waiting: Open, existing: Iterable[SelectedNode]) -> bool:
+        """Bind a requirement to existing nodes; whether that can be done."""
+        return all(
+            self._bind(replace(waiting, number=waiting.number + i), node, _key(waiting, i))
+            for i, node in enumerate(existing)
+        )
 
     def _suits(self, waiting: Open, candidate: NodeTemplate) -> Finding | None:
         """Whether an existing node fits a requirement; None where it does not offer what is asked for at all."""
@@ -266,11 +285,12 @@ class Selecting:
         return True
 
     def _substitute_or_report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
-        """Fulfil a requirement by a node that a topology stands for, if its type needs no values."""
+        """Fulfil a requirement of one node by one that a topology stands for, if its type needs no values."""
         demand = waiting.demand
         shape = self._types.nodes.get(demand.node_type)
         needed = any(d.required and not d.has_default for d in shape.properties.values()) if shape is not None else True
-        if shape is None or needed or found.open or not self._implements(demand.node_type, self._unit):
+        several = waiting.least > 1
+        if shape is None or needed or several or found.open or not self._implements(demand.node_type, self._unit):
             self._report(waiting, found, near)
             return
         name = f"{demand.source.name}/{demand.shape.name}"
@@ -318,6 +338,11 @@ class Selecting:
                 waiting.place.span,
                 hint=listed,
             )
+
+
+def _key(waiting: Open, more: int) -> str:
+    """The name of a relationship of a requirement, in what was chosen."""
+    return f"{waiting.demand.source.name}.{waiting.demand.shape.name}.{waiting.number + more}"
 
 
 def _filled(node: NodeTemplate, existing: SelectedNode) -> NodeTemplate:
