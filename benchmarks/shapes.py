@@ -69,7 +69,7 @@ def _written(file: Path, text: str) -> Path:
 
 
 SHAPES: dict[str, tuple[Callable[[Path, int], Path], int]] = {
-    "levels of derivation": (derivation, 400),
+    "levels of derivation": (derivation, 1_600),
     "levels of hosting": (hosting, 4_000),
     "templates in a layered diamond": (diamond, 4_000),
     "imports": (imports, 5_000),
