@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ordito.base.diagnostics import Diagnostics
+from ordito.base.diagnostics import Diagnostics, Related
 from ordito.model.group_types import GroupShape
 from ordito.model.imperative import Group
 from ordito.model.templates import Templates
@@ -13,6 +13,8 @@ from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import policies
 from ordito.syntax.entries import is_lost
+
+MOST_LISTED = 20
 
 
 class Groups:
@@ -39,16 +41,20 @@ class Groups:
     def read(self, written: Mapping[str, policies.Group]) -> None:
         """Read all groups."""
         self.written = written
+        shapes: dict[str, GroupShape] = {}
         for name, item in written.items():
             definition = self._units.require("group", item.type, self._unit)
             shape = self._shapes.get(definition.name) if definition is not None else None
-            if shape is None:
-                continue
+            if shape is not None:
+                shapes[name] = shape
+        members = self._all_members(shapes)
+        for name, shape in shapes.items():
+            item = written[name]
             what = f'group "{name}"'
             self.found[name] = Group(
                 name=name,
                 kinds=shape.kinds,
-                members=tuple(self._members(item, shape)),
+                members=members[name],
                 properties=self._values.fields(item.properties, shape.properties, what, "property", item),
                 attributes=self._values.attributes(item.attributes, shape.attributes, what),
                 definitions=shape.properties,
@@ -62,35 +68,73 @@ class Groups:
         """Whether a group of that name is written, readable or not."""
         return name in self.written or is_lost(self.written, name)
 
-    def _members(self, item: policies.Group, shape: GroupShape) -> dict[str, None]:
-        """The node templates in a group, those of groups in it included, in order and each once."""
+    def _all_members(self, shapes: Mapping[str, GroupShape]) -> dict[str, tuple[str, ...]]:
+        """The node templates in each group, those of groups in it included, in order and each once. A group is looked
+        at when all that are in it are known, so that no group is walked through twice."""
+        found: dict[str, tuple[str, ...]] = {}
+        for start in self.written:
+            path = [] if start in found else [(start, self._nested(start))]
+            depth = {start: 0}
+            while path:
+                name, waiting = path[-1]
+                member = next(waiting, None)
+                if member is None:
+                    path.pop()
+                    del depth[name]
+                    found[name] = self._members(self.written[name], shapes.get(name), found)
+                elif member.text in depth:
+                    self._report_circle(path, depth[member.text], member)
+                elif member.text not in found:
+                    depth[member.text] = len(path)
+                    path.append((member.text, self._nested(member.text)))
+        return found
+
+    def _nested(self, name: str) -> Iterator[Scalar]:
+        """The members of a group that are groups."""
+        members = self.written[name].members or ()
+        return iter([m for m in members if m.text in self.written and not self._templates.is_written(m.text)])
+
+    def _report_circle(self, path: list[tuple[str, Iterator[Scalar]]], begin: int, member: Scalar) -> None:
+        """Report the circle that a member closes, which begins at a place of the path."""
+        circle = [name for name, _ in path[begin : begin + MOST_LISTED]]
+        if len(path) - begin > MOST_LISTED:
+            circle[-1:] = ["...", path[-1][0]]
+        self._diagnostics.error(
+            "group-cycle",
+            f"a group is a member of itself: {' -> '.join([*circle, member.text])}",
+            member.span,
+            hint=f'take "{member.text}" out of these members',
+        )
+
+    def _members(
+        self, item: policies.Group, shape: GroupShape | None, known: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        """The node templates in a group, of which the groups in it are ``known``, save those that close a circle. Only
+        what has a ``shape`` is checked: what is wrong with the others has been reported."""
         found: dict[str, None] = {}
-        waiting = [(m, item.name) for m in reversed(item.members or ())]
-        entered = {item.name}
-        while waiting:
-            member, owner = waiting.pop()
-            name = member.text
+        if shape is not None:
+            warn_of_repeats(item.members or (), f'group "{item.name}"', "member", self._diagnostics)
+        members = {m.text: m for m in item.members or ()}
+        for name, member in members.items():
             if self._templates.is_written(name):
-                if owner != item.name or self._fits(member, shape):
+                if name in self._templates.nodes and (shape is None or self._fits(member, shape)):
                     found[name] = None
             elif name in self.written:
-                self._nested(member, owner, item)
-                if name not in entered:
-                    entered.add(name)
-                    waiting.extend((m, name) for m in reversed(self.written[name].members or ()))
-            elif owner == item.name and not is_lost(self.written, name):
-                known = [*self._templates.written, *self.written]
-                self._diagnostics.unknown("unknown-member", "node template", name, member.span, known)
-        return {n: None for n in found if n in self._templates.nodes}
+                found.update(dict.fromkeys(known.get(name, ())))
+                if shape is not None and name in known:
+                    self._warn_of_nesting(member, item)
+            elif shape is not None and not is_lost(self.written, name):
+                candidates = [*self._templates.written, *self.written]
+                self._diagnostics.unknown("unknown-member", "node template", name, member.span, candidates)
+        return tuple(found)
 
-    def _nested(self, member: Scalar, owner: str, item: policies.Group) -> None:
-        if owner == item.name:
-            self._diagnostics.warning(
-                "nested-group",
-                f'"{member.text}" is a group; the nodes in it become members of "{item.name}"',
-                member.span,
-                hint="name the node templates",
-            )
+    def _warn_of_nesting(self, member: Scalar, item: policies.Group) -> None:
+        self._diagnostics.warning(
+            "nested-group",
+            f'"{member.text}" is a group; the nodes in it become members of "{item.name}"',
+            member.span,
+            hint="name the node templates",
+        )
 
     def _fits(self, member: Scalar, shape: GroupShape) -> bool:
         """Whether the group's type takes a node template."""
@@ -104,3 +148,17 @@ class Groups:
             hint="remove it, or use another group type",
         )
         return False
+
+
+def warn_of_repeats(names: Iterable[Scalar], owner: str, what: str, diagnostics: Diagnostics) -> None:
+    """Warn of what is named twice in a list of names, where once is enough."""
+    first: dict[str, Scalar] = {}
+    for name in names:
+        if first.setdefault(name.text, name) is not name:
+            diagnostics.warning(
+                "repeated-name",
+                f'{owner} names the {what} "{name.text}" twice',
+                name.span,
+                hint="remove one of them",
+                related=(Related("first named here", first[name.text].span),),
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.groups import Groups
+from ordito.model.groups import Groups, warn_of_repeats
 from ordito.model.imperative import EventFilter, Policy, Trigger
 from ordito.model.places import Place
 from ordito.model.policy_types import PolicyShape
@@ -56,7 +56,9 @@ class Policies:
                 self.found[item.name] = self._policy(item, shape)
 
     def _policy(self, item: written.Policy, shape: PolicyShape) -> Policy:
-        targets = [t.text for t in item.targets or () if self._target(t, shape)]
+        warn_of_repeats(item.targets or (), f'policy "{item.name}"', "target", self._diagnostics)
+        named = {t.text: t for t in item.targets or ()}
+        targets = [name for name, t in named.items() if self._target(t, shape)]
         names = self._nodes(targets) if item.targets is not None else dict.fromkeys(self._templates.nodes)
         holders = tuple(of_node(self._templates.nodes[n]) for n in names)
         subject = Subject(f'policy "{item.name}"', holders, certain=bool(holders), every=item.targets is not None)
