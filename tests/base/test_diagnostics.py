@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordito.base import suggest
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity, suggestion
 from ordito.base.span import SourceText, Span
 from ordito.base.suggest import nearest
@@ -62,6 +63,35 @@ def test_suggestions_are_bounded() -> None:
     assert hints[0] == 'did you mean "name"?'
     assert hints[-1] == ""
     assert len(hints) == 600
+
+
+@pytest.mark.parametrize("known", [[f"component_{n}" for n in range(3_000)], [f"c{n}" for n in range(3_000)]])
+def test_suggestions_compare_few_names(known: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many names are unknown among however many, few are looked at and very few compared exactly."""
+    looked_at: list[str] = []
+    compared: list[str] = []
+    ratio, matched = suggest._ratio, suggest._matched
+
+    def counted_ratio(a: str, b: str, least: float, effort: suggest.Effort) -> float:
+        looked_at.append(b)
+        return ratio(a, b, least, effort)
+
+    def counted_match(a: str, b: str) -> float:
+        compared.append(b)
+        return matched(a, b)
+
+    monkeypatch.setattr(suggest, "_ratio", counted_ratio)
+    monkeypatch.setattr(suggest, "_matched", counted_match)
+    diagnostics = Diagnostics()
+    hints = [diagnostics.suggestion(f"{name}x", known) for name in known]
+    assert hints[0].startswith(f'did you mean "{known[0]}"')
+    assert hints[-1] == ""
+    assert len(looked_at) < 250_000
+    assert len(compared) < 15_000
+    looked_at.clear()
+    diagnostics = Diagnostics()
+    assert {diagnostics.suggestion("zork", reversed(known)) for _ in range(20)} == {""}
+    assert len(looked_at) == len(known)
 
 
 @pytest.mark.parametrize(

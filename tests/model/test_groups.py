@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.groups import Groups
 from ordito.model.resolve import resolve_service
+from ordito.source.nodes import Scalar
 from ordito.source.package import open_package
 
 HEAD = """\
@@ -38,7 +40,12 @@ def test_each_group_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.Monkey
     """R-3.8.5-1: the members of a group in many groups are gathered once."""
     looked_at: list[str] = []
     nested = Groups._nested
-    monkeypatch.setattr(Groups, "_nested", lambda self, name: looked_at.append(name) or nested(self, name))
+
+    def counted(groups: Groups, name: str) -> Iterator[Scalar]:
+        looked_at.append(name)
+        return nested(groups, name)
+
+    monkeypatch.setattr(Groups, "_nested", counted)
     found = found_in(tmp_path / "service.yaml", [*(f"g{n}" for n in range(1, SIZE)), "c"])
     assert {d.code for d in found} == {"nested-group"}
     assert len(looked_at) == SIZE

@@ -8,9 +8,10 @@ from enum import StrEnum
 import msgspec
 
 from ordito.base.span import Span
-from ordito.base.suggest import nearest
+from ordito.base.suggest import Effort, nearest
 
 MOST_SUGGESTIONS = 500
+MOST_EFFORT = 200_000
 MOST_NAMES_LISTED = 12
 
 
@@ -57,6 +58,8 @@ class Diagnostics:
         self._found: list[Diagnostic] = []
         self._seen: set[tuple[object, ...]] = set()
         self._suggestions = 0
+        self._effort = Effort(MOST_EFFORT)
+        self._near: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         self.errors = 0
 
     def error(
@@ -82,10 +85,21 @@ class Diagnostics:
         self.error(code, f'no {what} named "{name}"', span, hint=self.suggestion(name, known, note=note))
 
     def suggestion(self, name: str, known: Iterable[str], *, note: str = "") -> str:
-        """A hint for an unknown name, as ``suggestion`` makes it; a run that has made very many makes no more, since
-        each looks at all known names."""
+        """A hint for an unknown name, as ``suggestion`` makes it. A run that has made very many, or compared very many
+        names for them, makes no more."""
         self._suggestions += 1
-        return suggestion(name, known, note=note) if self._suggestions <= MOST_SUGGESTIONS else note
+        if self._suggestions > MOST_SUGGESTIONS or self._effort.left <= 0:
+            return note
+        names = tuple(sorted(set(known)))
+        self._effort.left -= len(names)
+        near = self._near.get((name, names))
+        if near is None:
+            near = self._near[name, names] = nearest(name, names, effort=self._effort)
+        return _hint(near, names, note)
+
+    def nearest(self, name: str, known: Iterable[str]) -> list[str]:
+        """The near ones among names that may be very many; none once the run has compared very many."""
+        return nearest(name, known, effort=self._effort)
 
     def extend(self, others: Iterable[Diagnostic]) -> None:
         """Take over findings of another collection."""
@@ -133,7 +147,10 @@ class InvalidDocument(Exception):
 def suggestion(name: str, known: Iterable[str], *, note: str = "") -> str:
     """A hint for an unknown name: the nearest known names, or all of them where they are few."""
     names = sorted(set(known))
-    near = nearest(name, names)
+    return _hint(nearest(name, names), names, note)
+
+
+def _hint(near: Sequence[str], names: Sequence[str], note: str) -> str:
     parts = []
     if near:
         parts.append("did you mean " + " or ".join(f'"{n}"' for n in near) + "?")

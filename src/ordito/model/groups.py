@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.model.group_types import GroupShape
@@ -124,7 +125,7 @@ class Groups:
                 if shape is not None and name in known:
                     self._warn_of_nesting(member, item)
             elif shape is not None and not is_lost(self.written, name):
-                candidates = [*self._templates.written, *self.written]
+                candidates = chain(self._templates.written, self.written)
                 self._diagnostics.unknown("unknown-member", "node template", name, member.span, candidates)
         return tuple(found)
 

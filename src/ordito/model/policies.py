@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.groups import Groups, warn_of_repeats
@@ -95,7 +96,7 @@ class Policies:
         node, group = self._templates.nodes.get(name), self._groups.found.get(name)
         if node is None and group is None:
             if not self._templates.is_written(name) and not self._groups.is_written(name):
-                known = [*self._templates.written, *self._groups.written]
+                known = chain(self._templates.written, self._groups.written)
                 self._diagnostics.unknown("unknown-target", "node template or group", name, target.span, known)
             return False
         kind, kinds = ("node", node.kinds) if node is not None else ("group", group.kinds if group else ())

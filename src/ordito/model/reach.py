@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as MappingType
-from itertools import islice
+from itertools import chain, islice
 
 from ordito.model.call_faults import CallFaults
 from ordito.model.places import Place, Slot, values_of
@@ -81,7 +81,7 @@ class Reach:
             return self._relationship_templates[entity][0]
         if entity in (relationships or ()) or is_lost(relationships, entity):
             return None  # it is used by no requirement, which is reported
-        known = [*(templates or ()), *(relationships or ()), *place.keywords]
+        known = chain(templates or (), relationships or (), place.keywords)
         hint = self._faults.diagnostics.suggestion(entity, known)
         self._faults.error(call, "unknown-entity", f'no node or relationship template named "{entity}"', hint, 0)
         return None

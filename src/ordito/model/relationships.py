@@ -9,7 +9,6 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed
-from ordito.base.suggest import nearest
 from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.service import Capability, NodeTemplate, Relationship
@@ -154,7 +153,7 @@ class Relationships:
         else:
             found = self._units.require("relationship", part.type, self._unit, self._templates)
             if found is None:
-                self._misnamed.update(nearest(part.type.text, self._templates))
+                self._misnamed.update(self._diagnostics.nearest(part.type.text, self._templates))
         if found is None or found.name not in self._types.relationships:
             return template, None
         kinds = self._types.relationships[found.name].kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model import imperative
@@ -176,7 +177,7 @@ class Workflows:
             own = Holder(f'group "{name}"', group.definitions, group.attribute_definitions)
             return Subject(f'group "{name}"', tuple(members) or (own,))
         if not self._templates.is_written(name) and not self._groups.is_written(name):
-            known = [*self._templates.written, *self._groups.written]
+            known = chain(self._templates.written, self._groups.written)
             self._diagnostics.unknown("unknown-target", "node template or group", name, target.span, known)
         return UNREADABLE
 
@@ -246,7 +247,7 @@ class Workflows:
             holder = self._holder(str(path[0]))
             if holder is None:
                 if not self._templates.is_written(str(path[0])):
-                    known = [*self._templates.written, *self._relationships]
+                    known = chain(self._templates.written, self._relationships)
                     self._diagnostics.unknown(
                         "unknown-entity", "node or relationship template", str(path[0]), node.span, known
                     )
