@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context
 from ordito.instances.evaluate import Evaluator
@@ -311,6 +313,24 @@ def test_what_a_node_inside_needs_is_assigned_outside(tmp_path: Path) -> None:
     (only,) = found
     assert only.code == "missing-requirement"
     assert '"link" of "outer", which "outer/real" needs' in only.message
+
+
+@pytest.mark.parametrize(
+    ("assigned", "code"),
+    [
+        ("link: nowhere", "unknown-target"),
+        ("lnk: target", "unknown-requirement"),
+        ("link: outer", "wrong-capability"),
+        ("link: { node: target, nod: target }", "unknown-keyname"),
+        ("link: [ target ]", "wrong-form"),
+    ],
+)
+def test_what_is_assigned_wrongly_is_not_said_to_be_missing(tmp_path: Path, assigned: str, code: str) -> None:
+    """R-2.10-2: a requirement of a substituted node that is written and cannot be bound is one mistake."""
+    outer = LINKED["service.yaml"].replace("link: target", assigned)
+    _, found = resolve(tmp_path, {**LINKED, "service.yaml": outer}, Circumstances(final=True))
+    (only,) = found
+    assert only.code == code
 
 
 def test_an_assigned_requirement_has_something_behind_it(tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
+from itertools import chain
 
 import msgspec
 
@@ -17,7 +20,7 @@ from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.substitution import Way
 from ordito.model.templates import Templates
 from ordito.model.types import RequirementShape, Types, WrittenFilter
-from ordito.model.units import Unit, Units, find_type
+from ordito.model.units import KINDS, Unit, Units, find_type, visible_types
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import is_lost
@@ -67,6 +70,8 @@ class Requirements:
         self._diagnostics = diagnostics
         self._bound: dict[str, list[tuple[int, Relationship]]] = {}
         self._waiting: list[Open] = []
+        self._mistaken: set[Way] = set()
+        """The requirements of nodes that are chosen that are probably meant by a name that does not exist."""
         self._usual: dict[tuple[str, str], str] = {}
         """By node type and capability type that is asked for, the capability that fits, where it is the only one."""
         self.open: list[tuple[Open, Found]] = []
@@ -75,9 +80,26 @@ class Requirements:
 
     @property
     def unfilled(self) -> frozenset[str]:
-        """The requirements, as ``node.requirement``, that need not be fulfilled (yet)."""
+        """The requirements, as ``node.requirement``, that need not be fulfilled (yet), or of which it has been said why
+        they are not."""
         waiting = {f"{o.demand.source.name}.{o.demand.shape.name}" for o, _ in self.open}
-        return frozenset(waiting | {f"{node}.{requirement}" for node, requirement in self.outside})
+        known = self.outside | self._refused
+        return frozenset(waiting | {f"{node}.{requirement}" for node, requirement in known})
+
+    @property
+    def _refused(self) -> set[Way]:
+        """The requirements of nodes that are chosen which are written and could not be bound, as has been reported."""
+        found = set(self._mistaken)
+        for name, node in self._templates.nodes.items():
+            written = self._templates.written.get(name)
+            if node.is_concrete or written is None or written.requirements is None:
+                continue
+            bound = Counter(r.requirement for r in node.requirements)
+            given = Counter(item.name for item in written.requirements)
+            found.update((name, r) for r, number in given.items() if bound[r] < number)
+            shapes = self._types.nodes[node.type].requirements
+            found.update((name, r) for r in shapes if is_lost(written.requirements, r))
+        return found
 
     def fulfil(self) -> None:
         """Bind the requirements of every template that could be read: first those that name a node template, then the
@@ -144,6 +166,7 @@ class Requirements:
                 before = counts.get(item.name, 0)
                 counts[item.name] = before + self._assignment(node, item, shape, before, order)
         if not node.is_concrete:
+            self._mistaken.update((node.name, name) for name in mistaken)
             return  # what is selected or substituted has what it needs already, or brings it
         for name, shape in shapes.items():
             if (node.name, name) in self.outside and name not in counts:
@@ -322,9 +345,7 @@ class Requirements:
         assert written is not None
         found = find_type("node", written, self._unit, self._units)
         if found is None:
-            self._diagnostics.unknown(
-                "unknown-target", "node template", written.text, written.span, self._templates.written
-            )
+            self._unknown_target(written, alone=isinstance(item.at, Scalar))
             return None
         known = self._types.nodes.get(found.name)
         if known is None:
@@ -346,6 +367,23 @@ class Requirements:
                 hint=f"write {item.name}: {{ node: {written.text} }}",
             )
         return found.name
+
+    def _unknown_target(self, written: Scalar, *, alone: bool) -> None:
+        """Report a name that is neither a node template nor a node type. One that stands ``alone`` is to be a
+        template."""
+        templates = self._templates.written
+        types: Iterable[str] = () if alone else visible_types("node", self._unit, self._units)
+        other = next((k for k in KINDS if find_type(k, written, self._unit, self._units) is not None), None)
+        if other is not None:
+            hint = f"it is a {other} type; name a node template or a node type"
+        else:
+            hint = self._diagnostics.suggestion(written.text, chain(templates, types))
+        self._diagnostics.error(
+            "unknown-target",
+            f'no node template {"" if alone else "or node type "}named "{written.text}"',
+            written.span,
+            hint=hint or self._diagnostics.suggestion(written.text, templates),
+        )
 
     def _wanted_capability(
         self, item: entities.RequirementAssignment, shape: RequirementShape, node_type: str

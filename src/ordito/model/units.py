@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ordito.base.diagnostics import Diagnostics
@@ -208,9 +208,9 @@ def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Defini
     return units.names.find(kind, name if isinstance(name, str) else name.text, unit)
 
 
-def visible_types(kind: str, unit: Unit, units: Units) -> list[str]:
+def visible_types(kind: str, unit: Unit, units: Units) -> Iterator[str]:
     """The names of all types of a kind that a file can use, for suggestions."""
-    return [*units.names.visible(kind, unit)]
+    return units.names.visible(kind, unit)
 
 
 __all__ = ["KINDS", "Definition", "Unit", "Units", "find_type", "visible_types"]
