@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from ordito.app.compile import compiled
 from ordito.base.diagnostics import Diagnostics
@@ -12,6 +15,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
+from ordito.model.filters import Filters, Finding
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.source.package import open_package
@@ -250,3 +254,49 @@ topology_template:
     (only,) = found
     assert only.code == "no-candidate"
     assert "3 nodes are asked for, and only small, large fit" in only.hint
+
+
+def test_equal_filters_are_matched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-3.6.5-4: what is asked for many times is looked for once, in the topology and in the inventory."""
+    matches = 0
+    match = Filters.match
+
+    def counted(*arguments: Any) -> Finding:
+        nonlocal matches
+        matches += 1
+        return match(*arguments)
+
+    monkeypatch.setattr(Filters, "match", counted)
+    wanted = "node_filter: { capabilities: [ host: { properties: [ num_cpus: 8 ] } ] }"
+    nodes = "".join(
+        f"    c{n}: {{ type: Compute }}\n"
+        f"    a{n}: {{ type: SoftwareComponent, requirements: [ host: {{ node: Compute, {wanted} }} ] }}\n"
+        for n in range(50)
+    )
+    text = f"tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n{nodes}"
+    service, found = select(tmp_path, text, INVENTORY)
+    assert service is not None, [str(d) for d in found]
+    assert {service.nodes[f"a{n}"].requirements[0].target for n in range(50)} == {"inventory/large"}
+    assert matches <= 50 + 2, "each candidate is looked at once"
+
+
+def test_equal_filters_share_what_is_left(tmp_path: Path) -> None:
+    """R-3.8.2-10: how many more a capability serves counts for each requirement anew, and other filters are others."""
+    text = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    one: { type: Compute, capabilities: { host: { properties: { num_cpus: 8 }, occurrences: [ 1, 1 ] } } }
+    app: { type: SoftwareComponent, requirements: [ host: { node: Compute, node_filter: { W } } ] }
+    other: { type: Compute, capabilities: { host: { properties: { num_cpus: 4 } } } }
+    small: { type: SoftwareComponent, requirements: [ host: { node: Compute, node_filter: { V } } ] }
+    more: { type: SoftwareComponent, requirements: [ host: { node: Compute, node_filter: { W } } ] }
+"""
+    wanted = "capabilities: [ host: { properties: [ num_cpus: 8 ] } ]"
+    text = text.replace("W", wanted).replace("V", wanted.replace("8", "4"))
+    service, found = select(tmp_path, text)
+    assert service is None
+    (only,) = found
+    assert only.code == "no-candidate"
+    assert '"more"' in only.message
+    assert "one: host serves no more" in only.hint

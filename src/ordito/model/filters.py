@@ -22,6 +22,7 @@ from ordito.model.service import NodeTemplate
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
+from ordito.source.nodes import shape_of
 from ordito.syntax import filters as written
 from ordito.syntax.entries import EntryList
 from ordito.syntax.expressions import Value
@@ -60,6 +61,7 @@ class Filters:
         self._units = units
         self._diagnostics = diagnostics
         self._faulty: set[int] = set()
+        self._first: dict[tuple[object, ...], written.NodeFilter] = {}
         self._known: dict[tuple[int, str], tuple[written.NodeFilter, NodeFilter, tuple[str, ...]]] = {}
 
     def check_types(self) -> None:
@@ -80,6 +82,11 @@ class Filters:
         if self._diagnostics.errors > before or not is_whole(item):
             self._faulty.add(id(item))
         return read
+
+    def first_like(self, item: written.NodeFilter, unit: Unit, node_type: str, capability: str) -> written.NodeFilter:
+        """The first filter that says the same for the same, itself where there was none: what satisfies one satisfies
+        the other, so that nobody need look twice."""
+        return self._first.setdefault((unit.file, node_type, capability, *shape_of(item.at)), item)
 
     def is_faulty(self, item: written.NodeFilter) -> bool:
         """Whether something is wrong with a filter, as has been reported: nobody can tell then what satisfies it."""

@@ -336,7 +336,8 @@ class Requirements:
         filters = shape.filters
         if item.node_filter is not None:
             self.filters.read(item.node_filter, self._unit, node_type, wanted[0])
-            filters = (*filters, WrittenFilter(item.node_filter, self._unit))
+            same = self.filters.first_like(item.node_filter, self._unit, node_type, wanted[0])
+            filters = (*filters, WrittenFilter(same, self._unit))
         return Demand(node, shape, node_type, wanted[0], wanted[1], filters)
 
     def _node_type(self, item: entities.RequirementAssignment, shape: RequirementShape) -> str | None:

@@ -58,6 +58,7 @@ class Selecting:
         self._earlier = circumstances.choices
         self._selected: dict[str, SelectedNode] = {}
         self._fulfilled: dict[str, str] = {}
+        self._found: dict[tuple[object, ...], tuple[list[NodeTemplate], list[str]]] = {}
 
     def settle(self) -> Choices:
         """Choose for all templates that are to be selected and for all open requirements."""
@@ -203,24 +204,15 @@ class Selecting:
 
     def _fulfil(self, waiting: Open, found: Found) -> None:
         """Fulfil a requirement by an existing node, or by as many as it asks for."""
-        demand = waiting.demand
         wanted = max(1, waiting.least)
         earlier = self._chosen_earlier(waiting, wanted)
         if self._inventory is None:
             if not earlier or not self._bind_all(waiting, earlier):
                 self._substitute_or_report(waiting, found, ())
             return
-        fitting: list[NodeTemplate] = []
-        near: list[str] = []
-        for candidate in self._inventory.of_type(demand.node_type):
-            finding = self._suits(waiting, candidate)
-            if finding is not None and finding.fits:
-                fitting.append(candidate)
-            elif finding is not None:
-                reasons = [*finding.against, *(u.reason for u in finding.open)]
-                near.append(f"{candidate.name}: {', '.join(reasons)}")
+        fitting, near = self._existing(waiting)
         if 0 < len(fitting) < wanted:
-            near.insert(0, f"{wanted} nodes are asked for, and only {_listed(c.name for c in fitting)} fit")
+            near = [f"{wanted} nodes are asked for, and only {_listed(c.name for c in fitting)} fit", *near]
         again = {e.node for e in earlier}
         if again and again <= {c.name for c in fitting}:
             fitting = [c for c in fitting if c.name in again]
@@ -249,6 +241,25 @@ class Selecting:
             self._bind(replace(waiting, number=waiting.number + i), node, _key(waiting, i))
             for i, node in enumerate(existing)
         )
+
+    def _existing(self, waiting: Open) -> tuple[list[NodeTemplate], list[str]]:
+        """The existing nodes that fit a requirement, and why some of the others do not; looked for once for all
+        requirements that ask for the same."""
+        assert self._inventory is not None
+        known = self._found.get(waiting.demand.asked)
+        if known is not None:
+            return known
+        fitting: list[NodeTemplate] = []
+        near: list[str] = []
+        for candidate in self._inventory.of_type(waiting.demand.node_type):
+            finding = self._suits(waiting, candidate)
+            if finding is not None and finding.fits:
+                fitting.append(candidate)
+            elif finding is not None and len(near) < MOST_LISTED:
+                reasons = [*finding.against, *(u.reason for u in finding.open)]
+                near.append(f"{candidate.name}: {', '.join(reasons)}")
+        self._found[waiting.demand.asked] = fitting, near
+        return fitting, near
 
     def _suits(self, waiting: Open, candidate: NodeTemplate) -> Finding | None:
         """Whether an existing node fits a requirement; None where it does not offer what is asked for at all."""

@@ -38,6 +38,11 @@ class Demand(msgspec.Struct, frozen=True):
     filters: tuple[WrittenFilter, ...] = ()
 
     @property
+    def asked(self) -> tuple[object, ...]:
+        """What is asked for, as a key: what is the same for two demands fits both, as far as their sources do."""
+        return (self.node_type, self.capability, self.named, *(id(f.filter) for f in self.filters))
+
+    @property
     def shown(self) -> str:
         """What is asked for, in words."""
         what = self.node_type or f"node with a capability of type {self.capability}"
@@ -84,14 +89,13 @@ class Candidates:
     def find(self, demand: Demand, most: int = MOST_LISTED) -> Found:
         """The node templates that fit a demand: more than ``most`` of them are not looked for."""
         pool = self._pool(demand)
-        pool.fitting = [t for t in pool.fitting if not self._is_full(t)]
+        pool.fitting = [t for t in pool.fitting if not self._is_spent(t, pool)]
         found = [t for t in pool.fitting if t.node.name != demand.source.name]
         while len(found) <= most:
             target = next(pool.rest, None)
             if target is None:
                 break
-            if self._is_full(target):
-                pool.near.append(f"{target.node.name}: {target.capability.name} serves no more")
+            if self._is_spent(target, pool):
                 continue
             pool.fitting.append(target)
             if target.node.name != demand.source.name:
@@ -103,13 +107,17 @@ class Candidates:
         findings = (self.filters.match(f.filter, f.unit, node, self._facts) for f in filters)
         return [reason for finding in findings for reason in finding.against]
 
-    def _is_full(self, target: Target) -> bool:
+    def _is_spent(self, target: Target, pool: _Pool) -> bool:
+        """Whether a capability serves no more relationships, which is noted as a reason."""
         most = target.capability.occurrences[1]
-        return most is not None and self._users.get((target.node.name, target.capability.name), 0) >= most
+        if most is None or self._users.get((target.node.name, target.capability.name), 0) < most:
+            return False
+        if len(pool.near) < MOST_LISTED:
+            pool.near.append(f"{target.node.name}: {target.capability.name} serves no more")
+        return True
 
     def _pool(self, demand: Demand) -> _Pool:
-        source = demand.source.type
-        key = (source, demand.node_type, demand.capability, demand.named, *(id(f.filter) for f in demand.filters))
+        key = (demand.source.type, *demand.asked)
         pool = self._pools.get(key)
         if pool is None:
             pool = self._pools[key] = _Pool(iter(()))
@@ -134,7 +142,7 @@ class Candidates:
                 if len(pool.near) < MOST_LISTED:
                     pool.near.append(f"{node.name}: {', '.join(against)}")
             elif unknown:
-                pool.open.append(msgspec.structs.replace(unknown[0], reason=f"{node.name}: {unknown[0].reason}"))
+                _note_unknown(node, unknown[0], pool)
             else:
                 yield Target(node, capability)
 
@@ -168,3 +176,10 @@ class Candidates:
                 for kind in dict.fromkeys(k for offered in node.capabilities.values() for k in offered.kinds):
                     self._by_capability.setdefault(kind, []).append(node)
         return self._by_capability.get(capability, [])
+
+
+def _note_unknown(node: NodeTemplate, why: Unknown, pool: _Pool) -> None:
+    """Note why it cannot be told of a node whether it fits: as much as a message lists, and whether a fault is among
+    it."""
+    if len(pool.open) < MOST_LISTED or (why.at_fault and not any(u.at_fault for u in pool.open)):
+        pool.open.append(msgspec.structs.replace(why, reason=f"{node.name}: {why.reason}"))

@@ -98,3 +98,21 @@ def same_data(one: Node, other: Node) -> bool:
         else:
             return False
     return True
+
+
+def shape_of(node: Node) -> tuple[object, ...]:
+    """What a node holds, in a form that is the same for nodes with the same data in the same order, and can be a
+    key."""
+    found: list[object] = []
+    waiting: list[Node] = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, Scalar):
+            found.append((current.text, current.plain))
+        elif isinstance(current, Mapping):
+            found.append(("map", *current.values))
+            waiting += current.values.values()
+        else:
+            found.append(len(current.items))
+            waiting += current.items
+    return tuple(found)
