@@ -219,7 +219,7 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
         value = yield Ask(value, context, f"input {name}", ("input", name, context.node, context.instance))
         if isinstance(value, Nothing):
             return value
-    return lookup.nested(value, tuple(rest), path, _own(evaluator, context), call.span)
+    return lookup.nested(value, tuple(rest), path, _own(evaluator, context), call.span, "input")
 
 
 def _get_property(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:

@@ -350,23 +350,28 @@ class Lookup:
         index = self._index(place, entity, span)
         return value[index] if index is not None and 0 <= index < len(value) else MISSING
 
-    def nested(self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None) -> Answer:
-        """The value inside a list, map or complex value that further names and indexes lead to."""
-        for place in rest:
+    def nested(
+        self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None, kind: str = ""
+    ) -> Answer:
+        """The value inside a list, map or complex value that further names and indexes lead to. ``kind`` says what the
+        path begins with where that is nothing of the entity's: an input."""
+        for count, place in enumerate(rest, len(path) - len(rest)):
             if isinstance(value, Nothing):
                 return value
-            value = self._inside(value, place, path, entity, span)
+            written = ".".join(str(p) for p in path[:count])
+            what = f'{kind} "{written}"' if kind else f'"{entity.id}.{written}"' if entity else f'"{written}"'
+            value = self._inside(value, place, what, entity, span)
         return value
 
-    def _inside(self, value: Answer, place: str | int, path: Path, entity: Entity | None, span: Span | None) -> Answer:
-        where = f"{entity.id}." if entity else ""
-        what = where + ".".join(str(p) for p in path)
+    def _inside(self, value: Answer, place: str | int, what: str, entity: Entity | None, span: Span | None) -> Answer:
         if isinstance(value, list):
             index = self._index(place, entity, span)
             if index is None:
-                raise EvaluationError(f'"{what}" is a list, and "{place}" is no index', span)
+                raise EvaluationError(f'{what} is a list, and "{place}" is no index', span)
             if not 0 <= index < len(value):
-                raise EvaluationError(f'"{what}" has {len(value)} entries, and index {index} is asked for', span)
+                entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
+                asked = f"index {index} is asked for" + (" by INDEX" if place == INDEX else "")
+                raise EvaluationError(f"{what} has {entries}, and {asked}", span, "count from 0")
             return value[index]
         if isinstance(value, Mapping):
             if place in value:
@@ -374,8 +379,8 @@ class Lookup:
             if str(place) in value:
                 return value[str(place)]
             near = " or ".join(f'"{n}"' for n in nearest(str(place), value))
-            raise EvaluationError(f'"{what}" has no entry "{place}"', span, f"did you mean {near}?" if near else "")
-        raise EvaluationError(f'"{what}" is neither a list nor a map, and "{place}" is asked for in it', span)
+            raise EvaluationError(f'{what} has no entry "{place}"', span, f"did you mean {near}?" if near else "")
+        raise EvaluationError(f'{what} is neither a list nor a map, and "{place}" is asked for in it', span)
 
     def _index(self, place: str | int, entity: Entity | None, span: Span | None) -> int | None:
         if isinstance(place, int):

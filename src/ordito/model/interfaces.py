@@ -16,7 +16,7 @@ from ordito.model.hierarchy import Hierarchy
 from ordito.model.implementations import NODE_HOSTS, RELATIONSHIP_HOSTS, Implementations
 from ordito.model.operation import Artifact, Input, Interface, Notification, Operation
 from ordito.model.operation_parameters import NODE_OUTPUTS, RELATIONSHIP_OUTPUTS, Parameters
-from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.model.reserved import ENDS, NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Scalar
@@ -379,7 +379,7 @@ class Interfaces:
             host = self.implementations.host(parts.implementation[0].operation_host, hosts)
         inputs = _reaching(interface.inputs, parts.inputs)
         if inputs:
-            self._check_variables(inputs, RELATIONSHIP_VARIABLES if hosts is RELATIONSHIP_HOSTS else NODE_VARIABLES)
+            self._check_variables(inputs, of_relationship=hosts is RELATIONSHIP_HOSTS)
         return Operation(
             interface=interface.name,
             name=parts.name,
@@ -394,9 +394,17 @@ class Interfaces:
             output_spans=parts.output_spans,
         )
 
-    def _check_variables(self, inputs: MappingType[str, Input], reserved: tuple[str, ...]) -> None:
-        """Warn of inputs that have the name of a variable which is there already (R-4.2-5)."""
-        for name in reserved:
+    def _check_variables(self, inputs: MappingType[str, Input], *, of_relationship: bool) -> None:
+        """Warn of inputs that have the name of a reserved variable, be it there already or not (R-4.2-5)."""
+        for name in () if of_relationship else ENDS:
+            if name in inputs:
+                self._diagnostics.warning(
+                    "reserved-variable",
+                    f'input "{name}" has the name of a variable that is reserved for operations of relationships',
+                    inputs[name].span,
+                    hint="rename the input: scripts take it for an end of a relationship",
+                )
+        for name in RELATIONSHIP_VARIABLES if of_relationship else NODE_VARIABLES:
             if name in inputs:
                 self._diagnostics.warning(
                     "reserved-variable",

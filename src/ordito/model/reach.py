@@ -227,13 +227,13 @@ class Reach:
                     where = f'capability "{endpoint.name}" of '
                     slot = Slot(host, name, endpoint.attribute_definitions[name], rest, endpoint)
             if slot is not None:
-                self._faults.warning(
-                    call,
-                    "inherited-attribute",
-                    f'"{node.name}" has no attribute "{name}"; the one of {where}"{host.name}" is taken',
-                )
+                self._taken_from(call, node, name, where, host)
                 return slot
         return None
+
+    def _taken_from(self, call: Call, node: NodeTemplate, name: str, where: str, owner: NodeTemplate) -> None:
+        message = f'"{node.name}" has no attribute "{name}"; the one of {where}"{owner.name}" is taken'
+        self._faults.warning(call, "inherited-attribute", message)
 
     # -------------------------------------------------------------------------------------------------- hosts
 
@@ -267,6 +267,7 @@ class Reach:
         if slot is None and what == "attribute":
             endpoint = next((c for c in host.capabilities.values() if is_endpoint_with(c, name)), None)
             if endpoint is not None:
+                self._taken_from(call, host, name, f'capability "{endpoint.name}" of ', host)
                 return Slot(host, name, endpoint.attribute_definitions[name], 2, endpoint)
         return slot
 

@@ -13,3 +13,6 @@ RELATIONSHIP_VARIABLES = (
     *("TARGET", "TARGETS", "TARGET_NODE", "TARGET_INSTANCE", "TARGET_INSTANCES"),
 )
 """Those that every operation of a relationship finds."""
+
+ENDS = ("SOURCE", "SOURCES", "TARGET", "TARGETS")
+"""Those of relationships whose names TOSCA reserves in operations of nodes as well, where nothing sets them (§4.2)."""

@@ -266,7 +266,9 @@ class Templates:
                 )
 
     def _directives(self, item: entities.NodeTemplate) -> tuple[str, ...]:
-        """The directives of a template, each once (§3.8.3.3)."""
+        """The directives of a template, each once (§3.8.3.3). "selectable" and "substitutable" are the words of the
+        versions before 1.3; the words of 1.3 are taken there as well, without a word, since nothing else can be meant.
+        """
         found: dict[str, None] = {}
         for written in item.directives or ():
             name = DEPRECATED_DIRECTIVES.get(written.text, written.text)

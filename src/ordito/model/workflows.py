@@ -26,7 +26,7 @@ from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax import workflows as written
 from ordito.syntax.activities import Activity
-from ordito.syntax.entries import is_lost
+from ordito.syntax.entries import EntryList, is_lost
 
 RELATIONSHIP_HOSTS = ("SOURCE", "TARGET")
 KEYWORDS = ("SELF", "SOURCE", "TARGET", "HOST")
@@ -108,7 +108,7 @@ class Workflows:
 
     def _step(self, item: written.Step, workflow: written.Workflow) -> Step:
         subject = self._step_subject(item)
-        if not item.activities and item.activities is None:
+        if not item.activities and not (isinstance(item.activities, EntryList) and item.activities.all_lost):
             self._diagnostics.warning(
                 "idle-step", f'step "{item.name}" has no activities, so it does nothing', item.span
             )

@@ -71,6 +71,7 @@ class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
     WHAT: ClassVar[str] = "attribute definition"
     NOTE: ClassVar[str] = "attributes are found at run time: they are neither required nor constrained"
+    LACKS: ClassVar[frozenset[str]] = frozenset({"required", "constraints"})
 
     type: Annotated[Scalar | None, Key(Text())] = None
     description: Annotated[Scalar | None, Key(Text())] = None
@@ -225,14 +226,16 @@ class ArtifactType(DefinedType, frozen=True, eq=False, kw_only=True):
 
 
 class InterfaceType(DefinedType, frozen=True, eq=False, kw_only=True):
-    """Interface type (§3.7.5)."""
+    """Interface type (§3.7.5). An operation with nothing below it is declared thereby."""
 
     BARE: ClassVar[str] = "operations"
     WHAT: ClassVar[str] = "interface type"
 
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
-    operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition))] = None
-    notifications: Annotated[dict[str, NotificationDefinition] | None, Key(Named(NotificationDefinition))] = None
+    operations: Annotated[dict[str, OperationDefinition] | None, Key(Named(OperationDefinition, empty=True))] = None
+    notifications: Annotated[
+        dict[str, NotificationDefinition] | None, Key(Named(NotificationDefinition, empty=True))
+    ] = None
 
 
 class DataType(DefinedType, frozen=True, eq=False, kw_only=True):

@@ -37,6 +37,8 @@ class Entity(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What messages call it."""
     NOTE: ClassVar[str] = ""
     """What to tell people who use a keyname that it does not have."""
+    LACKS: ClassVar[frozenset[str]] = frozenset()
+    """The keynames that entities like it have and it has not: of these the note says why, wherever else they belong."""
     SECTIONS: ClassVar[bool] = False
     """Whether its keynames are mere headings: then an unknown one may be any of those that are not given."""
 
@@ -149,6 +151,7 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
         node = _gather_bare(entity, node, keys, reading)
     elif entity.BARE and reading.dialect.bare:
         _refuse_sections(entity, node, reading)
+        node = _gather_bare(entity, node, keys, reading)
     fields = _read_fields(entity, node, keys, reading)
     if not grammar.required:
         return entity(at=node, key=key, **fields)
@@ -181,10 +184,18 @@ SURELY_DEFINING = frozenset({"type", "value"})
 def _read_short(
     entity: type[E], node: Scalar | Sequence, grammar: _Grammar, reading: Reading, key: Scalar | None
 ) -> E | None:
-    """Read what stands in place of the map of an entity."""
+    """Read what stands in place of the map of an entity. A section may be empty, an entry of one may not."""
     if is_null(node):
+        if key is not None:
+            reading.diagnostics.error(
+                "empty-value",
+                f"{_called(entity, key)} has nothing below it",
+                key.span,
+                hint=f"remove it, or give it what it needs: {', '.join(grammar.keys)}",
+            )
+            return None
         if not grammar.required:
-            return entity(at=node, key=key)
+            return entity(at=node)
     elif entity.SHORT in grammar.keys and (entity.VALUE or isinstance(node, Scalar)):
         return entity(at=node, key=key, **{entity.SHORT: node})
     expected = "a map with its keynames" + (" or a single value" if entity.SHORT in grammar.keys else "")
@@ -246,6 +257,8 @@ def _keyname_hint(
     entity: type[Entity], written: str, keys: dict[str, tuple[str, Key]], near: list[str], reading: Reading
 ) -> str:
     """What to write in place of an unknown keyname, or where it belongs."""
+    if written in entity.LACKS:
+        return entity.NOTE
     inside = [w for w, (_, k) in keys.items() if written in _keynames_below(k.shape, reading.dialect)]
     if inside:
         return f'put it below "{inside[0]}:"'
@@ -299,8 +312,11 @@ def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str,
             hint=f'put them below "{entity.BARE}:"',
         )
     place = (node.source, first.line, first.column, last.end_line, last.end_column)
+    section = node.values.get(entity.BARE)
+    if isinstance(section, Mapping):  # a later version's, which was reported: what follows is none of its faults
+        bare += [(k, v) for k, v in section.entries() if k.text not in node.values]
     inner = Mapping(*place, [k for k, _ in bare], {k.text: v for k, v in bare})
-    kept = [(k, v) for k, v in node.entries() if k.text not in inner.values]
+    kept = [(k, v) for k, v in node.entries() if k.text not in inner.values and k.text != entity.BARE]
     head = Scalar(node.source, first.line, first.column, first.end_line, first.end_column, entity.BARE, True)
     whole = (node.source, node.line, node.column, node.end_line, node.end_column)
     return Mapping(*whole, [*(k for k, _ in kept), head], {**{k.text: v for k, v in kept}, entity.BARE: inner})

@@ -139,9 +139,10 @@ class One(msgspec.Struct, frozen=True, eq=False):
 
 
 class Named(msgspec.Struct, frozen=True, eq=False):
-    """A map of names to entities."""
+    """A map of names to entities. Where ``empty``, a name with nothing below it is an entity without content."""
 
     entity: Any
+    empty: bool = False
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
         """Read it."""
@@ -153,7 +154,10 @@ class Named(msgspec.Struct, frozen=True, eq=False):
             return self.lost()
         found = Entries()
         for key, value in zip(node.keys, node.values.values(), strict=True):
-            item = read_entity(self.entity, value, reading, key)
+            if self.empty and is_null(value):
+                item = self.entity(at=value, key=key)
+            else:
+                item = read_entity(self.entity, value, reading, key)
             if item is not None:
                 found[key.text] = item
             else:

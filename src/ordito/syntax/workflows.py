@@ -64,6 +64,6 @@ class Workflow(Entity, frozen=True, eq=False, kw_only=True):
     metadata: Annotated[Metadata | None, Key(Texts())] = None
     inputs: Annotated[dict[str, ParameterDefinition] | None, Key(Named(ParameterDefinition))] = None
     preconditions: Annotated[list[Precondition] | None, Key(Many(One(Precondition)))] = None
-    steps: Annotated[dict[str, Step] | None, Key(Named(Step))] = None
+    steps: Annotated[dict[str, Step] | None, Key(Named(Step, empty=True))] = None
     implementation: Annotated[Scalar | Implementation | None, Key(Either(One(Implementation)))] = None
     outputs: Annotated[Mapping | None, Key(Assignments())] = None
