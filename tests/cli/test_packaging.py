@@ -157,3 +157,70 @@ def test_nothing_is_overwritten(run: Run, service: Path, tmp_path: Path) -> None
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]  # noqa: PTH208
     assert run("unpackage", "none.csar").code == 3
     assert run("unpackage", service).code == 3
+
+
+def test_links_that_leave_the_folder(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2: what lies elsewhere on this machine is not packed, also where a link leads to it."""
+    (tmp_path / "key").write_text("secret")
+    (service / "scripts/lib/key").symlink_to(tmp_path / "key")
+    refused = run("package", service, "--out", "x.csar")
+    assert refused.code == 3
+    assert "error[outside-package]: tiny/scripts/lib/key is a link that leads out" in refused.err.replace(
+        f"{tmp_path}/", ""
+    )
+    assert not (tmp_path / "x.csar").exists()
+    (service / "scripts/lib/key").unlink()
+    (service / "scripts/log.sh").rename(tmp_path / "log.sh")
+    (service / "scripts/log.sh").symlink_to("../../log.sh")
+    assert run("package", service, "--only-named").code == 3
+
+
+def test_links_and_special_files(run: Run, service: Path, tmp_path: Path) -> None:
+    """R-6-2: links within the folder are packed as what they lead to; of all others a warning tells."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/file").write_text("x")
+    (service / "inside.md").symlink_to("README.md")
+    (service / "libs").symlink_to("scripts/lib")
+    odd = {"nowhere": "none", "outside": "../elsewhere", "scripts/up": "..", "loop": "loop"}
+    for name, target in odd.items():
+        (service / name).symlink_to(target)
+    os.mkfifo(service / "pipe")
+    done = run("package", service, "--out", "x.csar")
+    assert done.code == 0, done.err
+    packed = names(tmp_path / "x.csar")
+    assert "libs/common.sh" in packed
+    assert "inside.md" in packed
+    for name in (*odd, "pipe"):
+        assert f"/{name} is not packed" in done.err
+        assert not any(file.startswith(name) for file in packed)
+    assert done.err.count("warning[left-out]") == 5
+
+
+def test_a_name_that_is_not_utf_8(run: Run, service: Path) -> None:
+    """R-6-2: a file whose name no archive can hold is named."""
+    Path(os.fsdecode(os.fsencode(service) + b"/scripts/a\xff.sh")).write_text("x")
+    refused = run("package", service)
+    assert refused.code == 3
+    assert "error[unsafe-archive]" in refused.err
+    assert "has a name that is not UTF-8" in refused.err
+    refused.err.encode()
+
+
+@pytest.mark.parametrize("name", [".git/config", "a/.GIT/hooks/pre-commit", ".git", ".hg/hgrc", "b/.svn/x"])
+def test_version_control_is_not_unpacked(run: Run, service: Path, tmp_path: Path, name: str) -> None:
+    """R-6.1-4: what would run in the next `git status` is refused."""
+    assert run("package", service, "--out", "x.csar").code == 0
+    with zipfile.ZipFile(tmp_path / "x.csar", "a") as archive:
+        archive.writestr(name, "[core]\nfsmonitor = ./evil\n")
+    refused = run("unpackage", "x.csar", "--out", "y")
+    assert refused.code == 3
+    assert "error[unsafe-archive]" in refused.err
+    assert "version control" in refused.err
+    assert not (tmp_path / "y").exists()
+
+
+def test_a_link_in_a_circle_in_a_folder(run: Run, service: Path) -> None:
+    """A folder is read whatever else lies in it, and a misspelt name in it still has its suggestion."""
+    (service / "loop").symlink_to("loop")
+    assert run("validate", service).code == 0
+    assert "did you mean" in run("validate", service / "servce.yaml").err

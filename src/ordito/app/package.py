@@ -6,12 +6,13 @@ import hashlib
 import os
 import posixpath
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.packed_files import check_packed, everything, files_below
 from ordito.app.services import (
     ReadService,
     artifact_files,
@@ -23,15 +24,10 @@ from ordito.app.services import (
 )
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
-from ordito.ensemble.layout import MANIFEST, Layout
-from ordito.ensemble.pins import is_own
 from ordito.source.meta import META
 from ordito.source.pack import meta_text, write_archive
 from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
 from ordito.source.remote import FOLDER
-
-LEFT_OUT = frozenset({MANIFEST, "jobs.tsv", "inputs.yaml"})
-"""Files at the top that belong to a deployment of the service and not to the service."""
 
 
 class PackageRequest(msgspec.Struct, frozen=True):
@@ -74,14 +70,18 @@ def package(request: PackageRequest) -> Packaged:
     named = _named(read, request.others, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    files = named if request.only_named else [*dict.fromkeys([*named, *_everything(packed, out)])]
+    left_out = Diagnostics()
+    files = named if request.only_named else [*dict.fromkeys([*named, *everything(packed, out, left_out)])]
+    check_packed(packed, [*files, META] if packed.opener == META else files, left_out)
+    if left_out.has_errors:
+        raise InvalidDocument(left_out.sorted())
     files = [file for file in files if file != META]
     meta = _meta(request, read, named)
     try:
         digest, found = _written(packed, files, meta, out, allowed)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {out}: {error.strerror or error}") from error
-    return Packaged(str(out), digest, packed.main, (META, *sorted(files)), tuple(found))
+    return Packaged(str(out), digest, packed.main, (META, *sorted(files)), (*left_out.sorted(), *found))
 
 
 def _written(
@@ -138,40 +138,12 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
                 hint="pack a folder that holds everything, or put a copy below it",
             )
         elif packed.tree.is_folder(path):
-            named.update(dict.fromkeys(_below(packed, path)))
+            named.update(dict.fromkeys(files_below(packed, path, Diagnostics())))
         elif packed.tree.is_file(path):
             named[path] = None
         else:
             diagnostics.error("file-not-found", f"there is no file {packed.shown(path)}", None)
     return list(named)
-
-
-def _everything(packed: Package, out: Path) -> Iterator[str]:
-    """All files below the folder but hidden ones, archives, ensembles, and what belongs to a deployment."""
-    made = os.path.abspath(out)  # noqa: PTH100
-    for file in _below(packed, "."):
-        path = Path(packed.root) / file
-        if file not in LEFT_OUT and path.suffix.lower() != ".csar" and str(path) != made:
-            yield file
-
-
-def _below(packed: Package, folder: str) -> Iterator[str]:
-    layout = Layout(Path(packed.root))
-    todo = [folder]
-    while todo:
-        here = todo.pop()
-        folders, files = packed.tree.entries(here)
-        if here != folder and MANIFEST in files and "jobs.tsv" in files:
-            continue
-        for name in files:
-            file = posixpath.normpath(posixpath.join(here, name))
-            if not name.startswith(".") and not is_own(layout.root / file, layout):
-                yield file
-        for name in folders:
-            path = posixpath.normpath(posixpath.join(here, name))
-            own = is_own(layout.root / path, layout) or (path == "status" and layout.exists)
-            if not name.startswith(".") and name != "__pycache__" and not own:
-                todo.append(path)
 
 
 def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes:

@@ -46,6 +46,8 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1 | 0x40 | 0x2000
 UTF_8 = 0x800
 DRIVE = re.compile(r"[A-Za-z]:")
+CONTROLLED = frozenset({".git", ".hg", ".svn"})
+"""What version control keeps in a folder: who looks at the folder with it runs what is configured there."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 """What the library raises over what is not as it should be in an archive."""
 
@@ -221,7 +223,7 @@ class _Check:
             if member.header_offset + member.compress_size > self._size:
                 self.report(BAD, f'the member "{_visible(written)}" would end behind the end', "copy it again")
                 continue
-            problem = _bad_name(member.orig_filename) or _bad_name(written) or _bad_kind(member)
+            problem = bad_name(member.orig_filename) or bad_name(written) or _bad_kind(member)
             if problem:
                 self.report(UNSAFE, f'the member "{_visible(written)}" {problem}', "pack it without that member")
                 continue
@@ -292,7 +294,7 @@ def _name(member: zipfile.ZipInfo) -> str:
         return member.orig_filename
 
 
-def _bad_name(name: str) -> str:
+def bad_name(name: str) -> str:
     """What is wrong with the name of a member; "" where nothing is."""
     parts = name.split("/")
     if name.startswith("/") or DRIVE.match(name):
@@ -301,7 +303,11 @@ def _bad_name(name: str) -> str:
         return "leads out of the archive"
     if "\\" in name:
         return "has a backslash in its name: parts of names are separated by slashes"
-    if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
+    if any(part.casefold() in CONTROLLED for part in parts):
+        return "belongs to version control, whose settings and hooks run programs where they are unpacked"
+    if any(unicodedata.category(letter) == "Cs" for letter in name):
+        return "has a name that is not UTF-8"
+    if any(unicodedata.category(letter) == "Cc" for letter in name):
         return "has a control character in its name"
     longest = max(len(part.encode("utf-8", "replace")) for part in parts)
     if len(name) > MOST_NAME or len(parts) > MOST_DEPTH or longest > MOST_PART:

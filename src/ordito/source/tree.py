@@ -72,7 +72,7 @@ class Folder:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
-                elif entry.is_file():
+                elif _is_file(entry):
                     files.append(entry.name)
         return sorted(folders), sorted(files)
 
@@ -87,6 +87,14 @@ class Folder:
             return self.path(file).stat().st_mode
         except (OSError, ValueError):
             return 0
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether there is a regular file; a link that leads round in a circle leads to none."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
 def place(shown: str) -> Span:
