@@ -110,3 +110,11 @@ def test_fetched_and_deployed(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
     assert gone.code == 0, gone.err
     holders = {p.name for p in tmp_path.rglob("*") if p.is_file() and b"s3cr3t" in p.read_bytes()}
     assert holders == {"service.yaml"}
+
+
+def test_what_a_service_from_an_archive_is_called(run: Run, tiny: Path, tmp_path: Path) -> None:
+    """R-6.2-5: by the name of its archive, not by that of the copy that is kept."""
+    assert run("deploy", tiny, "--yes", "-e", "e", "-i", f"log={tmp_path / 'log'}").code == 0
+    for words in (("status", "-e", "e"), ("plan", "undeploy", "-e", "e")):
+        assert run(*words).out.startswith("tiny ")
+    assert run("undeploy", "--yes", "-e", "e").code == 0

@@ -224,3 +224,42 @@ def test_a_link_in_a_circle_in_a_folder(run: Run, service: Path) -> None:
     (service / "loop").symlink_to("loop")
     assert run("validate", service).code == 0
     assert "did you mean" in run("validate", service / "servce.yaml").err
+
+
+CHOICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ one.yaml, two.yaml ]
+topology_template:
+  node_templates:
+    edge: { type: my.Edge, directives: [ substitute ] }
+"""
+TYPES = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  my.Edge: { derived_from: tosca.nodes.Root }
+"""
+TOPOLOGY = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ types.yaml ]
+topology_template:
+  substitution_mappings: { node_type: my.Edge }
+  node_templates:
+    inner: { type: tosca.nodes.Root }
+"""
+
+
+def test_choices_between_topologies(run: Run, tmp_path: Path) -> None:
+    """R-2.12-2: whoever is told to choose a topology can."""
+    folder = tmp_path / "choice"
+    folder.mkdir()
+    for name, text in {"service": CHOICE, "types": TYPES, "one": TOPOLOGY, "two": TOPOLOGY}.items():
+        (folder / f"{name}.yaml").write_text(text)
+    for verb in ("graph", "package", "compile"):
+        refused = run(verb, folder)
+        assert refused.code == 3
+        assert "--substitute edge=one" in refused.err
+        assert run(verb, folder, "--substitute", "edge=two").code == 0
+    assert run("fmt", folder, "--check").code == 0
+    unknown = run("validate", folder, "--substitute", "edge=two", "--substitute", "nope=two")
+    assert unknown.code == 3
+    assert 'no node template named "nope"' in unknown.err

@@ -28,6 +28,17 @@ def circumstances_of(
     )
 
 
+def check_choices(given: GivenChoices, service: Service, diagnostics: Diagnostics) -> None:
+    """See that the nodes exist for which a command chooses a topology. Raises ``InvalidDocument`` where one does
+    not."""
+    known = {*service.nodes, *service.substituted}
+    unknown = [name for name in given.substitutes if name not in known]
+    for name in unknown:
+        diagnostics.unknown("unknown-node", "node template", name, None, known, note="--substitute names it")
+    if unknown:
+        raise InvalidDocument(diagnostics.sorted())
+
+
 def _inventory(path: str, diagnostics: Diagnostics) -> Service:
     """The service at a path, as an inventory. What is only worth knowing of it is not repeated here."""
     found = Diagnostics()

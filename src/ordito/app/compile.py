@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.chosen import chosen_service
-from ordito.app.circumstances import circumstances_of
+from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.plain_data import plain_data
@@ -47,6 +47,7 @@ def compile_service(request: CompileRequest) -> Compiled:
         chosen = chosen_service(request.service, request.directory, diagnostics)
         circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
         read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
+        check_choices(request.choices, read.service, diagnostics)
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
     return Compiled(data, tuple(diagnostics.sorted()))

@@ -8,20 +8,24 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.chosen import chosen_service
+from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
+from ordito.app.given_choices import GivenChoices
 from ordito.app.services import network, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.model.choices import Choices
 from ordito.model.service import Service
 
 
 class GraphRequest(msgspec.Struct, frozen=True):
     """Which service (see ``chosen_service``), how many nodes to show at most, 0 for all, and whether what the
-    service names by URLs is fetched."""
+    service names by URLs is fetched; and what is chosen where the service leaves a choice."""
 
     service: str = ""
     directory: str = "."
     limit: int = 0
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class GraphNode(msgspec.Struct, frozen=True):
@@ -64,7 +68,9 @@ def graph(request: GraphRequest) -> Drawn:
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
-        service = read_service(chosen.path, diagnostics, network(request.fetch)).service
+        circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
+        service = read_service(chosen.path, diagnostics, network(request.fetch), circumstances).service
+        check_choices(request.choices, service, diagnostics)
     return Drawn(graph_of(service, request.limit), tuple(diagnostics.sorted()))
 
 

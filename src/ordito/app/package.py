@@ -11,7 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.errors import Refused
+from ordito.app.given_choices import GivenChoices
 from ordito.app.packed_files import check_packed, everything, files_below
 from ordito.app.services import (
     ReadService,
@@ -24,6 +26,8 @@ from ordito.app.services import (
 )
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
+from ordito.model.choices import Choices
+from ordito.model.circumstances import Circumstances
 from ordito.source.meta import META
 from ordito.source.pack import meta_text, write_archive
 from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
@@ -34,6 +38,7 @@ class PackageRequest(msgspec.Struct, frozen=True):
     """Which service to pack: a folder or a definitions file, whose folder is packed then; and into which file, ""
     for one that is called as the folder. ``others`` are further definitions files for substitution (§6.2), relative to
     the folder; ``author`` is who made the archive. With ``only_named`` nothing comes along but what the service names.
+    ``choices`` are made where the service leaves a choice.
     """
 
     service: str
@@ -42,6 +47,7 @@ class PackageRequest(msgspec.Struct, frozen=True):
     author: str = ""
     only_named: bool = False
     fetch: bool = False
+    choices: GivenChoices = GivenChoices()
 
 
 class Packaged(msgspec.Struct, frozen=True):
@@ -61,7 +67,9 @@ def package(request: PackageRequest) -> Packaged:
     """
     allowed = network(request.fetch)
     diagnostics = Diagnostics()
-    read = read_service(request.service, diagnostics, allowed)
+    circumstances = circumstances_of(request.choices, {}, Choices(), diagnostics, final=False)
+    read = read_service(request.service, diagnostics, allowed, circumstances)
+    check_choices(request.choices, read.service, diagnostics)
     packed = read.package
     if packed.is_archive:
         raise Refused("packed", f"{request.service} is an archive already", "name a folder, or a definitions file")
@@ -78,14 +86,21 @@ def package(request: PackageRequest) -> Packaged:
     files = [file for file in files if file != META]
     meta = _meta(request, read, named)
     try:
-        digest, found = _written(packed, files, meta, out, allowed)
+        digest, found = _written(packed, files, meta, out, Checking(allowed, circumstances))
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {out}: {error.strerror or error}") from error
     return Packaged(str(out), digest, packed.main, (META, *sorted(files)), (*left_out.sorted(), *found))
 
 
+class Checking(msgspec.Struct, frozen=True):
+    """How what was packed is read again: as the service was read before."""
+
+    allowed: Network
+    circumstances: Circumstances
+
+
 def _written(
-    packed: Package, files: list[str], meta: bytes, out: Path, allowed: Network
+    packed: Package, files: list[str], meta: bytes, out: Path, checking: Checking
 ) -> tuple[str, list[Diagnostic]]:
     """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
     handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=".csar", dir=out.parent)
@@ -97,7 +112,7 @@ def _written(
             os.fsync(stream.fileno())
             stream.seek(0)
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found = _checked(name, str(out), allowed)
+        found = _checked(name, str(out), checking)
         fresh.chmod(0o666 & ~_umask())
         fresh.replace(out)
     finally:
@@ -157,13 +172,13 @@ def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes
     return meta_text(packed.main, [other for other in others if other in named and other != packed.main], author)
 
 
-def _checked(path: str, shown: str, allowed: Network) -> list[Diagnostic]:
+def _checked(path: str, shown: str, checking: Checking) -> list[Diagnostic]:
     """Read what was packed. Raises ``InvalidDocument`` where it is not valid."""
     diagnostics = Diagnostics()
-    opened = open_package(path, diagnostics, allowed, shown=shown)
+    opened = open_package(path, diagnostics, checking.allowed, shown=shown)
     if opened is None:
         raise InvalidDocument(diagnostics.sorted())
-    check_files(read_package(opened, diagnostics), diagnostics, required=True)
+    check_files(read_package(opened, diagnostics, checking.circumstances), diagnostics, required=True)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return diagnostics.sorted()

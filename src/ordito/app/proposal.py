@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
-from ordito.app.circumstances import circumstances_of
+from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
@@ -30,7 +30,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
-from ordito.source.package import Network
+from ordito.source.package import ARCHIVES, Network
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue
 
@@ -111,6 +111,7 @@ def propose_deploy(  # noqa: PLR0913  (one for each thing that a command may say
         values = given_values(user.inputs, status.given, inputs)
         circumstances = circumstances_of(choices, values, status.choices, diagnostics, final=True)
         read = read_service(path, diagnostics, network(fetch), circumstances)
+        check_choices(choices, read.service, diagnostics)
         check_files(read, diagnostics, required=True)
         check_carried_out(read.service, diagnostics)
         bound = bind_given(read.service, user.inputs, status.given, inputs, diagnostics)
@@ -164,7 +165,16 @@ def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, objec
     root = pinned_root(place.layout, digest)
     shown = Path(place.shown) / root.relative_to(place.layout.root) / main
     circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
-    return read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
+    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
+    return read if read.service.name != digest else _named(read, place)
+
+
+def _named(read: ReadService, place: Place) -> ReadService:
+    """A service without a name of its own, called as the archive that it was deployed from, not as its pin."""
+    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    given = Path(user.service or read.package.main)
+    name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
+    return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
 
 
 def pinned(layout: Layout, proposal: Proposal) -> Proposal:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.chosen import chosen_service
-from ordito.app.circumstances import circumstances_of
+from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -58,6 +58,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         circumstances = circumstances_of(request.choices, values, Choices(), diagnostics, final=False)
         read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
         service = read.service
+        check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)
         _check_inputs(service, chosen.inputs, request.inputs, diagnostics)
     found = diagnostics.sorted()

@@ -14,6 +14,7 @@ from ordito import __version__
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import did_you_mean, root
 from ordito.cli.options import ARGUMENTS, settings_of
+from ordito.cli.text_width import one_line
 
 
 def run_guarded(arguments: list[str]) -> int:
@@ -64,7 +65,7 @@ def _explain_usage(error: click.UsageError) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"ordito: {text}", file=sys.stderr)
+    print(f"ordito: {one_line(text)}", file=sys.stderr)
 
 
 class CrashReport:
@@ -103,7 +104,7 @@ class CrashReport:
         for folder in (self.directory / ".ordito", Path(tempfile.gettempdir())):
             try:
                 if folder.is_dir():
-                    (folder / name).write_text(text)
+                    (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
                     return folder / name
             except OSError:
                 continue

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 from enum import StrEnum
 from typing import TextIO
 
 import msgspec
+
+from ordito.cli.text_width import one_line
 
 NARROWEST = 40
 USUAL_WIDTH = 100
@@ -58,6 +61,8 @@ class Channel:
 
     def __init__(self, stream: TextIO, color: Color = Color.AUTO) -> None:
         self.stream = stream
+        self._mark = f"\x1b{secrets.token_hex(8)}["
+        """Begins what the channel itself says to the terminal, until it is written: no text of a user's holds it."""
         self.failure: OSError | None = None
         self.is_open = True
         self.is_terminal = stream.isatty()
@@ -84,8 +89,8 @@ class Channel:
         return max(shutil.get_terminal_size((USUAL_WIDTH, 24)).columns, NARROWEST)
 
     def paint(self, style: str, text: str) -> str:
-        """A text in one of ``STYLES``."""
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
+        """A text in one of ``STYLES``, to be written by ``line``."""
+        return f"{self._mark}{STYLES[style]}m{text}{self._mark}0m" if self.has_color and text else text
 
     def write(self, text: str) -> None:
         """Write a text as it is."""
@@ -98,8 +103,9 @@ class Channel:
             self._close(error)
 
     def line(self, text: str = "") -> None:
-        """Write a line."""
-        self.write(text + "\n")
+        """Write a line. Nothing in it but what ``paint`` made can steer a terminal: whatever users' texts hold is
+        shown as escapes, ends of lines too."""
+        self.write("\x1b[".join(map(one_line, text.split(self._mark))) + "\n")
 
     def _close(self, error: OSError) -> None:
         self.is_open = False

@@ -45,7 +45,7 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
         option(
             "-o",
             "--output",
-            type=click.Choice([str(f) for f in Format]),
+            type=_FormatChoice(formats),
             metavar=f"[{'|'.join(formats)}]",
             help="How results are written.",
         ),
@@ -56,6 +56,17 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
         option("-v", "--verbose", count=True, callback=_count, help="Show what operations print."),
         option("--color", type=click.Choice([str(c) for c in Color]), help="Use colour (default: on a terminal)."),
     ]
+
+
+class _FormatChoice(click.Choice[str]):
+    """The formats of a verb. Those of other verbs are taken too, since the verb says more kindly what is wrong."""
+
+    def __init__(self, formats: Sequence[Format]) -> None:
+        super().__init__([str(f) for f in formats])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name of a format."""
+        return value if value in {str(f) for f in Format} else str(super().convert(value, param, ctx))
 
 
 def settings_of(context: click.Context) -> Settings:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from ordito.cli.channel import Channel
 from ordito.cli.settings import Format
+
+HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def json_text(data: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Plain data as JSON. What is no character, as in the name of a file that is not UTF-8, becomes U+FFFD."""
+    text = json.dumps(data, indent=indent, ensure_ascii=False)
+    if text.isascii():
+        return text
+    text = HALF_A_PAIR.sub("\ufffd", text)
+    return json.dumps(json.loads(text), indent=indent, ensure_ascii=True) if ascii_only else text
 
 
 def write_data(data: Mapping[str, object], form: Format, channel: Channel) -> None:
@@ -16,4 +28,4 @@ def write_data(data: Mapping[str, object], form: Format, channel: Channel) -> No
 
         channel.write("".join(block(data)))
     else:
-        channel.line(json.dumps(data, indent=2, ensure_ascii=not channel.is_unicode))
+        channel.write(json_text(data, indent=2, ascii_only=not channel.is_unicode) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 TAB_STOP = 4
@@ -20,11 +21,30 @@ def character_width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
+STEERING = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+"""What moves the cursor, changes the direction of writing, ends a line, or is no character at all."""
+UNFIT = re.compile(f"[{STEERING}]")
+UNFIT_IN_LINE = re.compile(f"[\n{STEERING}]")
+NAMED = {"\n": "\\n", "\r": "\\r"}
+
+
 def printable(text: str) -> str:
-    """A text that cannot steer the terminal it is printed on: control characters but tab and newline are replaced."""
-    if text.isprintable():
-        return text
-    return "".join(c if c in "\t\n" or unicodedata.category(c) != "Cc" else REPLACEMENT for c in text)
+    """A text that cannot steer the terminal it is printed on: control characters but tab and newline, and those that
+    change the direction of writing, are shown as escapes."""
+    return text if text.isprintable() else UNFIT.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """A text that is printable and stays in one line."""
+    return text if text.isprintable() else UNFIT_IN_LINE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        # A byte of a file's name that is not UTF-8.
+        code -= 0xDC00
+    return NAMED.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def columns(line: str) -> list[str]:
@@ -35,7 +55,7 @@ def columns(line: str) -> list[str]:
         form = character
         if character == "\t":
             form = " " * (TAB_STOP - at % TAB_STOP)
-        elif unicodedata.category(character) == "Cc":
+        elif UNFIT_IN_LINE.match(character):
             form = REPLACEMENT
         shown.append(form)
         at += width(form)

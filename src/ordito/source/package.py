@@ -368,6 +368,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 __all__ = [
+    "ARCHIVES",
     "META",
     "PROFILE_SCHEME",
     "About",

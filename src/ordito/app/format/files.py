@@ -10,11 +10,13 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.format.text import VERSION, format_text
 from ordito.app.format.tree import NotFormattable
-from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.ensemble.files import write_whole
 from ordito.model.resolve import resolve_service
 from ordito.source.package import Network, open_package
 
+LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})
+"""What is to be chosen when a service is used, and is no fault of its files."""
 DEFINITIONS = frozenset({".yaml", ".yml"})
 
 
@@ -94,7 +96,7 @@ def _formatted(path: Path, network: Network) -> FormattedFile:
     package = open_package(str(path), diagnostics, network)
     if package is not None:
         resolve_service(package, diagnostics)
-    if package is None or diagnostics.has_errors:
+    if package is None or any(d.severity is Severity.ERROR and d.code not in LEFT_OPEN for d in diagnostics):
         raise InvalidDocument(diagnostics.sorted())
     data = path.read_bytes()
     before = data.decode("utf-8")

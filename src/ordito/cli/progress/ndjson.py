@@ -8,6 +8,7 @@ import msgspec
 
 from ordito import __version__
 from ordito.cli.channel import Channel
+from ordito.cli.structured import json_text
 from ordito.work.events import FORMAT, Event
 
 
@@ -28,7 +29,12 @@ class JsonStream:
         self._write({"type": kind, **data})
 
     def _write(self, value: object) -> None:
-        self._channel.line(self._encoder.encode(value).decode())
+        try:
+            text = self._encoder.encode(value).decode()
+        except UnicodeEncodeError:
+            # A file's name that is not UTF-8.
+            text = json_text(msgspec.to_builtins(value))
+        self._channel.write(text + "\n")
 
 
 class StreamProgress:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import fetch_option
+from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
@@ -36,14 +37,17 @@ MOST_IN_PICTURES = 500
 )
 @out_option
 @fetch_option
-def command(session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool) -> ExitCode:
+@choice_options
+def command(
+    session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: GivenChoices
+) -> ExitCode:
     """Show a service as a graph."""
     from ordito.app.graph import GraphRequest, graph
     from ordito.cli.graph.tree import graph_data, write_tree
 
     form = session.settings.output
     usual = MOST_IN_PICTURES if form in PICTURES else 0
-    drawn = graph(GraphRequest(service or "", session.settings.directory, limit or usual, fetch))
+    drawn = graph(GraphRequest(service or "", session.settings.directory, limit or usual, fetch, choices))
     if form in PICTURES and session.stream is None:
         if drawn.graph.left_out and limit is None:
             session.note(f"{drawn.graph.left_out} nodes are left out; show more with --limit")

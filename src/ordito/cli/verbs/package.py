@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
+from ordito.app.given_choices import GivenChoices
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import fetch_option
+from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """Pack DIR, which holds a service template, into an archive (CSAR).
+HELP = """Pack DIR, which holds a service template, into an archive (CSAR). Without DIR the current folder is packed.
 
 The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in its
 place. All files below DIR come along, except hidden ones, ensembles, inputs.yaml and other archives. DIR may also be a
@@ -20,7 +21,7 @@ definitions file: then its folder is packed, with that file as its entry. The sa
 
 
 @verb("package", HELP)
-@click.argument("service", metavar="DIR", default=".")
+@click.argument("service", metavar="[DIR]", default=".")
 @click.option("--out", metavar="FILE", default="", help="The archive to make (default: DIR.csar).")
 @click.option(
     "--other",
@@ -32,13 +33,22 @@ definitions file: then its folder is packed, with that file as its entry. The sa
 @click.option("--created-by", metavar="NAME", default="", help="Who makes it (default: the template_author).")
 @click.option("--only-named", is_flag=True, help="Leave out files that the service does not name.")
 @fetch_option
-def command(
-    session: Session, service: str, out: str, others: tuple[str, ...], created_by: str, *, only_named: bool, fetch: bool
+@choice_options
+def command(  # noqa: PLR0913  (one for each option)
+    session: Session,
+    service: str,
+    out: str,
+    others: tuple[str, ...],
+    created_by: str,
+    *,
+    only_named: bool,
+    fetch: bool,
+    choices: GivenChoices,
 ) -> ExitCode:
     """Pack a service."""
     from ordito.app.package import PackageRequest, package
 
-    made = package(PackageRequest(service, out, others, created_by, only_named, fetch))
+    made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices))
     session.diagnostics(made.diagnostics)
 
     def text(channel: Channel) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 import msgspec
 
@@ -18,6 +16,7 @@ from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
+from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
 
 HELP = """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
@@ -107,7 +106,7 @@ def _for_tools(session: Session, found: list[Diagnostic], code: ExitCode) -> Non
         for line in annotation_lines(distinct(found)):
             session.out.line(line)
     else:
-        session.out.line(json.dumps(sarif(distinct(found), exit_code=code), indent=2, ensure_ascii=True))
+        session.out.write(json_text(sarif(distinct(found), exit_code=code), indent=2, ascii_only=True) + "\n")
 
 
 def _invalid(checked: _Checked) -> dict[str, object]:
