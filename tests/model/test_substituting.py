@@ -342,3 +342,69 @@ def test_an_assigned_requirement_has_something_behind_it(tmp_path: Path) -> None
     (only,) = [d for d in found if d.severity == "error"]
     assert only.code == "unmapped-use"
     assert 'requirement "link" of "outer" has nothing behind it in inner.yaml' in only.message
+
+
+READ = {
+    "types.yaml": f"""{HEAD}
+node_types:
+  my.Outer:
+    derived_from: tosca.nodes.Root
+    properties: {{ own: {{ type: string, default: x }} }}
+    attributes: {{ told: {{ type: string }}, kept: {{ type: string, default: y }} }}
+    capabilities: {{ door: tosca.capabilities.Endpoint }}
+""",
+    "inner.yaml": f"""{HEAD}
+imports: [ types.yaml ]
+topology_template:
+  outputs: {{ said: {{ value: hello }} }}
+  substitution_mappings: {{ node_type: my.Outer }}
+  node_templates: {{ real: {{ type: tosca.nodes.Root }} }}
+""",
+    "service.yaml": f"""{HEAD}
+imports: [ types.yaml, inner.yaml ]
+topology_template:
+  node_templates:
+    outer: {{ type: my.Outer, directives: [ substitute ] }}
+  outputs:
+    read: {{ value: CALL }}
+""",
+}
+"""A node from which something is read, and a topology in its place that maps nothing."""
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "column"),
+    [
+        ("{ get_attribute: [ outer, told ] }", "unmapped-use", 46),
+        ("{ get_property: [ outer, door, port ] }", "unmapped-use", 45),
+        ("{ get_attribute: [ outer, door, ip_address ] }", "unmapped-use", 46),
+        ("{ get_attribute: [ outer, tld ] }", "unknown-attribute", 46),
+        ("{ get_attribute: [ outer, kept ] }", "", 0),
+        ("{ get_attribute: [ outer, state ] }", "", 0),
+        ("{ get_attribute: [ outer, own ] }", "", 0),
+        ("{ get_property: [ outer, own ] }", "", 0),
+    ],
+)
+def test_what_is_read_from_a_node_has_something_behind_it(tmp_path: Path, call: str, code: str, column: int) -> None:
+    """R-3.8.13-2, R-2.10-1: reading what the topology does not map is an error where it is read."""
+    outer = READ["service.yaml"].replace("CALL", call)
+    service, found = resolve(tmp_path, {**READ, "service.yaml": outer}, Circumstances(final=True))
+    errors = [(d.code, d.span.column if d.span is not None else 0) for d in found if d.severity == "error"]
+    assert errors == ([(code, column)] if code else [])
+    assert (service is None) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("mappings", "codes"),
+    [
+        ("attributes: { told: [ said ] }", []),
+        ("attributes: { told: [ sad ] }", ["unknown-output"]),
+        ("attributes: { told: { said: x } }", ["missing-keyname", "unknown-keyname"]),
+    ],
+)
+def test_what_is_mapped_can_be_read(tmp_path: Path, mappings: str, codes: list[str]) -> None:
+    """R-3.8.9-1: a mapped attribute can be read; one whose mapping is at fault is no second mistake."""
+    outer = READ["service.yaml"].replace("CALL", "{ get_attribute: [ outer, told ] }")
+    inner = READ["inner.yaml"].replace("my.Outer }", f"my.Outer, {mappings} }}")
+    _, found = resolve(tmp_path, {**READ, "service.yaml": outer, "inner.yaml": inner}, Circumstances(final=True))
+    assert sorted(d.code for d in found if d.severity == "error") == codes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 
 import msgspec
@@ -60,6 +61,8 @@ class Diagnostics:
         self._suggestions = 0
         self._effort = Effort(MOST_EFFORT)
         self._near: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        self._copy: Copied | None = None
+        self._waiting: list[tuple[Copied, Diagnostic]] = []
         self.errors = 0
 
     def error(
@@ -106,13 +109,35 @@ class Diagnostics:
         for other in others:
             self._add(other)
 
+    @contextmanager
+    def about(self, copy: Copied | None) -> Iterator[None]:
+        """What is found while a copy is read and stands in the template that it copies waits until it is known whether
+        the same is found there (``settle``)."""
+        self._copy = copy
+        yield
+        self._copy = None
+
+    def settle(self) -> None:
+        """Take what was found in copies only: there the copy is wrong, not what it copies."""
+        waiting, self._waiting = self._waiting, []
+        known = {(d.severity, d.code, _place(d.span)) for d in self._found}
+        for copy, found in waiting:
+            if found.span is not None and (found.severity, found.code, _place(found.span)) not in known:
+                related = (Related("written here, in what it copies", found.span), *found.related)
+                self._keep(msgspec.structs.replace(found, span=copy.place, related=related))
+
     def _add(self, found: Diagnostic) -> None:
         self.errors += found.severity is Severity.ERROR
+        if self._copy is not None and found.span is not None and self._copy.basis.holds(found.span):
+            self._waiting.append((self._copy, found))
+        else:
+            self._keep(found)
+
+    def _keep(self, found: Diagnostic) -> None:
         at = found.span
         if at is not None and at.line in at.source.guessed:
             return
-        place = (at.source.name, at.line, at.column) if at is not None else None
-        known = (found.severity, found.code, found.message, place)
+        known = (found.severity, found.code, found.message, _place(at))
         if known not in self._seen:
             self._seen.add(known)
             self._found.append(found)
@@ -135,6 +160,13 @@ class Diagnostics:
         return len(self._found)
 
 
+class Copied(msgspec.Struct, frozen=True):
+    """Where a template says that it is a copy (``place``), and from where to where that is written which it copies."""
+
+    place: Span
+    basis: Span
+
+
 class InvalidDocument(Exception):
     """Raised when the user's documents hold errors; carries all findings, nothing was touched."""
 
@@ -142,6 +174,10 @@ class InvalidDocument(Exception):
         self.diagnostics = list(diagnostics)
         errors = [d for d in self.diagnostics if d.severity is Severity.ERROR]
         super().__init__("; ".join(str(d) for d in errors[:3]))
+
+
+def _place(at: Span | None) -> tuple[str, int, int] | None:
+    return (at.source.name, at.line, at.column) if at is not None else None
 
 
 def suggestion(name: str, known: Iterable[str], *, note: str = "") -> str:

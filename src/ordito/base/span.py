@@ -55,5 +55,10 @@ class Span(msgspec.Struct, frozen=True, eq=False):
     end_line: int
     end_column: int
 
+    def holds(self, other: Span) -> bool:
+        """Whether another range begins in this one."""
+        begin = other.line, other.column
+        return self.source is other.source and (self.line, self.column) <= begin < (self.end_line, self.end_column)
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"

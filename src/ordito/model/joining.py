@@ -17,6 +17,7 @@ from ordito.base.span import SourceText, Span
 from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.indexes import by_target, by_template
+from ordito.model.places import Reading
 from ordito.model.renaming import Renaming
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service, Substituted
 from ordito.model.substitution import Way
@@ -24,6 +25,7 @@ from ordito.model.templates import sanitised
 from ordito.model.types import Types
 from ordito.syntax.expressions import Call, Value, is_static
 
+ROOT = "tosca.nodes.Root"
 FEATURE = "feature"
 DEPENDENCY = "dependency"
 NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
@@ -37,6 +39,14 @@ class Part(msgspec.Struct, frozen=True):
     node: NodeTemplate
     service: Service
     file: str
+
+
+class Beside(msgspec.Struct, frozen=True):
+    """What else is known of the nodes that are substituted: ``outside`` are requirements of theirs, as
+    ``node.requirement``, that are fulfilled elsewhere, ``readings`` what is read from them."""
+
+    outside: frozenset[str]
+    readings: tuple[Reading, ...] = ()
 
 
 class _Inside:
@@ -57,6 +67,8 @@ class _Inside:
         self.requirements = {
             n: w for n, way in substitution.requirements.items() if (w := self._way(way, "requirement"))
         }
+        self.outputs = substitution.outputs
+        self.values = substitution.capability_values
         self.lost = substitution.lost
 
     def _override(self, inner: str, inside: str, name: str) -> None:
@@ -95,20 +107,20 @@ class _Inside:
 
 
 class Joining:
-    """Puts topologies in place of node templates. ``outside`` are requirements of these, as ``node.requirement``, that
-    are fulfilled elsewhere."""
+    """Puts topologies in place of node templates."""
 
     def __init__(
         self,
         service: Service,
         parts: MappingType[str, Part],
         types: Types,
-        outside: frozenset[str],
+        beside: Beside,
         diagnostics: Diagnostics,
     ) -> None:
         self._service = service
         self._types = types
-        self._outside = outside
+        self._outside = beside.outside
+        self._readings = beside.readings
         self._diagnostics = diagnostics
         self._inside = {name: _Inside(part) for name, part in parts.items()}
         self._nodes: dict[str, NodeTemplate] = {}
@@ -129,6 +141,8 @@ class Joining:
             self._nodes[name] = replace(self._nodes[name], requirements=ordered)
         for inside in self._inside.values():
             self._check_filled(inside)
+        for reading in self._readings:
+            self._check_readable(reading)
         return self._assembled()
 
     def _refuse_collisions(self, inside: _Inside) -> None:
@@ -252,6 +266,39 @@ class Joining:
                 node.span,
                 hint=f"add below requirements: - {name}: <node template>",
             )
+
+    def _check_readable(self, reading: Reading) -> None:
+        """What is read from a substituted node has something behind it (§2.10): its own properties always have."""
+        slot, call = reading.slot, reading.call
+        node = slot.owner
+        if not isinstance(node, NodeTemplate) or node.name not in self._inside:
+            return
+        inside = self._inside[node.name]
+        if slot.capability is None:
+            what, name, way = "attribute", slot.name, "attributes: {}: [ output ]"
+            has_value = not self._is_unmapped(inside, name)
+            at = slot.rest - 1
+        else:
+            what, name = "capability", slot.capability.name
+            way = "capabilities: {}: [ node template, capability ]"
+            known = inside.capabilities.keys() | inside.values.keys() | {FEATURE}
+            has_value = name in known or slot.name in slot.capability.assigned
+            at = max(1, slot.rest - 2)
+        if has_value or name in inside.lost:
+            return
+        self._diagnostics.error(
+            "unmapped-use",
+            f'{what} "{name}" of "{node.name}" is read here and has nothing behind it in {inside.part.file}',
+            call.argument_span(at),
+            hint=f"add to its substitution_mappings: {way.format(name)}",
+        )
+
+    def _is_unmapped(self, inside: _Inside, attribute: str) -> bool:
+        """Whether nothing gives an attribute a value: no output inside, nor the node template itself."""
+        node = inside.part.node
+        root = self._types.nodes.get(ROOT)
+        given = (node.definitions, node.attributes, inside.outputs, root.attributes if root is not None else {})
+        return not any(attribute in names for names in given)
 
     # --------------------------------------------------------------------------------------------------- assembling
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.syntax.expressions import Value
+from ordito.syntax.expressions import Call, Value
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -64,6 +64,13 @@ class Slot(msgspec.Struct, frozen=True, eq=False):
         owner = self.owner.name if isinstance(self.owner, NodeTemplate) else self.owner.key
         inner = f"{self.capability.name}." if self.capability is not None else ""
         return f"{owner}.{inner}{self.name}"
+
+
+class Reading(msgspec.Struct, frozen=True, eq=False):
+    """A call and what it reads."""
+
+    call: Call
+    slot: Slot
 
 
 def values_of(holder: NodeTemplate | Relationship | Capability, what: str) -> Mapping[str, PropertyDefinition]:

@@ -13,11 +13,12 @@ from ordito.base.span import Span
 from ordito.model.call_faults import CallFaults, NoFaults
 from ordito.model.cycles import Cycles
 from ordito.model.interface_names import interface_named
-from ordito.model.places import Place
+from ordito.model.places import Place, Reading
 from ordito.model.reach import Reach
 from ordito.model.results import fits, shown
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate, Relationship
+from ordito.model.templates import SUBSTITUTE
 from ordito.model.types import Types
 from ordito.model.units import Units
 from ordito.model.values import STRING
@@ -51,9 +52,11 @@ class References:
         self._types = types
         self._units = units
         self._inputs = inputs
-        self._diagnostics = diagnostics
+        self.diagnostics = diagnostics
         self._faults = CallFaults(diagnostics)
         self._named: dict[int, Call] = {}
+        self.of_substituted: list[Reading] = []
+        """What is read from nodes for which topologies are to stand: these must have it as well."""
         self._reach = Reach(topology, types, nodes, relationship_templates, self._faults)
         self.silent = Reach(topology, types, nodes, relationship_templates, NoFaults())
         """Follows calls without a word."""
@@ -98,6 +101,10 @@ class References:
         slot = self._reach.find(call, place)
         if slot is None:
             return
+        if isinstance(slot.owner, NodeTemplate) and SUBSTITUTE in slot.owner.directives:
+            named = slot.owner is place.node if call.arguments[0] == "SELF" else call.arguments[0] == slot.owner.name
+            if named:
+                self.of_substituted.append(Reading(call, slot))
         what = "property" if call.function == "get_property" else "attribute"
         value: Value = None
         if what == "property":
@@ -178,7 +185,7 @@ class References:
         if isinstance(value, dict):
             if str(part) in value:
                 return False
-            hint = self._diagnostics.suggestion(str(part), value)
+            hint = self.diagnostics.suggestion(str(part), value)
             self._faults.error(call, "unknown-entry", f'{what} has no entry "{part}"', hint, at)
             return True
         last = part if isinstance(part, int) else _last_index(place) if part == INDEX else int(str(part))

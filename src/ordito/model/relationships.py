@@ -12,12 +12,13 @@ from ordito.base.span import Placed
 from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.model.types import DEFAULT_RELATIONSHIP, RelationshipShape, RequirementShape, Types
+from ordito.model.templates import copied
+from ordito.model.types import DEFAULT_RELATIONSHIP, RelationshipShape, RequirementShape, Types, WrittenInterfaces
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping
 from ordito.syntax import entities
 from ordito.syntax.entries import EntryList, is_lost
-from ordito.syntax.expressions import Call, calls
+from ordito.syntax.expressions import Call, Value, calls
 
 
 class Binding(msgspec.Struct, frozen=True):
@@ -37,6 +38,13 @@ class Binding(msgspec.Struct, frozen=True):
     place: Placed
 
 
+class _Template(msgspec.Struct, frozen=True):
+    """What a relationship template says, by its type: the same for all requirements that name it."""
+
+    properties: MappingType[str, Value]
+    attributes: MappingType[str, Value]
+
+
 class Relationships:
     """Makes relationships, from relationship templates or by their types. ``calls`` holds each relationship's calls,
     by its key."""
@@ -54,7 +62,10 @@ class Relationships:
         self._units = units
         self._templates = templates
         self._diagnostics = diagnostics
-        self._plain_interfaces: dict[tuple[str, int], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
+        self._plain_interfaces: dict[tuple[str, int, str], tuple[MappingType[str, Interface], tuple[Call, ...]]] = {}
+        self._read: dict[str, _Template] = {}
+        self._completed: set[str] = set()
+        """Relationship templates to which requirements add, so that they need not be complete by themselves."""
         self._used: set[str] = set()
         self._misnamed: set[str] = set()
         self.calls: dict[str, tuple[Call, ...]] = {}
@@ -69,6 +80,7 @@ class Relationships:
                 self._used.add(name)  # no requirement can name it
             if item.copy is not None:
                 self._used.add(item.copy.text)
+                self._completed.add(item.copy.text)
 
     def mention(self, part: entities.RelationshipPart | None) -> None:
         """Note that a requirement names a relationship, though it is not bound (yet)."""
@@ -95,6 +107,17 @@ class Relationships:
                     hint="name it below a requirement with relationship:",
                 )
 
+    def check_unread(self) -> None:
+        """What is wrong with the values and operations of relationship templates that no requirement has led to."""
+        for name, item in self._templates.items():
+            found = find_type("relationship", item.type, self._unit, self._units)
+            shape = self._types.relationships.get(found.name) if found is not None else None
+            if shape is None or name in self._read:
+                continue
+            self._template(item, shape)
+            if item.interfaces:
+                self._merged(shape, (), [item.interfaces], _shown(item))
+
     def make(self, bound: Binding) -> Relationship | None:
         """The relationship of a binding; None where it cannot be, which is reported."""
         part, shape, capability = bound.part, bound.shape, bound.capability
@@ -113,10 +136,16 @@ class Relationships:
             return None
         values = self._types.values
         key = f"{bound.source.name}.{shape.name}" + (f".{bound.number}" if bound.number > 1 else "")
-        owner = f'the relationship of requirement "{shape.name}"'
-        written = _merged_properties(template.properties if template else None, part.properties if part else None)
-        properties = values.fields(written, relationship.properties, owner, "property", bound.place)
-        attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
+        owner = _shown(template) if template else f'the relationship of requirement "{shape.name}"'
+        added = part.properties if part is not None else None
+        if template is not None and added is None:
+            properties, attributes = self._template(template, relationship)
+        else:
+            if template is not None:
+                self._completed.add(template.name)
+            written = _merged_properties(template.properties if template else None, added)
+            properties = values.fields(written, relationship.properties, owner, "property", bound.place)
+            attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
         interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
         given = (*properties.values(), *attributes.values())
         self.calls[key] = (*(c for value in given for c in calls(value)), *inherited) if given else inherited
@@ -168,6 +197,21 @@ class Relationships:
             return template, None
         return template, found.name
 
+    def _template(
+        self, item: entities.RelationshipTemplate, shape: RelationshipShape
+    ) -> tuple[MappingType[str, Value], MappingType[str, Value]]:
+        """The properties and attributes of a relationship template, read once."""
+        known = self._read.get(item.name)
+        if known is None:
+            values, owner = self._types.values, _shown(item)
+            lacking = shape.properties if item.name in self._completed else ()
+            with self._diagnostics.about(copied(item, self._templates)):
+                known = self._read[item.name] = _Template(
+                    values.fields(item.properties, shape.properties, owner, "property", item, lacking),
+                    values.attributes(item.attributes, shape.attributes, owner),
+                )
+        return known.properties, known.attributes
+
     def _interfaces(
         self,
         relationship: RelationshipShape,
@@ -178,21 +222,35 @@ class Relationships:
     ) -> tuple[MappingType[str, Interface], tuple[Call, ...]]:
         """The interfaces of a relationship, and the calls in them."""
         written = [template.interfaces if template else None, part.interfaces if part else None]
-        cached = (relationship.kinds[0], id(shape.interfaces))
-        if not any(written) and cached in self._plain_interfaces:
+        is_plain = part is None or not part.interfaces
+        cached = (relationship.kinds[0], id(shape.interfaces), template.name if template else "")
+        if is_plain and cached in self._plain_interfaces:
             return self._plain_interfaces[cached]
-        merge = self._types.interfaces.merge
-        parts = relationship.interfaces
-        for added in shape.interfaces:
-            parts = merge(parts, added.interfaces, added.unit, owner=owner, relationship=True, defining=True)
-        for more in written:
-            if more:
-                parts = merge(parts, more, self._unit, owner=owner, relationship=True, defining=False)
-        finished = self._types.interfaces.finish(parts, {}, relationship=True)
-        found = finished, _interface_calls(finished)
-        if not any(written):
+        found = self._merged(relationship, shape.interfaces, [w for w in written if w], owner)
+        if is_plain:
             self._plain_interfaces[cached] = found
         return found
+
+    def _merged(
+        self,
+        relationship: RelationshipShape,
+        added: Iterable[WrittenInterfaces],
+        assigned: Iterable[MappingType[str, entities.InterfaceDefinition]],
+        owner: str,
+    ) -> tuple[MappingType[str, Interface], tuple[Call, ...]]:
+        """The interfaces of a type with those that a requirement's definition adds and those that are assigned."""
+        merge = self._types.interfaces.merge
+        parts = relationship.interfaces
+        for more in added:
+            parts = merge(parts, more.interfaces, more.unit, owner=owner, relationship=True, defining=True)
+        for given in assigned:
+            parts = merge(parts, given, self._unit, owner=owner, relationship=True, defining=False)
+        finished = self._types.interfaces.finish(parts, {}, relationship=True)
+        return finished, _interface_calls(finished)
+
+
+def _shown(item: entities.RelationshipTemplate) -> str:
+    return f'relationship template "{item.name}"'
 
 
 def _merged_properties(first: Mapping | None, second: Mapping | None) -> Mapping | None:

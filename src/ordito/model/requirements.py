@@ -106,11 +106,17 @@ class Requirements:
         others to what is left."""
         self._relationships.check_templates()
         for name, node in list(self._templates.nodes.items()):
-            self._node(node, self._templates.written[name])
+            copied = self._templates.copied(name)
+            if copied is None:
+                self._node(node, self._templates.written[name])
+            else:
+                with self._diagnostics.about(copied):
+                    self._node(node, self._templates.written[name])
             self._settle(name)
         for waiting in self._waiting:
             if not any(self.filters.is_faulty(f.filter) for f in waiting.demand.filters):
-                self._choose(waiting)
+                with self._diagnostics.about(self._templates.copied(waiting.demand.source.name)):
+                    self._choose(waiting)
         for name in dict.fromkeys(w.demand.source.name for w in self._waiting):
             self._settle(name)
         self._refuse_host_cycles()

@@ -14,6 +14,7 @@ from ordito.model.groups import Groups
 from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
 from ordito.model.instance_counts import check_counts
+from ordito.model.joining import Beside
 from ordito.model.mappings import AttributeMappings
 from ordito.model.output_types import OutputTypes
 from ordito.model.parameters import read_inputs, read_outputs
@@ -92,6 +93,7 @@ def _resolve_topology(
     requirements.fulfil()
     selecting = Selecting(templates, requirements, entry, facts, circumstances, substitutes)
     choices = selecting.settle()
+    relationships.check_unread()
     relationships.warn_of_unused(templates.written.values())
     # What calls refer to, and what they give.
     types.values.found_calls = []
@@ -100,6 +102,7 @@ def _resolve_topology(
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     check_calls(templates, relationships.calls, outputs, references, mappings)
+    diagnostics.settle()
     if alone:
         made = (r for node in templates.nodes.values() for r in node.requirements)
         UnusedTypes(types, templates, references, mappings).check(made)
@@ -139,7 +142,8 @@ def _resolve_topology(
         substitution=stands_for.read(topology.substitution_mappings),
         choices=choices,
     )
-    return substitutes.fill(service, entry, facts, circumstances, requirements.unfilled)
+    beside = Beside(requirements.unfilled, tuple(references.of_substituted))
+    return substitutes.fill(service, entry, facts, circumstances, beside)
 
 
 def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:

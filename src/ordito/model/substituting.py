@@ -18,7 +18,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.constraints import violation
 from ordito.model.facts import Facts, Unknown
 from ordito.model.filters import Filters, Finding, shown_value, together
-from ordito.model.joining import Joining, Part
+from ordito.model.joining import Beside, Joining, Part
 from ordito.model.schema import Constraint
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.templates import SUBSTITUTE
@@ -84,11 +84,9 @@ class Substitutes:
         """Whether some topology other than that of a file can stand for nodes of a type."""
         return any(node_type in c.kinds and c.unit not in {unit, *self._open} for c in self._candidates)
 
-    def fill(
-        self, service: Service, unit: Unit, facts: Facts, circumstances: Circumstances, outside: frozenset[str]
-    ) -> Service:
-        """The service with a topology in place of each node template that is to be substituted. ``outside`` are the
-        requirements of such nodes, as ``node.requirement``, that are fulfilled from outside of the service."""
+    def fill(self, service: Service, unit: Unit, facts: Facts, circumstances: Circumstances, beside: Beside) -> Service:
+        """The service with a topology in place of each node template that is to be substituted; ``beside`` says what
+        else is known of such nodes."""
         abstract = [n for n in service.nodes.values() if SUBSTITUTE in n.directives]
         if not abstract:
             return service
@@ -104,7 +102,7 @@ class Substitutes:
         self._open.pop()
         if not self._is_bearable(parts):
             return service
-        joined = Joining(service, parts, self.types, outside, self.diagnostics).joined()
+        joined = Joining(service, parts, self.types, beside, self.diagnostics).joined()
         inner = {f"{n}/{k}": f for n, p in parts.items() for k, f in p.service.choices.substitutes.items()}
         choices = msgspec.structs.replace(joined.choices, substitutes={**chosen, **inner})
         return msgspec.structs.replace(joined, choices=choices)

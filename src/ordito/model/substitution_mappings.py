@@ -485,12 +485,13 @@ class Mappings:
                 hint="give it a default, or map a property to it",
             )
         values = {*found.capability_values, *(n for n, m in (item.requirements or {}).items() if m.mapping is None)}
-        known = {*found.capabilities, *found.requirements, *values}
+        known = {*found.capabilities, *found.requirements, *found.outputs, *values}
+        sections = (item.capabilities, item.requirements, item.attributes)
         return msgspec.structs.replace(
             found,
             unfed=tuple(d.name for d in unfed),
             unmapped=(*capabilities, *requirements),
-            lost=frozenset(n for s in (item.capabilities, item.requirements) for n in written_in(s) if n not in known),
+            lost=frozenset(n for s in sections for n in written_in(s) if n not in known),
         )
 
 

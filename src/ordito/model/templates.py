@@ -9,7 +9,7 @@ from itertools import chain
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.diagnostics import Copied, Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.model.capabilities import CapabilityShape
@@ -73,7 +73,12 @@ class Templates:
         for name, item in written.items():
             definition = self._types.find("node", item.type, self._unit)
             shape = self._types.nodes.get(definition.name) if definition else None
-            if shape is not None:
+            if shape is None:
+                continue
+            if item.copy is None:
+                self.nodes[name] = self._node(name, item, shape)
+                continue
+            with self._diagnostics.about(copied(item, written)):
                 self.nodes[name] = self._node(name, item, shape)
 
     def add(self, name: str, shape: NodeShape, span: Span) -> NodeTemplate:
@@ -95,6 +100,11 @@ class Templates:
             span=span,
         )
         return node
+
+    def copied(self, name: str) -> Copied | None:
+        """What a template copies, for what is found about it there."""
+        item = self.written.get(name)
+        return copied(item, self.written) if item is not None and item.copy is not None else None
 
     def is_written(self, name: str) -> bool:
         """Whether a template of that name is written, readable or not."""
@@ -327,6 +337,18 @@ def _astray(
     properties = item.at.values.get("properties")
     is_lost = properties is not None and item.properties is None and not is_null(properties)
     return frozenset(definitions) if is_lost else item.at.values
+
+
+AnyTemplate = entities.NodeTemplate | entities.RelationshipTemplate
+
+
+def copied(item: AnyTemplate, written: MappingType[str, AnyTemplate]) -> Copied | None:
+    """Where a template says that it is a copy, and what it copies; None where it does not, or that was not read."""
+    basis = written.get(item.copy.text) if item.copy is not None else None
+    if basis is None or item.copy is None:
+        return None
+    begin, at = basis.span, basis.at
+    return Copied(item.copy.span, Span(begin.source, begin.line, begin.column, at.end_line, at.end_column))
 
 
 def sanitised(name: str) -> str:

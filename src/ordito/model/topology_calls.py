@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ordito.model.mappings import AttributeMappings
 from ordito.model.places import Place
 from ordito.model.references import References
-from ordito.model.service import Output
+from ordito.model.service import NodeTemplate, Output
 from ordito.model.templates import Templates, held_calls
 from ordito.syntax.expressions import Call, calls
 
@@ -24,26 +24,43 @@ def check_calls(
     calls of relationships, by their keys."""
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
-        place = Place(node=node)
-        own, shared = templates.calls[name], templates.shared_calls(node.type)
-        if own:
-            references.check_all(own, place)
-        if node.existing:
-            continue  # it has values instead of the calls of its type, and nothing is run on it
-        if node.type not in varying:
-            varying[node.type] = [c for c in shared if not references.direct(c, node)]
-            references.check_all((c for c in shared if references.direct(c, node)), place)
-        if shared or name in templates.calling:
-            references.cycles.check(node)
-        if varying[node.type]:
-            held = {id(c) for c in held_calls(node)}
-            references.check_all((c for c in varying[node.type] if id(c) in held), place)
-        mappings.check(node.interfaces, place)
-        for relationship in node.requirements:
-            place = Place(relationship=relationship)
-            if linking := between[relationship.key]:
-                references.check_all(linking, place)
-                references.cycles.check(relationship)
-            mappings.check(relationship.interfaces, place)
+        copied = templates.copied(name)
+        if copied is None:
+            _check_node(node, templates, varying, between, references, mappings)
+            continue
+        with references.diagnostics.about(copied):
+            _check_node(node, templates, varying, between, references, mappings)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())
+
+
+def _check_node(
+    node: NodeTemplate,
+    templates: Templates,
+    varying: dict[str, list[Call]],
+    between: Mapping[str, Iterable[Call]],
+    references: References,
+    mappings: AttributeMappings,
+) -> None:
+    """Check the calls of one template and of its relationships."""
+    place = Place(node=node)
+    own, shared = templates.calls[node.name], templates.shared_calls(node.type)
+    if own:
+        references.check_all(own, place)
+    if node.existing:
+        return  # it has values instead of the calls of its type, and nothing is run on it
+    if node.type not in varying:
+        varying[node.type] = [c for c in shared if not references.direct(c, node)]
+        references.check_all((c for c in shared if references.direct(c, node)), place)
+    if shared or node.name in templates.calling:
+        references.cycles.check(node)
+    if varying[node.type]:
+        held = {id(c) for c in held_calls(node)}
+        references.check_all((c for c in varying[node.type] if id(c) in held), place)
+    mappings.check(node.interfaces, place)
+    for relationship in node.requirements:
+        place = Place(relationship=relationship)
+        if linking := between[relationship.key]:
+            references.check_all(linking, place)
+            references.cycles.check(relationship)
+        mappings.check(relationship.interfaces, place)
