@@ -4,23 +4,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
-from itertools import chain
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Placed
 from ordito.base.suggest import nearest
-from ordito.model.filters import is_whole
+from ordito.model.asking import Asking, defined_here, is_torn
 from ordito.model.relationships import Binding, Relationships
 from ordito.model.selection import MOST_LISTED, Candidates, Demand, Found
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.substitution import Way
 from ordito.model.templates import Templates
-from ordito.model.types import RequirementShape, Types, WrittenFilter
-from ordito.model.units import KINDS, Unit, Units, find_type, visible_types
+from ordito.model.types import RequirementShape, Types
+from ordito.model.units import Unit, Units
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import is_lost
@@ -62,8 +60,7 @@ class Requirements:
     ) -> None:
         self._types = types
         self._templates = templates
-        self._unit = unit
-        self._units = units
+        self._asking = Asking(types, templates, unit, units, candidates.filters, diagnostics)
         self._relationships = relationships
         self._candidates = candidates
         self.filters = candidates.filters
@@ -72,8 +69,6 @@ class Requirements:
         self._waiting: list[Open] = []
         self._mistaken: set[Way] = set()
         """The requirements of nodes that are chosen that are probably meant by a name that does not exist."""
-        self._usual: dict[tuple[str, str], str] = {}
-        """By node type and capability type that is asked for, the capability that fits, where it is the only one."""
         self.open: list[tuple[Open, Found]] = []
         self.outside: frozenset[Way] = frozenset()
         self.decided = False
@@ -91,8 +86,10 @@ class Requirements:
         """The requirements of nodes that are chosen which are written and could not be bound, as has been reported."""
         found = set(self._mistaken)
         for name, node in self._templates.nodes.items():
+            if node.is_concrete:
+                continue
             written = self._templates.written.get(name)
-            if node.is_concrete or written is None or written.requirements is None:
+            if written is None or written.requirements is None:
                 continue
             bound = Counter(r.requirement for r in node.requirements)
             given = Counter(item.name for item in written.requirements)
@@ -211,7 +208,7 @@ class Requirements:
             f'requirement "{shape.name}" of "{node.name}" must be assigned at least {low} times, not {given}',
             node.span,
             hint=f"add below requirements: - {shape.name}: <node template>",
-            related=_defined_here(shape),
+            related=defined_here(shape),
         )
 
     # --------------------------------------------------------------------------------------------- one assignment
@@ -223,7 +220,7 @@ class Requirements:
         so many of the same requirement."""
         least, most = self._occurrences(node, item, shape, before)
         many = max(1, least)
-        if _is_torn(item):
+        if is_torn(item):
             return many
         target = self._templates.nodes.get(item.node.text) if item.node is not None else None
         if target is not None:
@@ -232,7 +229,7 @@ class Requirements:
                 self._named(node, item, shape, target, number, order)
         elif item.node is None or not self._templates.is_written(item.node.text):
             self._relationships.mention(item.relationship)
-            demand = self._demand(node, item, shape)
+            demand = self._asking.demand(node, item, shape)
             if demand is not None:
                 self._waiting.append(Open(demand, item, item, order, before + 1, least, most))
         return many
@@ -249,7 +246,7 @@ class Requirements:
                 f'the occurrences of requirement "{item.name}" go beyond its definition',
                 item.span,
                 hint=f"stay within [{least}, {'UNBOUNDED' if most is None else most}]",
-                related=_defined_here(shape),
+                related=defined_here(shape),
             )
             return 1, 1
         if most is not None and before <= most < before + max(1, low):
@@ -258,7 +255,7 @@ class Requirements:
                 f'requirement "{shape.name}" of "{node.name}" may be assigned {_times(most)} only',
                 item.span,
                 hint="remove this one",
-                related=_defined_here(shape),
+                related=defined_here(shape),
             )
         return low, high
 
@@ -283,7 +280,7 @@ class Requirements:
                 f'"{target.name}" does not satisfy the filter of requirement "{item.name}": {", ".join(against)}',
                 item.node.span,
                 hint="name another node template, or change its values",
-                related=_defined_here(shape),
+                related=defined_here(shape),
             )
 
     def _named(
@@ -303,10 +300,10 @@ class Requirements:
                 f'"{target.name}" is a {target.type}; requirement "{item.name}" needs a {shape.node}',
                 item.node.span,
                 hint=f"name a node template of type {shape.node} or one derived from it",
-                related=_defined_here(shape),
+                related=defined_here(shape),
             )
             return
-        capability = self._capability(item, target, shape)
+        capability = self._asking.capability(item, target, shape)
         if capability is None:
             return
         sources = self._types.nodes[target.type].capabilities[capability.name].valid_source_types
@@ -320,175 +317,6 @@ class Requirements:
             return
         index = len(self._bound.get(node.name, ()))
         self._bind(Binding(node, shape, target, capability, item.relationship, number, index, item), order)
-
-    def _demand(
-        self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape
-    ) -> Demand | None:
-        """What an assignment asks for that names no node template; None where that is at fault."""
-        if isinstance(item.at, Mapping) and not item.at.values:
-            self._diagnostics.error(
-                "missing-keyname",
-                f'requirement "{item.name}" names no node template',
-                item.span,
-                hint=f"write {item.name}: <node template>",
-            )
-            return None
-        node_type = self._node_type(item, shape) if item.node is not None else shape.node
-        if node_type is None:
-            return None
-        wanted = self._wanted_capability(item, shape, node_type)
-        if wanted is None:
-            return None
-        filters = shape.filters
-        if item.node_filter is not None:
-            self.filters.read(item.node_filter, self._unit, node_type, wanted[0])
-            same = self.filters.first_like(item.node_filter, self._unit, node_type, wanted[0])
-            filters = (*filters, WrittenFilter(same, self._unit))
-        return Demand(node, shape, node_type, wanted[0], wanted[1], filters)
-
-    def _node_type(self, item: entities.RequirementAssignment, shape: RequirementShape) -> str | None:
-        """The node type that an assignment asks for; None where it names none that fits the definition."""
-        written = item.node
-        assert written is not None
-        found = find_type("node", written, self._unit, self._units)
-        if found is None:
-            self._unknown_target(written, alone=isinstance(item.at, Scalar))
-            return None
-        known = self._types.nodes.get(found.name)
-        if known is None:
-            return None  # it could not be read
-        if shape.node and shape.node not in known.kinds:
-            self._diagnostics.error(
-                "wrong-target",
-                f'requirement "{item.name}" needs a {shape.node}, which {found.name} is not derived from',
-                written.span,
-                hint=f"name a node template, or a type derived from {shape.node}",
-                related=_defined_here(shape),
-            )
-            return None
-        if isinstance(item.at, Scalar):
-            self._diagnostics.warning(
-                "short-node-type",
-                f'"{written.text}" is a node type, and only a node template may stand alone here',
-                written.span,
-                hint=f"write {item.name}: {{ node: {written.text} }}",
-            )
-        return found.name
-
-    def _unknown_target(self, written: Scalar, *, alone: bool) -> None:
-        """Report a name that is neither a node template nor a node type. One that stands ``alone`` is to be a
-        template."""
-        templates = self._templates.written
-        types: Iterable[str] = () if alone else visible_types("node", self._unit, self._units)
-        other = next((k for k in KINDS if find_type(k, written, self._unit, self._units) is not None), None)
-        if other is not None:
-            hint = f"it is a {other} type; name a node template or a node type"
-        else:
-            hint = self._diagnostics.suggestion(written.text, chain(templates, types))
-        self._diagnostics.error(
-            "unknown-target",
-            f'no node template {"" if alone else "or node type "}named "{written.text}"',
-            written.span,
-            hint=hint or self._diagnostics.suggestion(written.text, templates),
-        )
-
-    def _wanted_capability(
-        self, item: entities.RequirementAssignment, shape: RequirementShape, node_type: str
-    ) -> tuple[str, str] | None:
-        """The type of the capability that an assignment asks for and its name, "" for any."""
-        if item.capability is None:
-            return shape.capability, ""
-        offered = self._types.nodes[node_type].capabilities if node_type else {}
-        named = offered.get(item.capability.text)
-        if named is not None and named.kinds:
-            kinds: tuple[str, ...] = named.kinds
-            wanted = shape.capability, item.capability.text
-        else:
-            found = find_type("capability", item.capability, self._unit, self._units)
-            if found is None and not node_type:
-                return shape.capability, item.capability.text
-            if found is None:
-                what = f"capability of {node_type}"
-                written = item.capability
-                self._diagnostics.unknown("unknown-capability", what, written.text, written.span, offered)
-                return None
-            kinds = self._types.capabilities[found.name].kinds if found.name in self._types.capabilities else ()
-            wanted = found.name, ""
-        if kinds and shape.capability not in kinds:
-            self._diagnostics.error(
-                "wrong-capability",
-                f'requirement "{item.name}" needs a {shape.capability}, which {kinds[0]} is not derived from',
-                item.capability.span,
-                hint="leave capability: out to take the one that fits",
-            )
-            return None
-        return wanted
-
-    def _capability(
-        self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
-    ) -> Capability | None:
-        """The target's capability: the one named, else the best match for the type that is asked for."""
-        usual = self._usual.get((target.type, shape.capability)) if item.capability is None else None
-        return target.capabilities[usual] if usual is not None else self._best_capability(item, target, shape)
-
-    def _best_capability(
-        self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
-    ) -> Capability | None:
-        wanted = shape.capability
-        if any(not c.kinds for c in target.capabilities.values()):
-            return None  # one that could not be read may be the one that is meant
-        if item.capability is not None:
-            named = target.capabilities.get(item.capability.text)
-            if named is not None:
-                if wanted in named.kinds:
-                    return named
-                self._diagnostics.error(
-                    "wrong-capability",
-                    f'capability "{named.name}" of "{target.name}" is a {named.kinds[0]}; '
-                    f'requirement "{item.name}" needs a {wanted}',
-                    item.capability.span,
-                    hint="leave capability: out to take the one that fits",
-                )
-                return None
-            found = find_type("capability", item.capability, self._unit, self._units)
-            if found is None:
-                known = [*target.capabilities]
-                what = f'capability of "{target.name}"'
-                self._diagnostics.unknown("unknown-capability", what, item.capability.text, item.capability.span, known)
-                return None
-            kinds = self._types.capabilities[found.name].kinds if found.name in self._types.capabilities else ()
-            if kinds and wanted not in kinds:
-                self._diagnostics.error(
-                    "wrong-capability",
-                    f'requirement "{item.name}" needs a {wanted}, which {found.name} is not derived from',
-                    item.capability.span,
-                    hint="leave capability: out to take the one that fits",
-                )
-                return None
-            wanted = found.name
-        exact = [c for c in target.capabilities.values() if c.kinds[0] == wanted]
-        matching = exact or [c for c in target.capabilities.values() if wanted in c.kinds]
-        assert item.node is not None
-        if not matching:
-            offered = ", ".join(f"{c.name} ({c.kinds[0]})" for c in target.capabilities.values())
-            self._diagnostics.error(
-                "wrong-capability",
-                f'"{target.name}" has no capability of type {wanted}, which requirement "{item.name}" needs',
-                (item.capability or item.node).span,
-                hint=f"it offers {offered}" if offered else "it offers none",
-            )
-            return None
-        if len(matching) > 1:
-            names = ", ".join(c.name for c in matching)
-            self._diagnostics.warning(
-                "ambiguous-capability",
-                f'several capabilities of "{target.name}" fit requirement "{item.name}" ({names}); the first is taken',
-                item.node.span,
-                hint="name one with capability:",
-            )
-        elif item.capability is None:
-            self._usual[target.type, wanted] = matching[0].name
-        return matching[0]
 
     # ---------------------------------------------------------------------------------------------------- choosing
 
@@ -528,7 +356,7 @@ class Requirements:
                 f"the required {waiting.shown} is not assigned",
                 waiting.place.span,
                 hint=f"add below requirements: - {shape.name}: <node template>; {several}",
-                related=_defined_here(shape),
+                related=defined_here(shape),
             )
             return
         self._diagnostics.error(
@@ -558,16 +386,6 @@ class Requirements:
 
 MOST_CHOSEN = 100_000
 """How many nodes a requirement without an upper bound is bound to at most."""
-
-
-def _is_torn(item: entities.RequirementAssignment) -> bool:
-    """Whether the filter of an assignment could not be read, or not wholly."""
-    written = isinstance(item.at, Mapping) and "node_filter" in item.at.values
-    return written and (item.node_filter is None or not is_whole(item.node_filter))
-
-
-def _defined_here(shape: RequirementShape) -> tuple[Related, ...]:
-    return (Related("defined here", shape.span),) if shape.span else ()
 
 
 def _times(number: int) -> str:
