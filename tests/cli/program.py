@@ -40,7 +40,7 @@ Run = Callable[..., Finished]
 
 def environment(**more: str) -> dict[str, str]:
     """An environment that says little: no colour wishes, UTF-8."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "PYTHONPATH") if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "PYTHONWARNINGS": "error", **more}
 
 

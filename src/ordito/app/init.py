@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.writing import cannot_write
 from ordito.base.suggest import nearest
 
+ELSEWHERE = "choose another directory: ordito init DIR"
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -28,7 +30,8 @@ class InitResult(msgspec.Struct, frozen=True):
 
 
 def init(request: InitRequest) -> InitResult:
-    """Copy a template into a directory, which is made if needed. Raises ``Refused`` rather than overwrite a file."""
+    """Copy a template into a directory, which is made if needed; all of it, or nothing. Raises ``Refused`` rather than
+    overwrite a file."""
     source = TEMPLATES / request.template
     if not request.template.isidentifier() or not source.is_dir():
         known = template_names()
@@ -37,18 +40,51 @@ def init(request: InitRequest) -> InitResult:
         raise Refused("unknown-template", f'there is no template "{request.template}"', hint)
     target = Path(request.directory)
     files = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
-    existing = [str(target / file) for file in files if (target / file).exists()]
+    existing = [str(target / file) for file in files if os.path.lexists(target / file)]
     if existing:
-        raise Refused(
-            "exists", f"{', '.join(existing)} would be overwritten", "choose another directory: ordito init DIR"
-        )
+        raise Refused("exists", f"{', '.join(existing)} would be overwritten", ELSEWHERE)
+    made: list[Path] = []
     try:
         for file in files:
-            (target / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source / file, target / file)
-    except OSError as error:
-        raise Refused("cannot-write", f"cannot write {error.filename}: {error.strerror}") from error
+            _make_folder((target / file).parent, made)
+            _copy(source / file, target / file, made)
+    except BaseException:
+        _remove(made)
+        raise
     return InitResult(request.directory, tuple(str(file) for file in files))
+
+
+def _make_folder(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it; what is new is noted in ``made``."""
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
+    for path in reversed(missing):
+        try:
+            path.mkdir()
+        except OSError as error:
+            raise cannot_write(str(path), error) from error
+        made.append(path)
+
+
+def _copy(source: Path, target: Path, made: list[Path]) -> None:
+    content, mode = source.read_bytes(), source.stat().st_mode & 0o777
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+        made.append(target)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise Refused("exists", f"{target} would be overwritten", ELSEWHERE) from None
+    except OSError as error:
+        raise cannot_write(str(target), error) from error
+
+
+def _remove(made: list[Path]) -> None:
+    """Take away what was begun; a folder only where nobody else has put something into it."""
+    for path in reversed(made):
+        try:
+            path.rmdir() if path.is_dir() else path.unlink()
+        except OSError:
+            continue
 
 
 def template_names() -> list[str]:

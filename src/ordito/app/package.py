@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,14 +23,20 @@ from ordito.app.services import (
     read_package,
     read_service,
 )
+from ordito.app.writing import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
+from ordito.source.fresh import fresh_file, sweep, usual_mode
 from ordito.source.meta import META
 from ordito.source.pack import meta_text, write_archive
 from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
+from ordito.source.regular import open_regular
 from ordito.source.remote import FOLDER
+
+ENDING = ".csar"
+"""How an archive is called that is not in its place yet: it is read again as one."""
 
 
 class PackageRequest(msgspec.Struct, frozen=True):
@@ -88,7 +93,7 @@ def package(request: PackageRequest) -> Packaged:
     try:
         digest, found = _written(packed, files, meta, out, Checking(allowed, circumstances))
     except OSError as error:
-        raise Refused("cannot-write", f"cannot write {out}: {error.strerror or error}") from error
+        raise cannot_write(str(out), error) from error
     return Packaged(str(out), digest, packed.main, (META, *sorted(files)), (*left_out.sorted(), *found))
 
 
@@ -103,8 +108,8 @@ def _written(
     packed: Package, files: list[str], meta: bytes, out: Path, checking: Checking
 ) -> tuple[str, list[Diagnostic]]:
     """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
-    handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=".csar", dir=out.parent)
-    fresh = Path(name)
+    sweep(out, ENDING)
+    fresh, handle = fresh_file(out, ENDING)
     try:
         with os.fdopen(handle, "w+b") as stream:
             write_archive(stream, packed.tree, files, meta)
@@ -112,9 +117,9 @@ def _written(
             os.fsync(stream.fileno())
             stream.seek(0)
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found = _checked(name, str(out), checking)
-        fresh.chmod(0o666 & ~_umask())
-        fresh.replace(out)
+            found = _checked(str(fresh), str(out), checking)
+            fresh.chmod(usual_mode(0o666))
+            fresh.replace(out)
     finally:
         fresh.unlink(missing_ok=True)
     return digest, found
@@ -122,9 +127,11 @@ def _written(
 
 def _target(request: PackageRequest, packed: Package) -> Path:
     out = Path(request.out or f"{Path(packed.root).name}.csar")
+    if request.out == "-":
+        raise Refused("no-archive", "an archive is not written to standard output", "name a file: --out x.csar")
     if out.suffix.lower() not in ARCHIVES:
         raise Refused("no-archive", f"{out} is no name of an archive", "let it end in .csar or .zip")
-    if out.is_dir() or (out.exists() and not _is_zip(out)):
+    if out.is_dir() or (os.path.lexists(out) and not (out.is_file() and _is_zip(out))):
         raise Refused("exists", f"{out} is there and is no archive", "choose another name")
     if not out.parent.is_dir():
         raise Refused("cannot-write", f"there is no folder {out.parent}", "make it first")
@@ -132,7 +139,7 @@ def _target(request: PackageRequest, packed: Package) -> Path:
 
 
 def _is_zip(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(2) == b"PK"
 
 
@@ -182,9 +189,3 @@ def _checked(path: str, shown: str, checking: Checking) -> list[Diagnostic]:
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return diagnostics.sorted()
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

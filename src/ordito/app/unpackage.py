@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.writing import cannot_write
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source.archive import open_archive
 from ordito.source.pack import unpack
@@ -28,6 +29,8 @@ class Unpackaged(msgspec.Struct, frozen=True):
 
 def unpackage(request: UnpackageRequest) -> Unpackaged:
     """Unpack an archive; nothing is overwritten. Raises ``Refused``, and ``InvalidDocument`` for an unsafe one."""
+    if request.out == "-":
+        raise Refused("cannot-write", "an archive is unpacked into a folder, not to standard output", "--out DIR")
     diagnostics = Diagnostics()
     path = Path(request.archive)
     if path.is_dir():
@@ -43,5 +46,5 @@ def unpackage(request: UnpackageRequest) -> Unpackaged:
             "exists", f"{target} is there already, and nothing is overwritten", "name another folder with --out DIR"
         ) from None
     except OSError as error:
-        raise Refused("cannot-write", f"cannot write {target}: {error.strerror or error}") from error
+        raise cannot_write(str(target), error) from error
     return Unpackaged(str(target), tuple(files))

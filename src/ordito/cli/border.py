@@ -11,6 +11,7 @@ from types import TracebackType
 import click
 
 from ordito import __version__
+from ordito.cli.channel import silence
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import did_you_mean, root
 from ordito.cli.options import ARGUMENTS, settings_of
@@ -51,6 +52,21 @@ def _run(arguments: list[str], report: CrashReport) -> int:
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         return ExitCode.INTERRUPTED
+    except OSError as error:
+        # Verbs explain their own; what is left and names no file is a help that could not be written.
+        if error.filename is not None:
+            raise
+        return unwritten(error)
+
+
+def unwritten(error: OSError) -> int:
+    """Say that a help or a version could not be written to standard output, and give the exit code. A reader that went
+    away has read enough."""
+    silence(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return ExitCode.DONE
+    _say(f"cannot write the result: {error.strerror or error}")
+    return ExitCode.JOB_FAILED
 
 
 def _explain_usage(error: click.UsageError) -> None:
@@ -65,7 +81,11 @@ def _explain_usage(error: click.UsageError) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"ordito: {one_line(text)}", file=sys.stderr)
+    try:
+        print(f"ordito: {one_line(text)}", file=sys.stderr, flush=True)
+    except OSError:
+        # The exit code still says it.
+        silence(sys.stderr)
 
 
 class CrashReport:

@@ -111,7 +111,12 @@ class Channel:
         self.is_open = False
         if not isinstance(error, BrokenPipeError):
             self.failure = error
-        # What the stream still holds must not fail once more when the interpreter ends.
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, self.stream.fileno())
-        os.close(nothing)
+        silence(self.stream)
+
+
+def silence(stream: TextIO) -> None:
+    """Let a stream that cannot be written lead nowhere: what it still holds must not fail once more when the
+    interpreter ends."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)

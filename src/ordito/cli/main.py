@@ -12,11 +12,17 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and give its exit code."""
-    if arguments == ["--version"]:
+    if arguments == ["--version"] and sys.stdout is not None:
         # Before click is imported, which costs more than all the rest of this answer.
         from ordito import __version__
 
-        sys.stdout.write(f"ordito {__version__}\n")
+        try:
+            sys.stdout.write(f"ordito {__version__}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            from ordito.cli.border import unwritten
+
+            return unwritten(error)
         return 0
     from ordito.cli.border import run_guarded
 

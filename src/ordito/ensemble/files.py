@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from ordito.ensemble.errors import explained
+from ordito.source.fresh import fresh_name
+from ordito.source.regular import kind_of, open_regular, read_regular
 
 BLOCK = 1 << 20
 
@@ -20,22 +24,42 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
     """
     content = b"".join(pieces)
     with explained("write", path):
-        if _holds(path, content):
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.new")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        put_whole(path, content)
+
+
+def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None) -> None:
+    """Write a file as ``write_whole`` does. With ``expected`` only while it is still the file that was found so; raises
+    ``Changed`` where somebody else has written to it since. Raises ``OSError``."""
+    if _holds(path, content):
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A name that nobody can foresee, so that nobody can have put a link there, and no two processes share it.
+    fresh = fresh_name(path)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
         try:
             write_all(handle, content)
             keep_mode(path, handle)
             os.fsync(handle)
-        except OSError:
-            fresh.unlink(missing_ok=True)
-            raise
         finally:
             os.close(handle)
+        if expected is not None and not is_same(expected, path):
+            raise Changed(errno.ESTALE, "somebody else has written to it meanwhile", str(path))
         fresh.replace(path)
-        sync_directory(path.parent)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+class Changed(OSError):
+    """A file is not what was found any more."""
+
+
+def is_same(found: os.stat_result, path: Path) -> bool:
+    """Whether there is still the file that was found, with nothing written to it since. Raises ``OSError``."""
+    now = path.stat()
+    return os.path.samestat(found, now) and (found.st_mtime_ns, found.st_size) == (now.st_mtime_ns, now.st_size)
 
 
 def write_all(handle: int, content: bytes) -> None:
@@ -46,12 +70,20 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def keep_mode(path: Path, handle: int) -> None:
-    """Give a file that is to take another's place the permissions of that other one."""
+    """Give a file that is to take another's place the permissions of that other one, and its owner where that is
+    possible."""
     try:
-        mode = path.stat().st_mode
+        found = path.stat()
     except FileNotFoundError:
         return
-    os.fchmod(handle, mode & 0o7777)
+    own, kept = os.fstat(handle), 0o7777
+    if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
+        try:
+            os.fchown(handle, found.st_uid, found.st_gid)
+        except PermissionError:
+            # To run as its owner is not for a file that now belongs to somebody else.
+            kept = 0o777
+    os.fchmod(handle, found.st_mode & kept)
 
 
 def sync_directory(path: Path) -> None:
@@ -67,14 +99,14 @@ def read(path: Path) -> bytes | None:
     """The bytes of a file, None where there is none. Raises ``EnsembleError``."""
     with explained("read", path):
         try:
-            return path.read_bytes()
+            return read_regular(path)
         except FileNotFoundError:
             return None
 
 
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal digits."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return digest_of_stream(file)
 
 
@@ -87,7 +119,11 @@ def digest_of_stream(file: BinaryIO) -> str:
 
 
 def _holds(path: Path, content: bytes) -> bool:
+    """Whether a file holds these bytes. Raises ``OSError`` where there is something that is no ordinary file."""
     try:
-        return path.stat().st_size == len(content) and path.read_bytes() == content
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EEXIST, f"there is {kind_of(found.st_mode)} of that name")
+        return found.st_size == len(content) and read_regular(path) == content
     except FileNotFoundError:
         return False

@@ -16,6 +16,7 @@ from ordito.base.change_ids import LENGTH
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import sync_directory, write_all
 from ordito.ensemble.job_record import Ended, JobRecord, moment, operation_of
+from ordito.source.regular import read_regular
 from ordito.work.plan import Plan
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -51,7 +52,7 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
         created = not path.exists()
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
-            content = path.read_bytes()
+            content = read_regular(path)
             whole = content.rfind(b"\n") + 1
             torn = content[whole:]
             if torn and any(line.startswith(torn) for line in wanted.values()):

@@ -19,6 +19,7 @@ from ordito.ensemble.errors import explained
 from ordito.ensemble.files import write_all
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import Locked, Owner
+from ordito.source.regular import read_regular, regular_handle
 
 PAUSE = 0.05
 """Seconds between two attempts to get the lock."""
@@ -77,7 +78,7 @@ def holder(layout: Layout) -> Owner | None:
     """Who works on the ensemble now, None if nobody does. Raises ``EnsembleError``."""
     with explained("look at", layout.lock):
         try:
-            handle = os.open(layout.lock, os.O_RDONLY | os.O_CLOEXEC)
+            handle = regular_handle(layout.lock)
         except FileNotFoundError:
             return None
         try:
@@ -92,7 +93,7 @@ def holder(layout: Layout) -> Owner | None:
 def read_owner(layout: Layout) -> Owner | None:
     """What the lock file says about its holder; None where it says nothing."""
     try:
-        return msgspec.json.decode(layout.lock.read_bytes(), type=Owner)
+        return msgspec.json.decode(read_regular(layout.lock), type=Owner)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -15,6 +15,7 @@ from types import TracebackType
 
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import write_all
+from ordito.source.regular import open_regular
 
 LARGEST_BUFFER = 256 * 1024
 """Bytes kept in memory at most."""
@@ -115,7 +116,7 @@ def read_log(path: Path, step: str | None = None) -> Iterator[tuple[str, bytes]]
         if not path.exists():
             return
         wanted = None if step is None else _name(step).decode()
-        with path.open("rb") as log:
+        with open_regular(path) as log:
             for name, at, size in places_of(path):
                 if wanted is None or name == wanted:
                     log.seek(at)
@@ -128,7 +129,7 @@ def places_of(path: Path) -> Iterator[Place]:
     index = path.with_suffix(".index")
     size = path.stat().st_size
     if index.exists():
-        with index.open("rb") as lines:
+        with open_regular(index) as lines:
             for line in lines:
                 entry = _ENTRY.fullmatch(line)
                 if entry is None or int(entry[1]) + int(entry[2]) + 1 > size:
@@ -144,7 +145,7 @@ def _frames(path: Path, start: int, *, torn: bool = False) -> tuple[list[Place],
     places: list[Place] = []
     size = path.stat().st_size
     at = start
-    with path.open("rb") as log:
+    with open_regular(path) as log:
         while at < size:
             log.seek(at)
             head = _HEAD.match(log.read(LONGEST_HEAD))

@@ -22,6 +22,7 @@ from ordito.ensemble.files import BLOCK, digest_of_stream, sync_directory, write
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.source.package import PROFILE_SCHEME
+from ordito.source.regular import read_regular
 from ordito.source.remote import FOLDER
 from ordito.source.tree import FileTree, Folder
 
@@ -182,7 +183,7 @@ def _is_sound(place: Path, digest: str) -> bool:
     compiled Python, does not count."""
     with explained("read the files that were deployed in", place):
         try:
-            listed = (place / LIST).read_bytes()
+            listed = read_regular(place / LIST)
             if hashlib.sha256(listed).hexdigest() != digest:
                 return False
             for found in _LINE.finditer(listed.decode("utf-8", "surrogateescape")):

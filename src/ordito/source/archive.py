@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.source.regular import regular_handle
 from ordito.source.tree import inside, place
 
 BAD = "bad-archive"
@@ -175,7 +176,7 @@ def _normal(file: str) -> str:
 def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | None:
     """Open an archive; ``shown`` is how people call it. None where it is not sound, with all reasons."""
     try:
-        file = _Bounded(path)
+        file = _Bounded(path, opener=regular_handle)
     except OSError as error:
         diagnostics.error("file-not-found", f"cannot read {shown}: {error.strerror or error}", None)
         return None

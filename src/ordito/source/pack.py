@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from ordito.source.archive import Archive
+from ordito.source.fresh import fresh_folder, sweep
 from ordito.source.meta import CREATED_BY, CSAR_VERSION, ENTRY, FILE_VERSION, META, OTHERS, VERSION
 from ordito.source.tree import FileTree
 
@@ -17,6 +19,8 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members: the same files give the same archive."""
 UNIX = 3
 REGULAR = 0o100000
+ENDING = ".unpacking"
+"""How a folder is called that is not in its place yet."""
 
 
 def write_archive(stream: BinaryIO, tree: FileTree, files: Iterable[str], meta: bytes | None) -> None:
@@ -58,12 +62,14 @@ def _quoted(file: str) -> str:
 
 def unpack(archive: Archive, target: Path) -> list[str]:
     """Unpack a sound archive into a folder, which must be empty or not there; it is there whole or not at all. Gives
-    the files. Raises ``OSError``: ``FileExistsError`` where the folder holds something."""
+    the files. What a killed process has left of such a folder is removed. Raises ``OSError``: ``FileExistsError`` where
+    the folder holds something."""
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
-        raise FileExistsError(17, "there is something already", str(target))
+        raise FileExistsError(errno.EEXIST, "there is something already", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     # Others cannot put links where nobody but this process may write.
-    fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=target.parent))
+    sweep(target, ENDING)
+    fresh, handle = fresh_folder(target, ENDING)
     try:
         files = sorted(archive.files())
         for file in files:
@@ -75,8 +81,20 @@ def unpack(archive: Archive, target: Path) -> list[str]:
         for folder in archive.folders():
             (fresh / folder).mkdir(parents=True, exist_ok=True)
         fresh.chmod(0o755)
-        fresh.rename(target)
-    except OSError:
-        shutil.rmtree(fresh)
+        _take_place(fresh, target)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
         raise
+    finally:
+        os.close(handle)
     return files
+
+
+def _take_place(fresh: Path, target: Path) -> None:
+    try:
+        fresh.rename(target)
+    except OSError as error:
+        # Somebody else has put something there meanwhile: a folder that holds something, or no folder at all.
+        if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
+            raise FileExistsError(errno.EEXIST, "there is something already", str(target)) from error
+        raise

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ordito.base.span import SourceText, Span
+from ordito.source.regular import open_regular
 
 
 class FileTree(Protocol):
@@ -77,7 +78,7 @@ class Folder:
         return sorted(folders), sorted(files)
 
     def open(self, file: str) -> BinaryIO:
-        return self.path(file).open("rb")
+        return open_regular(self.path(file))
 
     def is_executable(self, file: str) -> bool:
         return os.access(self.path(file), os.X_OK)

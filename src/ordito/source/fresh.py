@@ -1,0 +1,103 @@
+"""New files and folders that take their place when they are whole, under names that nobody can foresee.
+
+Who makes one holds a lock on it as long as it is being filled. A process that was killed leaves it behind without its
+lock, by which the next one that makes the same thing knows it and removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import stat
+from pathlib import Path
+
+_LONGEST = 40
+"""How many characters of a name are repeated in the name of what is to take its place: both must fit."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def fresh_name(path: Path, ending: str = ".new") -> Path:
+    """A name beside a path that nobody can foresee."""
+    return path.with_name(f"{_beginning(path)}{os.urandom(8).hex()}{ending}")
+
+
+def fresh_file(path: Path, ending: str) -> tuple[Path, int]:
+    """Make a file that is to take the place of another; its name and its handle, which holds the lock. Only its owner
+    may read it. Raises ``OSError``."""
+    while True:
+        fresh = fresh_name(path, ending)
+        handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        if _locked(handle):
+            return fresh, handle
+
+
+def fresh_folder(path: Path, ending: str) -> tuple[Path, int]:
+    """Make a folder that is to take a place; its name and a handle, which holds the lock. Raises ``OSError``."""
+    while True:
+        fresh = fresh_name(path, ending)
+        fresh.mkdir(0o700)
+        try:
+            handle = os.open(fresh, _FOLDER)
+        except FileNotFoundError:
+            continue
+        if _locked(handle):
+            return fresh, handle
+
+
+def usual_mode(plain: int) -> int:
+    """The permissions that a file or folder gets which somebody makes with ``plain`` ones."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return plain & ~mask
+
+
+def sweep(path: Path, ending: str) -> None:
+    """Remove what killed processes have left of what was to take a path's place: what has such a name, belongs to this
+    user and is not held by anybody. What cannot be removed stays, and harms nobody."""
+    pattern = re.compile(re.escape(_beginning(path)) + "[0-9a-f]{16}" + re.escape(ending))
+    try:
+        found = [entry.name for entry in os.scandir(path.parent) if pattern.fullmatch(entry.name)]
+    except OSError:
+        return
+    for name in found:
+        _remove_left(path.with_name(name))
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name[:_LONGEST]}."
+
+
+def _locked(handle: int) -> bool:
+    """Take the lock of what was just made; False, with the handle closed, where somebody has swept it away before."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:
+        # A file system without locks: then nothing can be taken away either.
+        return True
+    if os.fstat(handle).st_nlink:
+        return True
+    os.close(handle)
+    return False
+
+
+def _remove_left(path: Path) -> None:
+    try:
+        found = path.lstat()
+        if found.st_uid != os.geteuid() or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            return
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if stat.S_ISDIR(found.st_mode):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    except OSError:
+        return
+    finally:
+        os.close(handle)
