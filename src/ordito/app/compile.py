@@ -34,10 +34,12 @@ class CompileRequest(msgspec.Struct, frozen=True):
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A service without errors as plain data; ``diagnostics`` are warnings and notes."""
+    """A service without errors as plain data; ``diagnostics`` are warnings and notes, ``sources`` the files that it was
+    read from."""
 
     data: dict[str, object]
     diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[str, ...] = ()
 
 
 def compile_service(request: CompileRequest) -> Compiled:
@@ -50,7 +52,7 @@ def compile_service(request: CompileRequest) -> Compiled:
         check_choices(request.choices, read.service, diagnostics)
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
-    return Compiled(data, tuple(diagnostics.sorted()))
+    return Compiled(data, tuple(diagnostics.sorted()), read.package.sources)
 
 
 def compiled(service: Service, *, positions: bool = False, values_only: bool = False) -> dict[str, object]:

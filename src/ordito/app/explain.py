@@ -41,14 +41,19 @@ class Explained(msgspec.Struct, frozen=True):
 def types_of(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> Types:
     """The types of a service, which may ``fetch`` what it names by URLs, or without one those that come with the
     program. Raises ``InvalidDocument`` where the service cannot be read at all."""
+    return opened_types(service, diagnostics, fetch=fetch)[1]
+
+
+def opened_types(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> tuple[Package, Types]:
+    """The same, with the package that the types were read from."""
     if service:
         package = open_package(service, diagnostics, network(fetch))
     else:
         package = Package(Folder(PROFILES), BUNDLED, "types", "")
     types = read_types(package, diagnostics) if package is not None else None
-    if types is None:
+    if package is None or types is None:
         raise InvalidDocument(diagnostics.sorted())
-    return types
+    return package, types
 
 
 def explain(request: ExplainRequest) -> Explained:

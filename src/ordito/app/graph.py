@@ -57,10 +57,11 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A graph, and what is to be said about the service."""
+    """A graph, what is to be said about the service, and the files that it was read from."""
 
     graph: Graph
     diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[str, ...] = ()
 
 
 def graph(request: GraphRequest) -> Drawn:
@@ -69,9 +70,9 @@ def graph(request: GraphRequest) -> Drawn:
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics)
         circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
-        service = read_service(chosen.path, diagnostics, network(request.fetch), circumstances).service
-        check_choices(request.choices, service, diagnostics)
-    return Drawn(graph_of(service, request.limit), tuple(diagnostics.sorted()))
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
+        check_choices(request.choices, read.service, diagnostics)
+    return Drawn(graph_of(read.service, request.limit), tuple(diagnostics.sorted()), read.package.sources)
 
 
 def graph_of(service: Service, limit: int = 0) -> Graph:

@@ -1,10 +1,16 @@
-"""Why a file cannot be written that a command was told to write, and what to do about it."""
+"""Writing the file that a command was told to write; and why it cannot be written, and what to do about it."""
 
 from __future__ import annotations
 
 import errno
+import os
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path
 
 from ordito.app.errors import Refused
+from ordito.ensemble.files import put_whole, write_all
 
 _HINTS = {
     errno.ENOSPC: "make room on the disk, and try again",
@@ -25,3 +31,49 @@ _HINTS = {
 def cannot_write(name: str, error: OSError) -> Refused:
     """What the operating system says about writing a file or folder, which people call ``name``."""
     return Refused("cannot-write", f"cannot write {name}: {error.strerror or error}", _HINTS.get(error.errno or 0, ""))
+
+
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]+)")
+_STANDARD_ERROR = "/dev/stderr"
+
+
+def write_document(out: str, document: bytes, sources: Iterable[str]) -> None:
+    """Write a document whole or not at all; into a device or a FIFO it is simply written. A link stays a link. Raises
+    ``Refused``, also where the file is one of the ``sources`` that the document was made from."""
+    try:
+        handle = _stream(out)
+        if handle is None:
+            _refuse_source(out, sources)
+            put_whole(Path(os.path.realpath(out)), document)
+            return
+        try:
+            write_all(handle, document)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise cannot_write(out, error) from error
+
+
+def _stream(out: str) -> int | None:
+    """A handle of what is no ordinary file, which nothing may take the place of; None for an ordinary file or one that
+    is not there yet. Raises ``OSError``."""
+    numbered = _DESCRIPTOR.fullmatch(os.path.normpath(out))
+    if numbered is not None or out == _STANDARD_ERROR:
+        return os.dup(int(numbered[1]) if numbered is not None else 2)
+    try:
+        mode = Path(out).stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return os.open(out, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+def _refuse_source(out: str, sources: Iterable[str]) -> None:
+    if not Path(out).exists():
+        return
+    for source in sources:
+        if Path(source).exists() and Path(source).samefile(out):
+            raise Refused(
+                "exists", f"{out} is what was read, and would be overwritten", "name another file with --out FILE"
+            )

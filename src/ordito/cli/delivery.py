@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -13,21 +12,27 @@ from ordito.cli.session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+STANDARD_OUTPUT = ("", "-", "/dev/stdout")
+"""What may be given as the file to write, where none is meant."""
+
 
 def out_option(function: F) -> F:
     """The option of verbs that write a document; the verb gets it as ``out``."""
-    return click.option("--out", metavar="FILE", default="", help="Write to this file instead of standard output.")(
-        function
-    )
+    return click.option(
+        "--out", metavar="FILE", default="", help="Write to this file instead of standard output, which is -."
+    )(function)
 
 
-def deliver(session: Session, document: bytes, out: str) -> ExitCode:
-    """Write a document, whole or not at all. Raises ``EnsembleError`` where its file cannot be written."""
-    if not out:
+def deliver(session: Session, document: bytes, out: str, sources: Sequence[str] = ()) -> ExitCode:
+    """Write a document, whole or not at all, but over none of the ``sources`` that it was made from. Raises ``Refused``
+    where it cannot be written."""
+    if out in STANDARD_OUTPUT:
         session.out.write(document.decode("utf-8"))
     else:
-        from ordito.ensemble.files import write_whole
+        from ordito.app.place import place_of
+        from ordito.app.writing import write_document
 
-        write_whole(Path(out), [document])
+        manifest = place_of(session.settings.directory).layout.manifest
+        write_document(out, document, (*sources, str(manifest)))
         session.note(f"written: {out}")
     return ExitCode.DONE

@@ -123,7 +123,8 @@ def _holds(path: Path, content: bytes) -> bool:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EEXIST, f"there is {kind_of(found.st_mode)} of that name")
+            code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+            raise OSError(code, f"there is {kind_of(found.st_mode)} of that name")
         return found.st_size == len(content) and read_regular(path) == content
     except FileNotFoundError:
         return False

@@ -67,6 +67,14 @@ class Package:
         self.about = about
         self.opener = opener or main
         self._shown = shown
+        self._loaded: dict[str, None] = {}
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files of this machine that the service was read from so far, as absolute paths."""
+        if self.is_archive:
+            return (self.root,)
+        return tuple(posixpath.join(self.root, file) for file in (self.opener, *self._loaded))
 
     @property
     def root(self) -> str:
@@ -111,6 +119,8 @@ class Package:
         path, name = file, self.shown(file)
         if file.startswith(PROFILE_SCHEME):
             tree, path, name = Folder(PROFILES), file.removeprefix(PROFILE_SCHEME), file
+        else:
+            self._loaded[file] = None
         try:
             data = read_file(tree, path)
         except (OSError, ValueError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,14 +12,17 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.format.text import VERSION, format_text
 from ordito.app.format.tree import NotFormattable
+from ordito.app.writing import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
-from ordito.ensemble.files import write_whole
+from ordito.ensemble.files import Changed, is_same, put_whole
 from ordito.model.resolve import resolve_service
 from ordito.source.package import Network, open_package
+from ordito.source.regular import kind_of, open_regular, read_regular
 
 LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})
 """What is to be chosen when a service is used, and is no fault of its files."""
 DEFINITIONS = frozenset({".yaml", ".yml"})
+WRITTEN_MEANWHILE = "somebody else has written to it meanwhile"
 
 
 class FormatRequest(msgspec.Struct, frozen=True):
@@ -31,12 +36,13 @@ class FormatRequest(msgspec.Struct, frozen=True):
 
 class FormattedFile(msgspec.Struct, frozen=True):
     """A file: its text ``before`` and ``after``. Where it was not formatted both are the same, and ``reason`` says
-    why."""
+    why; ``found`` is what the system said of the file when it was read."""
 
     path: str
     before: str
     after: str
     reason: str = ""
+    found: os.stat_result | None = None
 
     @property
     def changed(self) -> bool:
@@ -52,7 +58,8 @@ class Formatted(msgspec.Struct, frozen=True):
 
 
 def format_files(request: FormatRequest) -> Formatted:
-    """Format files. Raises ``Refused`` where a path leads to nothing that can be formatted, before any is written."""
+    """Format files. Raises ``Refused`` where a path leads to nothing that can be formatted, before any is written, and
+    where one cannot be written."""
     paths = list(dict.fromkeys(path for given in request.paths for path in _files(given)))
     found: list[FormattedFile] = []
     wrong: list[Diagnostic] = []
@@ -63,19 +70,35 @@ def format_files(request: FormatRequest) -> Formatted:
             wrong += [d for d in invalid.diagnostics if d not in wrong]
             found.append(FormattedFile(str(path), "", "", "it holds errors"))
     if request.write:
-        for file in found:
-            if file.changed:
-                # A link stays a link: what it leads to is written.
-                write_whole(Path(file.path).resolve(), [file.after.encode("utf-8")])
+        found = [_written(file) if file.changed else file for file in found]
     return Formatted(tuple(found), tuple(wrong))
+
+
+def _written(file: FormattedFile) -> FormattedFile:
+    """Write a file that formatting changes, unless somebody else has done so meanwhile."""
+    try:
+        # A link stays a link: what it leads to is written.
+        put_whole(Path(os.path.realpath(file.path)), file.after.encode("utf-8"), file.found)
+    except (Changed, FileNotFoundError):
+        return FormattedFile(file.path, file.before, file.before, WRITTEN_MEANWHILE)
+    except OSError as error:
+        raise cannot_write(file.path, error) from error
+    return file
 
 
 def _files(given: str) -> Iterable[Path]:
     path = Path(given)
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        what = f"{given} is a link that leads nowhere" if path.is_symlink() else f"there is no file {given}"
+        raise Refused("file-not-found", what) from None
+    except OSError as error:
+        raise _cannot_read(given, error) from error
+    if stat.S_ISDIR(mode):
         return sorted(_templates(path))
-    if not path.is_file():
-        raise Refused("file-not-found", f"there is no file {given}")
+    if not stat.S_ISREG(mode):
+        raise Refused("not-a-template", f"{given} is {kind_of(mode)}, not an ordinary file")
     if path.suffix not in DEFINITIONS:
         hint = "only the definitions files of services are formatted"
         raise Refused("not-a-template", f"{given} is no YAML file", hint)
@@ -84,25 +107,64 @@ def _files(given: str) -> Iterable[Path]:
 
 def _templates(folder: Path) -> Iterator[Path]:
     """The service templates in a folder and below it, but for hidden folders."""
-    for path in folder.rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.suffix in DEFINITIONS and not hidden and path.is_file() and VERSION.encode() in path.read_bytes():
-            yield path
+    for here, folders, files in os.walk(folder, onerror=_cannot_list):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(here, name)
+            if path.suffix in DEFINITIONS and not name.startswith(".") and _is_template(path):
+                yield path
+
+
+def _is_template(path: Path) -> bool:
+    try:
+        return path.is_file() and VERSION.encode() in read_regular(path)
+    except OSError as error:
+        raise _cannot_read(str(path), error) from error
+
+
+def _cannot_list(error: OSError) -> None:
+    """What is not seen is not formatted, which must not pass for being in the usual form."""
+    raise _cannot_read(f"the folder {error.filename}", error) from error
+
+
+def _cannot_read(name: str, error: OSError) -> Refused:
+    hint = "give this user the right to read it, or name the files and folders that are meant"
+    return Refused("file-not-found", f"cannot read {name}: {error.strerror or error}", hint)
 
 
 def _formatted(path: Path, network: Network) -> FormattedFile:
     """One file. Raises ``InvalidDocument`` where it holds errors."""
+    data, found = _read(path)
     diagnostics = Diagnostics()
     package = open_package(str(path), diagnostics, network)
     if package is not None:
         resolve_service(package, diagnostics)
     if package is None or any(d.severity is Severity.ERROR and d.code not in LEFT_OPEN for d in diagnostics):
         raise InvalidDocument(diagnostics.sorted())
-    data = path.read_bytes()
-    before = data.decode("utf-8")
-    if before.startswith("\ufeff"):
-        return FormattedFile(str(path), before, before, "it begins with a byte order mark")
+    before = data.decode("utf-8", "replace")
+    after, reason = before, ""
     try:
-        return FormattedFile(str(path), before, format_text(before))
-    except NotFormattable as reason:
-        return FormattedFile(str(path), before, before, f"it holds {reason}")
+        # What was found to be sound must be what was read.
+        if not is_same(found, path):
+            reason = WRITTEN_MEANWHILE
+        elif before.startswith("\ufeff"):
+            reason = "it begins with a byte order mark"
+        else:
+            after = format_text(before)
+    except FileNotFoundError:
+        reason = WRITTEN_MEANWHILE
+    except NotFormattable as problem:
+        reason = f"it holds {problem}"
+    if after != before and found.st_nlink > 1:
+        after, reason = before, f"it has {found.st_nlink} names (hard links), of which only one would be formatted"
+    return FormattedFile(str(path), before, after, reason, found)
+
+
+def _read(path: Path) -> tuple[bytes, os.stat_result]:
+    """The bytes of a file, and what the system says of it."""
+    try:
+        with open_regular(path) as file:
+            found = os.fstat(file.fileno())
+            return file.read(), found
+    except OSError as error:
+        raise _cannot_read(str(path), error) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.explain import types_of
+from ordito.app.explain import opened_types
 from ordito.app.json_schema.entities import EntitySchemas
 from ordito.app.json_schema.types import TypeSchemas
 from ordito.app.json_schema.values import Json, data_type_definition, function_definition
@@ -16,10 +16,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class MadeSchema(msgspec.Struct, frozen=True):
-    """A schema, and what is wrong with the service that it was made from."""
+    """A schema, what is wrong with the service that it was made from, and the files that this was read from."""
 
     schema: Json
     diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[str, ...] = ()
 
 
 def json_schema(service: str, *, fetch: bool = False) -> MadeSchema:
@@ -27,8 +28,8 @@ def json_schema(service: str, *, fetch: bool = False) -> MadeSchema:
     what it names by URLs. A service with errors still gives one, of what can be read of it; raises ``InvalidDocument``
     where nothing can."""
     diagnostics = Diagnostics()
-    types = types_of(service, diagnostics, fetch=fetch)
-    return MadeSchema(schema_of_types(types), tuple(diagnostics.sorted()))
+    package, types = opened_types(service, diagnostics, fetch=fetch)
+    return MadeSchema(schema_of_types(types), tuple(diagnostics.sorted()), package.sources)
 
 
 def schema_of_types(types: Types) -> Json:

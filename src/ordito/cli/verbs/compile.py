@@ -51,5 +51,7 @@ def command(
     if session.settings.output is Format.YAML:
         from ordito.ensemble.yaml_writer import block
 
-        return deliver(session, "".join(block(compiled.data)).encode("utf-8"), out)
-    return deliver(session, msgspec.json.format(msgspec.json.encode(compiled.data), indent=2) + b"\n", out)
+        return deliver(session, "".join(block(compiled.data)).encode("utf-8"), out, compiled.sources)
+    return deliver(
+        session, msgspec.json.format(msgspec.json.encode(compiled.data), indent=2) + b"\n", out, compiled.sources
+    )

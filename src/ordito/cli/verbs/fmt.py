@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 HELP = """Format service templates in place: each PATH is a file, or a folder with files (default: the current one).
 
 Indentation and empty lines become the usual ones; every line keeps its text and its place, comments go with what they
-speak of, and the meaning never changes. A file with errors is left alone."""
+speak of, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file with errors is left
+alone, and so is one that has several names (hard links) or that somebody else writes to meanwhile."""
 
 
 @verb("fmt", HELP)
@@ -63,7 +64,9 @@ def _text(made: Formatted, channel: Channel, *, check: bool, diff: bool) -> None
     for file in changed:
         channel.line(f"{'would be formatted' if check else 'formatted'}: {file.path}")
     if not changed:
-        channel.line(f"nothing to format in {plural(len(made.files), 'file')}")
+        left = sum(bool(file.reason) for file in made.files)
+        seen = f"nothing to format in {plural(len(made.files) - left, 'file')}"
+        channel.line(f"{seen}; {plural(left, 'file')} left as {'they are' if left > 1 else 'it is'}" if left else seen)
 
 
 def _difference(file: FormattedFile) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ordito.app.given_choices import GivenChoices
-from ordito.cli.delivery import deliver, out_option
+from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.session import Session
@@ -51,8 +51,9 @@ def command(
     if form in PICTURES and session.stream is None:
         if drawn.graph.left_out and limit is None:
             session.note(f"{drawn.graph.left_out} nodes are left out; show more with --limit")
-        return deliver(session, "".join(f"{line}\n" for line in _picture(drawn.graph, form)).encode("utf-8"), out)
-    if out:
+        picture = "".join(f"{line}\n" for line in _picture(drawn.graph, form))
+        return deliver(session, picture.encode("utf-8"), out, drawn.sources)
+    if out not in STANDARD_OUTPUT:
         raise click.UsageError("--out is for pictures: say which with -o mermaid, dot or svg")
     session.result(graph_data(drawn.graph), lambda channel: write_tree(drawn.graph, channel))
     return ExitCode.DONE

@@ -36,4 +36,6 @@ def command(session: Session, service: str | None, out: str, *, fetch: bool) -> 
     if session.stream is not None:
         session.stream.say("result", {"result": made.schema})
         return ExitCode.DONE
-    return deliver(session, (json.dumps(made.schema, indent=1, ensure_ascii=True) + "\n").encode("utf-8"), out)
+    return deliver(
+        session, (json.dumps(made.schema, indent=1, ensure_ascii=True) + "\n").encode("utf-8"), out, made.sources
+    )
