@@ -134,4 +134,4 @@ def test_suggestion_texts() -> None:
     assert suggestion("zzz", ["b", "a"]) == "known here: a, b"
     assert suggestion("zzz", []) == "there is none here"
     assert suggestion("zzz", [str(n) for n in range(100)]) == ""
-    assert suggestion("prot", ["port"], note="look there") == 'did you mean "port"?; look there'
+    assert suggestion("prot", ["port"], note="look there") == 'did you mean "port"? Look there'

@@ -10,6 +10,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import ASKED, Catalogue, read_types
 from ordito.model.unit import KINDS
 from ordito.source.package import open_package
+from ordito.syntax.functions import FUNCTIONS
 from tests.cli.program import DATA, Run
 
 SHOP = DATA.parent.parent / "examples" / "shop"
@@ -166,3 +167,20 @@ def test_the_short_form_and_misspelt_entities(run: Run) -> None:
 
 def test_primitive_types(run: Run) -> None:
     assert "type of the language itself" in run("explain", "scalar-unit.size").out
+
+
+def test_functions_are_explained(run: Run) -> None:
+    """Each function is shown with its forms, and a misspelt one is found."""
+    shown = run("explain", "get_input")
+    assert shown.code == 0
+    assert "get_input: [name, key or index, ...]" in shown.out
+    for name, function in FUNCTIONS.items():
+        found = run("explain", name, "-o", "json").json
+        assert ", or ".join(found["usage"]) == function.usage
+        assert found["description"]
+    assert 'the function "get_input"? Name the service' in run("explain", "getinput").err
+
+
+def test_an_unknown_part_lists_the_parts(run: Run) -> None:
+    """Who asks for a part that is not there is shown those that are."""
+    assert "it has: Standard, binding" in run("explain", "Compute.zork").err

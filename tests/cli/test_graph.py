@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ordito.app.graph import Connection, Graph, GraphNode
 from ordito.cli.graph.dot import dot
 from ordito.cli.graph.forest import Forest
-from ordito.cli.graph.layout import TITLE, Box, layout
+from ordito.cli.graph.layout import PAD, TITLE, Box, layout
 from ordito.cli.graph.mermaid import mermaid
 from ordito.cli.graph.svg import curves_of, svg
 from ordito.cli.graph.tree import write_tree
@@ -172,3 +172,11 @@ def test_deep_hosting_needs_no_recursion() -> None:
     graph = simple(*(f"n{i}" for i in range(3_000)))
     for lines in (mermaid(graph), dot(graph), svg(graph)):
         assert sum(1 for _ in lines) > 3_000
+
+
+def test_bold_names_fit_into_their_boxes() -> None:
+    """What common fonts need for bold letters of 13 pixels: nine each, and fourteen for the broad ones."""
+    for name in ("control_management", "mmmm_wwww_mmmm", "a_name_of_narrow_letters"):
+        box = layout(simple(name)).boxes[name]
+        needed = sum(13.6 if letter in "mw" else 9.0 for letter in name)
+        assert box.width - 2 * PAD >= needed

@@ -101,6 +101,7 @@ def test_what_is_not_valid_is_not_packed(run: Run, service: Path, tmp_path: Path
     refused = run("package", service, "--out", "x.csar")
     assert refused.code == 3
     assert "error[missing-artifact]" in refused.err
+    assert refused.err.count("error[") == 1, "one missing file is one finding"
     text = (service / "service.yaml").read_text()
     (service / "service.yaml").write_text(text.replace("scripts/log.sh", "../out.sh"))
     (tmp_path / "out.sh").write_text("x")

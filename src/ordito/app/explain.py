@@ -106,10 +106,9 @@ def _parts(catalogue: Catalogue, view: TypeView, found: tuple[Member, ...], step
 
 
 def _unknown_type(request: ExplainRequest, catalogue: Catalogue) -> Refused:
-    hint = suggestion(request.words, catalogue.names())
+    note = "" if request.service else "name the service that defines it with --service"
+    hint = suggestion(request.words, catalogue.names(), note=note)
     what = f"{request.kind} type" if request.kind else "type"
-    if not request.service:
-        hint += f"{'; ' if hint else ''}name the service that defines it with --service"
     return Refused("unknown-type", f'no {what} is called "{request.words}"', hint)
 
 
@@ -120,6 +119,6 @@ def _unknown_member(catalogue: Catalogue, view: TypeView, path: tuple[str, ...])
         if not any(part.name == path[length] for part in parts):
             break
     owner = ".".join((view.name, *path[:length]))
-    return Refused(
-        "unknown-member", f'{owner} has no part "{path[length]}"', suggestion(path[length], (p.name for p in parts))
-    )
+    names = sorted({part.name for part in parts})
+    hint = suggestion(path[length], names) or f"it has: {', '.join(names)}"
+    return Refused("unknown-member", f'{owner} has no part "{path[length]}"', hint)

@@ -148,6 +148,7 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
     fetched stays where it is."""
     packed = read.package
     named: dict[str, None] = {packed.main: None}
+    artifacts = {posixpath.normpath(file) for file in artifact_files(read)}
     for file in (*definition_files(read), *packed.others, *artifact_files(read), *others):
         path = posixpath.normpath(file)
         if path.startswith(f"{FOLDER}/") or is_url(file):
@@ -163,7 +164,7 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
             named.update(dict.fromkeys(files_below(packed, path, Diagnostics())))
         elif packed.tree.is_file(path):
             named[path] = None
-        else:
+        elif path not in artifacts:  # what is wrong with files of artifacts has been reported where they are named
             diagnostics.error("file-not-found", f"there is no file {packed.shown(path)}", None)
     return list(named)
 

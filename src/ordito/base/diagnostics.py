@@ -194,6 +194,8 @@ def _hint(near: Sequence[str], names: Sequence[str], note: str) -> str:
         parts.append("there is none here")
     elif len(names) <= MOST_NAMES_LISTED:
         parts.append("known here: " + ", ".join(names))
+    if near and note:
+        return f"{parts[0]} {note[:1].upper()}{note[1:]}"
     if note:
         parts.append(note)
     return "; ".join(parts)

@@ -15,6 +15,7 @@ from ordito.model.schema import Constraint
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import integer
 from ordito.syntax.expressions import Value
+from ordito.syntax.functions import call_in
 
 ORDERED = frozenset({"integer", "float", "timestamp", "string", "version", *UNITS})
 SIZED = frozenset({"string", "list", "map"})
@@ -33,6 +34,7 @@ TEXTUAL = {"pattern": "write a regular expression", "schema": "write the schema 
 OPERATORS = ("equal", *ORDERINGS, "in_range", "valid_values", *LENGTHS, *TEXTUAL)
 
 MOST_LISTED = 12
+FUNCTION_OPERAND = "the operand of a constraint is a value, not a function"
 
 Convert = Callable[[Node], Value]
 Wrong = Callable[..., None]
@@ -57,6 +59,9 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
     (key,) = node.keys
     operand = node.values[key.text]
     operator = key.text
+    if call_in(node):
+        diagnostics.error("bad-constraint", FUNCTION_OPERAND, node.span, hint="write the value itself")
+        return None
     if operator not in OPERATORS:
         diagnostics.unknown("unknown-operator", "constraint operator", operator, key.span, OPERATORS)
         return None
@@ -91,6 +96,9 @@ def _operand(operator: str, node: Node, base: str, convert: Convert, diagnostics
     def wrong(message: str, hint: str = "") -> None:
         diagnostics.error("bad-constraint", message, node.span, hint=hint)
 
+    if operator != "equal" and call_in(node):
+        wrong(FUNCTION_OPERAND, "write the value itself")
+        return None
     if operator in LENGTHS:
         return _length(operator, node, wrong)
     if operator == "in_range":
@@ -169,7 +177,9 @@ def violation(value: Any, constraint: Constraint, base: str, same: Same | None =
         if operator == "pattern":
             assert isinstance(operand, str)
             return "" if matches(operand, value) else f"must match the pattern {operand}"
-    except (Incomparable, TooMuchWork) as error:
+    except Incomparable as error:
+        return f"cannot be compared: {error}"
+    except TooMuchWork as error:
         return str(error)
     if operator in LENGTHS:
         return _wrong_length(value, operator, operand, base)
@@ -234,7 +244,7 @@ def _compare(a: Any, b: Any, base: str) -> int:
     if base in COSTLY:
         return _compare_texts(a, b, base)
     if a != a or b != b:  # noqa: PLR0124  (only what is not a number differs from itself)
-        raise Incomparable("cannot be compared: it is not a number")
+        raise Incomparable("it is not a number")
     return int(a > b) - int(a < b)
 
 

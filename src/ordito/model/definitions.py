@@ -211,9 +211,9 @@ class Definitions:
         known = inherited if inherited is not None and inherited.schema is not UNREADABLE else None
         if item.type is None and known is None:
             if inherited is None and not self.is_misspelt(item):
-                self._diagnostics.error(
-                    "missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint="name the type of its values"
-                )
+                kind = self._schemas.named_type(item.at, unit)
+                hint = f"write {name}: {{ type: {kind} }}" if kind else "name the type of its values"
+                self._diagnostics.error("missing-keyname", f'{what} "{name}" lacks "type"', item.span, hint=hint)
             return unreadable(name, item.span)
         required: bool | None = getattr(item, "required", None)
         if required is None and isinstance(item.at, Mapping) and "required" in item.at.values:

@@ -98,7 +98,7 @@ def _check_root(definition: Definition, diagnostics: Diagnostics) -> None:
             "entity-root",
             f"{derived.text} is the specification's own and no type derives from it",
             derived.span,
-            hint=f"derive from {root}",
+            hint=f"write derived_from: {root}",
         )
 
 

@@ -220,7 +220,11 @@ class Names:
         others = [k for k in KINDS if k != kind and self.find(k, name.text, unit) is not None]
         behind = (p for p, targets in unit.prefixes.items() if any(self._has(kind, name.text, t) for t in targets))
         called = next(behind, "")
-        note = f'it is called "{called}:{name.text}" here' if called else f"it is a {others[0]} type" if others else ""
+        if called:
+            hint = f'it is called "{called}:{name.text}" here'
+            self._diagnostics.error("unknown-type", f'no {kind} type named "{name.text}"', name.span, hint=hint)
+            return
+        note = f"it is {'an' if others[0][0] in 'aeiou' else 'a'} {others[0]} type" if others else ""
         known = chain(also, self.visible(kind, unit)) if "://" not in name.text else self._uris(kind)
         self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known, note=note)
 
@@ -253,15 +257,18 @@ class Names:
             if not unit.is_bundled:
                 self._check(kind, name, content)
         elif not same_data(earlier.content.at, content.at):
-            self._report_twice(kind, name, content, earlier)
+            advice = "rename one of them, or give their files namespaces and import one with a namespace_prefix"
+            if unit.namespace:
+                advice = f"rename one of them: both files have the namespace {unit.namespace}"
+            self._report_twice(kind, name, content, earlier, advice)
         unit.types[kind, name] = earlier
 
-    def _report_twice(self, kind: str, name: str, content: DefinedType, earlier: Definition) -> None:
+    def _report_twice(self, kind: str, name: str, content: DefinedType, earlier: Definition, advice: str) -> None:
         self._diagnostics.error(
             "duplicate-name",
             f'the {kind} type "{name}" is defined twice',
             content.span,
-            hint="rename one of them, or give their files namespaces and import one with a namespace_prefix",
+            hint=advice,
             related=(Related("first defined here", earlier.content.span),),
         )
 
@@ -306,7 +313,8 @@ class Names:
         unit, definition = bearers[-1]
         others = [(u, d) for u, d in bearers[:-1] if d is not definition]
         if others and self._visibility.see_together(unit.number, [u.number for u, _ in others], group):
-            self._report_twice(kind, name, definition.content, others[0][1])
+            advice = "rename one of them, or import one with a namespace_prefix"
+            self._report_twice(kind, name, definition.content, others[0][1], advice)
 
 
 def _is_reserved(namespace: str) -> bool:

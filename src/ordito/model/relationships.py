@@ -92,7 +92,7 @@ class Relationships:
         have meant any of them, and one that names what does not exist those of a similar name."""
         if not self._templates:
             return
-        named = self._used | self._misnamed
+        named = self._used | self._misnamed | self._types.named_templates
         for node in nodes:
             if isinstance(node.requirements, EntryList) and (node.requirements.all_lost or node.requirements.lost):
                 return

@@ -8,10 +8,10 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
-from ordito.model.constraints import read_constraint, widens
+from ordito.model.constraints import FUNCTION_OPERAND, read_constraint, widens
 from ordito.model.external_schemas import check_schema, has_language
 from ordito.model.schema import Constraint, Schema
-from ordito.model.units import Unit, Units
+from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import PRIMITIVES, UNREADABLE, Values
 from ordito.source.nodes import Node, Scalar
 from ordito.syntax import entities
@@ -37,6 +37,13 @@ class Schemas:
         assert written.type is not None
         name = self._type_name(written.type, unit)
         return self._made(name, written, unit)
+
+    def named_type(self, node: Node, unit: Unit) -> str:
+        """The type of values whose name is all that is written, "" where it is none."""
+        if not isinstance(node, Scalar) or not node.plain:
+            return ""
+        is_type = node.text in PRIMITIVES or find_type("data", node, unit, self._units) is not None
+        return node.text if is_type else ""
 
     def refined(self, inherited: Schema, written: Written, unit: Unit, name: str, where: Span | None) -> Schema:
         """A schema that narrows an inherited one, which stands at ``where``; what is wrong is reported for ``name``."""
@@ -88,9 +95,9 @@ class Schemas:
                 return value
             self._diagnostics.error(
                 "bad-constraint",
-                "the operand of a constraint is a value, not a function",
+                FUNCTION_OPERAND,
                 node.span,
-                hint="write the value",
+                hint="write the value itself",
             )
             return None
 

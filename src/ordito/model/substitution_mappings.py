@@ -11,6 +11,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.model.filters import Filters
+from ordito.model.results import shown
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.model.service import STANDARD, NodeTemplate, Output
 from ordito.model.substitution import Substitution, Way
@@ -152,16 +153,15 @@ class Mappings:
         given = self._inside.inputs.get(name.text)
         if given is None:
             is_list = self._types.values.base(definition.schema) == "list"
-            hint = self._diagnostics.suggestion(name.text, self._inside.inputs)
-            if is_list:
-                hint = f"{hint}; a list as a value is written below value:"
+            note = "a list as a value is written below value:" if is_list else ""
+            hint = self._diagnostics.suggestion(name.text, self._inside.inputs, note=note)
             self._diagnostics.error("unknown-input", f'no input is named "{name.text}"', name.span, hint=hint)
         elif not self._accepts(given.schema, definition.schema):
             related = (Related("the input is declared here", given.span),) if given.span else ()
             self._diagnostics.error(
                 "mapped-type",
-                f'property "{definition.name}" is a {definition.schema.type}, and input "{name.text}" takes a '
-                f"{given.schema.type}",
+                f'property "{definition.name}" is {shown(definition.schema)}, and input "{name.text}" takes '
+                f"{shown(given.schema)}",
                 name.span,
                 hint="give the input the type of the property",
                 related=related,

@@ -20,7 +20,7 @@ from ordito.model.policy_types import PolicyShape, flatten_policies
 from ordito.model.refinement import TypeLists, narrowed
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
-from ordito.model.units import KINDS, Definition, Unit, Units
+from ordito.model.units import KINDS, Definition, Unit, Units, find_type
 from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
@@ -97,6 +97,8 @@ class Types:
         self.capabilities = self._capabilities.shapes
         self.relationships: dict[str, RelationshipShape] = {}
         self.nodes: dict[str, NodeShape] = {}
+        self.named_templates: set[str] = set()
+        """Relationship templates that types name by mistake, which has been reported."""
         self.groups: dict[str, GroupShape] = {}
         self.policies: dict[str, PolicyShape] = {}
 
@@ -179,6 +181,9 @@ class Types:
         self, item: entities.RequirementDefinition, inherited: RequirementShape | None, unit: Unit
     ) -> RequirementShape:
         part = item.relationship
+        named = part.type if part is not None else None
+        if named is not None and self._is_template(named, unit):
+            named = None
         if item.capability is None and inherited is None:
             self._diagnostics.error(
                 "missing-keyname",
@@ -199,7 +204,7 @@ class Types:
             self._refined(
                 "relationship",
                 item.name,
-                part.type if part else None,
+                named,
                 inherited.relationship if inherited else "",
                 unit,
             ),
@@ -211,6 +216,21 @@ class Types:
         if part is not None and not unit.is_bundled and not self._fits(made, part, unit):
             return msgspec.structs.replace(made, relationship="")
         return made
+
+    def _is_template(self, name: Scalar, unit: Unit) -> bool:
+        """Whether what stands for a relationship type is a relationship template of the file; that is reported."""
+        topology = unit.content.topology_template
+        templates = topology.relationship_templates if topology is not None else None
+        if name.text not in (templates or {}) or find_type("relationship", name, unit, self.units) is not None:
+            return False
+        self.named_templates.add(name.text)
+        self._diagnostics.error(
+            "unknown-type",
+            f'"{name.text}" is a relationship template, and a type cannot name a relationship template',
+            name.span,
+            hint="name its type here, and the template below the requirement of a node template",
+        )
+        return True
 
     def _fits(self, made: RequirementShape, part: entities.RelationshipPart, unit: Unit) -> bool:
         """Check what a requirement says of its relationship, whether a template uses it or not (§3.7.3.2): whether the

@@ -499,9 +499,9 @@ class Values:
         inner = node.values["value"]
         if self.base(definition.schema) not in {"map", ""} or definition.schema.type not in self.data_types:
             return inner
-        if not self._fits(inner, definition.schema):
+        if not self.fits(inner, definition.schema):
             return node
-        if not self._fits(node, definition.schema):
+        if not self.fits(node, definition.schema):
             return inner
         self.diagnostics.warning(
             "ambiguous-value",
@@ -511,7 +511,7 @@ class Values:
         )
         return node
 
-    def _fits(self, node: Node, schema: Schema) -> bool:
+    def fits(self, node: Node, schema: Schema) -> bool:
         """Whether a node can be read as a value of a schema; nothing is reported."""
         kept, self.diagnostics = self.diagnostics, Diagnostics()
         calls_before = len(self.found_calls)

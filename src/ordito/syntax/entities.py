@@ -69,6 +69,7 @@ class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
 class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
     """Attribute definition (§3.6.12)."""
 
+    MEANT: ClassVar[str] = "type"
     WHAT: ClassVar[str] = "attribute definition"
     NOTE: ClassVar[str] = "attributes are found at run time: they are neither required nor constrained"
     LACKS: ClassVar[frozenset[str]] = frozenset({"required", "constraints"})

@@ -33,6 +33,8 @@ class Entity(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Whether the short form may be any value: a list, or a map with none of the keynames (§3.6.14.2)."""
     BARE: ClassVar[str] = ""
     """The keyname whose entries may also stand beside the keynames, a deprecated form (§3.6.20.2)."""
+    MEANT: ClassVar[str] = ""
+    """The keyname that people mean who write a single value where there is no short form."""
     WHAT: ClassVar[str] = "entity"
     """What messages call it."""
     NOTE: ClassVar[str] = ""
@@ -199,7 +201,10 @@ def _read_short(
     elif entity.SHORT in grammar.keys and (entity.VALUE or isinstance(node, Scalar)):
         return entity(at=node, key=key, **{entity.SHORT: node})
     expected = "a map with its keynames" + (" or a single value" if entity.SHORT in grammar.keys else "")
-    reading.wrong_kind(node, _called(entity, key), expected, f"keynames: {', '.join(grammar.keys)}")
+    hint = f"keynames: {', '.join(grammar.keys)}"
+    if entity.MEANT and key is not None and isinstance(node, Scalar) and not is_null(node):
+        hint = f"write {key.text}: {{ {entity.MEANT}: {node.text} }}"
+    reading.wrong_kind(node, _called(entity, key), expected, hint)
     return None
 
 
@@ -259,9 +264,13 @@ def _keyname_hint(
     """What to write in place of an unknown keyname, or where it belongs."""
     if written in entity.LACKS:
         return entity.NOTE
-    inside = [w for w, (_, k) in keys.items() if written in _keynames_below(k.shape, reading.dialect)]
+    below = {w: _keynames_below(k.shape, reading.dialect) for w, (_, k) in keys.items()}
+    inside = [w for w, names in below.items() if written in names]
     if inside:
         return f'put it below "{inside[0]}:"'
+    meant = [(w, n) for w, names in below.items() for n in nearest(written, names, SURELY_MEANT)]
+    if meant and not nearest(written, keys, SURELY_MEANT):
+        return f'write "{meant[0][1]}:", and put it below "{meant[0][0]}:"'
     if near:
         return f'write "{near[0]}"' if written in MISTAKEN else reading.diagnostics.suggestion(written, near)
     known = f"keynames: {', '.join(keys)}"

@@ -24,6 +24,11 @@ LABEL = 5.6
 TITLE = 40.0
 CHARACTER = 7.6
 """The width of a character, somewhat more than fonts need."""
+BOLD = 9.2
+"""The width of a character of a node's name, which is bold."""
+BROADEST = 14.0
+BROAD = frozenset("mwMW@%")
+"""The characters that are much wider than others."""
 MARK = 14.0
 SWEEPS = 4
 
@@ -71,8 +76,13 @@ def layout(graph: Graph) -> Layout:
 
 def _empty(node: GraphNode) -> Box:
     """The box of a node that hosts nothing."""
-    title = width(clipped(node.name)) * CHARACTER + MARK * len(node.groups)
+    title = _bold_width(clipped(node.name)) + MARK * len(node.groups)
     return Box(node, max(title, width(clipped(short_type(node.type))) * CHARACTER * 0.9, 66.0) + 2 * PAD, TITLE)
+
+
+def _bold_width(text: str) -> float:
+    """The width of a node's name: bold letters are wider than others, some of them much."""
+    return width(text) * BOLD + sum(letter in BROAD for letter in text) * (BROADEST - BOLD)
 
 
 _Near: TypeAlias = dict[str, dict[str, int]]

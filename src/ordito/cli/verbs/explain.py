@@ -20,17 +20,18 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.app.explain import ExplainRequest
+    from ordito.app.explain_function import FunctionView
     from ordito.app.keynames import EntityView
     from ordito.cli.pages import Page
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
-HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; or the
-code of a finding, such as bad-value.
+HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a
+function, such as get_input; or the code of a finding, such as bad-value.
 
 A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts follow
-the type, as in Compute.host.num_cpus. An entity: its keynames. A finding: what it means, a document that gives it, and
-how to mend that."""
+the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A finding: what it
+means, a document that gives it, and how to mend that."""
 
 
 @verb("explain", HELP)
@@ -43,12 +44,17 @@ def command(session: Session, word: str, service: str, kind: str | None, *, fetc
     import msgspec
 
     from ordito.app.explain import ExplainRequest
+    from ordito.app.explain_function import explain_function
     from ordito.app.keynames import explain_entity
     from ordito.cli.pages import read_page
 
     page = read_page(word) if not service and kind is None else None
     if page is not None:
         session.result(_data(page), lambda channel: _text(page, channel))
+        return ExitCode.DONE
+    function = explain_function(word) if not service and kind is None else None
+    if function is not None:
+        session.result(msgspec.to_builtins(function), lambda channel: _function(function, channel))
         return ExitCode.DONE
     entity = explain_entity(word) if not service and kind is None else None
     if entity is not None:
@@ -76,13 +82,26 @@ def _with_codes(refusal: Refused, word: str) -> Refused:
     """A refusal that also names the findings or entities that may be meant."""
     from ordito.app.keynames import entity_names
     from ordito.cli.pages import page_codes
+    from ordito.syntax.functions import FUNCTIONS
 
     codes = page_codes()
-    near = nearest(word, [*codes, *entity_names()])
+    near = nearest(word, [*codes, *entity_names(), *FUNCTIONS])
     if not near or refusal.code != "unknown-type":
         return refusal
-    hint = f'did you mean the {"finding" if near[0] in codes else "entity"} "{near[0]}"?'
-    return Refused(refusal.code, refusal.message, f"{hint}; {refusal.hint}")
+    what = "finding" if near[0] in codes else "function" if near[0] in FUNCTIONS else "entity"
+    hint = f'did you mean the {what} "{near[0]}"? {refusal.hint[:1].upper()}{refusal.hint[1:]}'
+    return Refused(refusal.code, refusal.message, hint)
+
+
+def _function(function: FunctionView, channel: Channel) -> None:
+    channel.line(f"{channel.paint('strong', function.name)}: {function.description}")
+    channel.line()
+    for usage in function.usage:
+        channel.line(f"  {channel.paint('good', usage)}")
+    channel.line()
+    gives = f"a {function.gives}" if function.gives else "a value of the type of what it names"
+    for note in (f"It gives {gives}.", *function.notes):
+        _paragraph(note, channel)
 
 
 def _keynames(entity: EntityView, channel: Channel) -> None:
