@@ -326,8 +326,10 @@ def test_get_operation_output() -> None:
     assert isinstance(run.at("mysql", output), Nothing)
     run.snapshot.apply(Delta(outputs={"mysql_1": {"Standard.create": {"port": "80"}}}))
     assert run.at("mysql", output) == "80"
-    for name in ("standard", "tosca.interfaces.node.lifecycle.Standard", "tosca:Standard"):
-        assert run.at("wordpress", call("get_operation_output", "mysql", name, "create", "port")) == "80"
+    full = "tosca.interfaces.node.lifecycle.Standard"
+    assert run.at("wordpress", call("get_operation_output", "mysql", full, "create", "port")) == "80"
+    for name in ("standard", "STANDARD", "zork:Standard"):
+        assert "no operation" in run.fails("mysql", call("get_operation_output", "SELF", name, "create", "port"))
     assert isinstance(run.at("mysql", call("get_operation_output", "SELF", "Standard", "create", "x")), Nothing)
     assert "no operation" in run.fails("mysql", call("get_operation_output", "SELF", "Standard", "nothing", "x"))
     assert "HOST cannot be used" in run.fails("mysql", call("get_operation_output", "HOST", "Standard", "create", "x"))

@@ -166,3 +166,74 @@ def test_values_that_double(tmp_path: Path) -> None:
     assert any("becomes longer than 16,000,000 characters" in f for f in found)
     texts = ["end", *(f"{{ token: [ {twice.format(n)}, '-', 1 ] }}" for n in range(200))]
     assert linked(tmp_path, [NODE.format(n, text) for n, text in enumerate(texts)]) == []
+
+
+COUNTED = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  my.Site:
+    derived_from: tosca.nodes.Root
+    properties: { place: { type: string, constraints: [ { max_length: 5 } ] } }
+  my.Software: { derived_from: tosca.nodes.SoftwareComponent, properties: { place: { type: string } } }
+topology_template:
+  inputs:
+    places: { type: list, entry_schema: string, default: [ here, there ] }
+    number: { type: integer, default: 2 }
+    later: { type: integer }
+  node_templates:
+"""
+
+PLACE = "properties: { place: { get_input: [ places, INDEX ] } }"
+
+
+@pytest.mark.parametrize(
+    ("node", "given", "said"),
+    [
+        (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {}, ""),
+        (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {}, 'input "places" has 2 entries, and index 2 is'),
+        (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {"places": ["a", "b", "c"]}, ""),
+        (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {"places": ["a"]}, "has 1 entry, and index 1 is asked"),
+        (
+            f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}",
+            {"places": ["a", "longer"]},
+            "at most 5 characters, not 6",
+        ),
+        (f"occurrences: [ 1, 9 ], instance_count: {{ get_input: number }}, {PLACE}", {"number": 5}, "index 2"),
+        (f"occurrences: [ 1, 9 ], instance_count: {{ get_input: later }}, {PLACE}", {}, ""),
+        (f"occurrences: [ 3, 9 ], {PLACE}", {}, "index 2 is asked for by INDEX"),
+        (f"occurrences: [ 0, UNBOUNDED ], instance_count: 1000000, {PLACE}", {}, "index 2"),
+    ],
+)
+def test_index(tmp_path: Path, node: str, given: Mapping[str, object], said: str) -> None:
+    """R-2.20-2: a list by whose entries instances differ is long enough for all that there will be."""
+    found_there = counted(tmp_path, f"    site: {{ type: my.Site, {node} }}\n", given)
+    assert (len(found_there) == 1 and said in found_there[0]) if said else not found_there, found_there
+
+
+def test_index_in_inputs_of_operations(tmp_path: Path) -> None:
+    """R-2.20-2: what operations are given is looked at as well, once for all that share it."""
+    own = "properties: { place: x }, interfaces: { Standard: { inputs: { PLACE: { get_input: [ places, INDEX ] } } } }"
+    node = f"    site: {{ type: my.Site, occurrences: [ 1, 3 ], instance_count: 3, {own} }}\n"
+    (only,) = counted(tmp_path, node, {})
+    assert "index 2 is asked for by INDEX" in only
+
+
+def test_index_of_what_is_hosted(tmp_path: Path) -> None:
+    """R-2.20-2: what is hosted has as many instances as its host."""
+    nodes = "    server: { type: Compute, occurrences: [ 1, 3 ], instance_count: 3 }\n"
+    nodes += f"    site: {{ type: my.Software, requirements: [ host: server ], {PLACE} }}\n"
+    (only,) = counted(tmp_path, nodes, {})
+    assert "index 2 is asked for by INDEX" in only
+
+
+def counted(folder: Path, nodes: str, given: Mapping[str, object]) -> list[str]:
+    """What is found in a template of such nodes, notes and warnings aside."""
+    path = folder / "service.yaml"
+    path.write_text(COUNTED + nodes, encoding="utf-8")
+    diagnostics = Diagnostics()
+    package = open_package(str(path), diagnostics)
+    assert package is not None
+    service = resolve_service(package, diagnostics)
+    assert service is not None, [str(d) for d in diagnostics]
+    check_static_values(service, bind_inputs(service, given, Diagnostics()), diagnostics)
+    return [str(d) for d in diagnostics if d.severity is Severity.ERROR]

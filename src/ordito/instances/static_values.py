@@ -3,22 +3,24 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.conformity import as_node
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
-from ordito.instances.records import Snapshot
+from ordito.instances.lookup import INDEX
+from ordito.instances.slots import Slots
 from ordito.model.holding import Held, Holders
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import Service
+from ordito.model.service import NodeTemplate, Service
 from ordito.model.values import Values
-from ordito.syntax.expressions import calls
+from ordito.syntax.expressions import Call, calls
 
 
 def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
-    """Evaluate the properties and outputs of a service that hold calls, as far as no instance is needed for it.
+    """Evaluate the properties and outputs of a service that hold calls, as far as no instance is needed for it, or only
+    its number among those that the node is to have.
 
     What cannot be evaluated, or is not what its declaration asks for, is reported at the call. What needs an input
     that has no value yet is passed over.
@@ -28,6 +30,9 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
     for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
         for held in holders.held(node):
             checks.check(held, Context(node=node.name))
+        if node.instance_count is not None or node.occurrences is not None:
+            for held in _numbered(node):
+                checks.check(held, Context(node=node.name))
         for relationship in node.requirements:
             for held in holders.held(relationship):
                 checks.check(held, Context(relationship=relationship))
@@ -38,10 +43,19 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
         checks.check(Held("output", output.name, output.value, definitions), Context())
 
 
+def _numbered(node: NodeTemplate) -> Iterator[Held]:
+    """The inputs of a node's operations that differ from instance to instance by its number."""
+    for interface in node.interfaces.values():
+        for operation in interface.operations.values():
+            for name, declared in operation.inputs.items():
+                if any(INDEX in call.arguments for call in calls(declared.value)):
+                    yield Held("input", name, declared.value, {})
+
+
 class _Checks:
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
-        self._evaluator = Evaluator(service, Snapshot(), inputs, partial=True)
+        self._slots = Slots(service, inputs)
         self._values = Values(service.data_types, diagnostics)
         self._values.literal = True
 
@@ -51,9 +65,28 @@ class _Checks:
         if not found or any(c.function not in STATIC for c in found):
             return
         try:
-            data = self._evaluator.evaluate(held.value, context)
-        except (NeedsInstance, NeedsInput):
+            self._check(held, found, self._slots.without, context)
+        except NeedsInstance:
+            self._check_each(held, found, context)
+
+    def _check_each(self, held: Held, found: list[Call], context: Context) -> None:
+        """Check a value for each instance that there will be, up to the first for which it is wrong."""
+        known = len(self._diagnostics)
+        for evaluator, instance in self._slots.of(context):
+            try:
+                self._check(held, found, evaluator, instance)
+            except NeedsInstance:
+                return
+            if len(self._diagnostics) > known:
+                return
+
+    def _check(self, held: Held, found: list[Call], evaluator: Evaluator, context: Context) -> None:
+        try:
+            data = evaluator.evaluate(held.value, context)
+        except NeedsInput:
             return
+        except NeedsInstance:
+            raise
         except EvaluationError as error:
             self._diagnostics.error("bad-value", error.message, error.span or found[0].span, hint=error.hint)
             return

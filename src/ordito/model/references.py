@@ -13,6 +13,7 @@ from ordito.base.span import Span
 from ordito.model.call_faults import CallFaults, NoFaults
 from ordito.model.cycles import Cycles
 from ordito.model.interface_names import interface_named
+from ordito.model.operation import Interface
 from ordito.model.places import Place, Reading
 from ordito.model.reach import Reach
 from ordito.model.results import fits, shown
@@ -20,7 +21,7 @@ from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.templates import SUBSTITUTE
 from ordito.model.types import Types
-from ordito.model.units import Units
+from ordito.model.units import Units, find_type
 from ordito.model.values import STRING
 from ordito.source.nodes import Scalar
 from ordito.syntax.entries import is_lost
@@ -225,7 +226,8 @@ class References:
             self._reach.no_host(call, place.node)
 
     def _output(self, call: Call, place: Place) -> None:
-        """get_operation_output: [entity, interface, operation, output]."""
+        """get_operation_output: [entity, interface, operation, output]. The interface may be named by its type as the
+        file in which it is written calls that; from here on the call has the type's full name."""
         entity, interface, operation = (str(a) for a in call.arguments[:3])
         if entity == "HOST":
             self._faults.error(call, "bad-call", "get_operation_output knows no HOST", place.hint("HOST"), 0)
@@ -233,11 +235,20 @@ class References:
         owner = self._reach.entity(call, place)
         if owner is None:
             return
-        found = interface_named(owner.interfaces, interface)
+        found = interface_named(owner.interfaces, interface) or self._of_type(owner.interfaces, call)
         if found is None:
             self._faults.unknown(call, "interface", interface, f'"{entity}"', owner.interfaces, 1)
         elif operation not in found.operations and found.kinds:
             self._faults.unknown(call, "operation", operation, f'interface "{found.name}"', found.operations, 2)
+
+    def _of_type(self, interfaces: MappingType[str, Interface], call: Call) -> Interface | None:
+        unit = self._units.of_source(call.span.source)
+        kind = find_type("interface", str(call.arguments[1]), unit, self._units) if unit is not None else None
+        found = interface_named(interfaces, kind.name) if kind is not None else None
+        if found is not None and kind is not None:
+            arguments = (call.arguments[0], kind.name, *call.arguments[2:])
+            msgspec.structs.force_setattr(call, "arguments", arguments)
+        return found
 
     def _nodes_of_type(self, call: Call, place: Place) -> None:
         """get_nodes_of_type: the type is looked for as the file in which it is written sees it; from here on the call
