@@ -236,12 +236,15 @@ def test_what_is_no_service_template(tmp_path: Path, server: Server) -> None:
     server.files["/types/base.yaml"] = "node_types: {}\n"
     _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
     assert [code for code, _ in found] == ["missing-keyname"]
-    server.files["/types/base.yaml"] = "a: [ b\n"
+    server.files["/types/base.yaml"] = "token: of the server's neighbour\n"
+    _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
+    assert [code for code, _ in found] == ["no-service-template"]
+    server.files["/types/base.yaml"] = f"{EMPTY}a: [ b\n"
     diagnostics = Diagnostics()
     path = importing(tmp_path, server, f"  - {server.url}/types/base.yaml")
     with pytest.raises(InvalidDocument):
         read_service(str(path), diagnostics, Network.ALLOWED)
-    assert f"{server.url}/types/base.yaml:1:7" in {str(d.span) for d in diagnostics}
+    assert f"{server.url}/types/base.yaml:2:7" in {str(d.span) for d in diagnostics}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import msgspec
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.located import plain
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.inputs import bind_inputs
+from ordito.model.inputs import bind_inputs, is_sensitive
+from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, is_null
@@ -45,7 +46,7 @@ def bind_given(
     for name, value in kept.items():
         diagnostics.note(
             "remembered-input",
-            f'input "{name}" has the value of an earlier command, {msgspec.json.encode(value.value).decode()}',
+            f'input "{name}" has the value of an earlier command{_shown(value, service.inputs[name])}',
             service.inputs[name].span,
             hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml",
         )
@@ -54,6 +55,10 @@ def bind_given(
     now = {name: bound[name] for name in asked if name in bound}
     new = {name: GivenValue(value, plain(written.get(name))) for name, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
+
+
+def _shown(value: GivenValue, definition: PropertyDefinition) -> str:
+    return "" if is_sensitive(definition) else f", {msgspec.json.encode(value.value).decode()}"
 
 
 def given_values(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.carried_out import check_carried_out
 from ordito.app.chosen import chosen_service
 from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
@@ -61,6 +62,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)
         _check_inputs(service, chosen.inputs, request.inputs, diagnostics)
+        _tell_what_is_not_carried_out(service, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
         found = [_weighed(d) for d in found]
@@ -75,6 +77,13 @@ def validate(request: ValidateRequest) -> ValidateResult:
         tuple(found),
         read.package.about,
     )
+
+
+def _tell_what_is_not_carried_out(service: Service, diagnostics: Diagnostics) -> None:
+    """Note what is valid, and what planning will refuse or warn of all the same."""
+    found = Diagnostics()
+    check_carried_out(service, found)
+    diagnostics.extend(msgspec.structs.replace(d, severity=Severity.NOTE) for d in found)
 
 
 def _weighed(found: Diagnostic) -> Diagnostic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -12,6 +13,8 @@ from ordito.base.span import Span
 from ordito.base.suggest import Effort, nearest
 
 MOST_SUGGESTIONS = 500
+USER_IN_URL = re.compile(r"(://)([^/\s?#\"']*)@")
+"""A user, with or without a password, in a URL."""
 MOST_EFFORT = 200_000
 MOST_NAMES_LISTED = 12
 
@@ -134,6 +137,10 @@ class Diagnostics:
             self._keep(found)
 
     def _keep(self, found: Diagnostic) -> None:
+        if "@" in found.message or "@" in found.hint:
+            found = msgspec.structs.replace(
+                found, message=without_passwords(found.message), hint=without_passwords(found.hint)
+            )
         at = found.span
         if at is not None and at.line in at.source.guessed:
             return
@@ -178,6 +185,13 @@ class InvalidDocument(Exception):
 
 def _place(at: Span | None) -> tuple[str, int, int] | None:
     return (at.source.name, at.line, at.column) if at is not None else None
+
+
+def without_passwords(text: str) -> str:
+    """A text in which the users and passwords of URLs are stars, as many as there were letters."""
+    if "://" not in text:
+        return text
+    return USER_IN_URL.sub(lambda found: f"{found[1]}{'*' * len(found[2])}@", text)
 
 
 def suggestion(name: str, known: Iterable[str], *, note: str = "") -> str:

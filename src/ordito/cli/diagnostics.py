@@ -17,7 +17,7 @@ from itertools import groupby
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostic, Severity
+from ordito.base.diagnostics import Diagnostic, Severity, without_passwords
 from ordito.base.span import Span
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import columns, printable, width
@@ -133,7 +133,7 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
 def _line(text: str, number: int, labels: list[_Label], gutter: int, channel: Channel) -> Iterator[str]:
     """One line of the source, and under it a line for each of its labels, the rightmost first."""
     bar = channel.paint("place", channel.symbols.bar)
-    cells = columns(text)
+    cells = columns(without_passwords(text))
     room = max(channel.width - gutter - 3, LEAST_EXCERPT)
     first = labels[0].span.column - 1
     window = _window(cells, first, room, channel.symbols.ellipsis)

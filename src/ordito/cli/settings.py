@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -60,9 +62,32 @@ class Settings(msgspec.Struct, frozen=True):
 
     def again(self, *more: str) -> str:
         """This very command line once more, with something added."""
-        return f"{PROGRAM} {shlex.join([*self.arguments, *more])}"
+        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments), *more])}"
 
     def completed(self, text: str) -> str:
         """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble."""
         chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
         return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
+
+
+INPUT = re.compile(r"(--input=|-[qvy]*i)(.*)", re.DOTALL)
+
+
+def _without_values(arguments: Sequence[str]) -> Iterator[str]:
+    """The words of a command line without the values of inputs, which may be secrets."""
+    is_value = False
+    for argument in arguments:
+        found = INPUT.fullmatch(argument)
+        if is_value:
+            yield _without_value(argument)
+            is_value = False
+        elif found is not None and found[2]:
+            yield found[1] + _without_value(found[2])
+        else:
+            is_value = found is not None or argument == "--input"
+            yield argument
+
+
+def _without_value(given: str) -> str:
+    name, equals, _ = given.partition("=")
+    return f"{name}=..." if equals else "..."

@@ -36,6 +36,9 @@ def bind_inputs(
     for name, value in given.items():
         definition = service.inputs.get(name)
         before = diagnostics.errors
+        if definition is not None and is_sensitive(definition):
+            bound[name] = _read_quietly(name, value, definition, service, diagnostics)
+            continue
         node = _as_node(name, value, definition, service, origin, diagnostics)
         if definition is None:
             diagnostics.error(
@@ -48,6 +51,14 @@ def bind_inputs(
             bound[name] = None
         elif node is not None and (definition.fixed or not is_null(node) or definition.schema.type == "null"):
             bound[name] = _read(node, definition, values)
+    _complete(service, bound, diagnostics)
+    if service.inputs and not diagnostics.has_errors:
+        check_rules_with_inputs(service, bound, diagnostics)
+    return bound
+
+
+def _complete(service: Service, bound: dict[str, Value], diagnostics: Diagnostics) -> None:
+    """Give defaults to the inputs that have no value yet."""
     for name, definition in service.inputs.items():
         if name in bound:
             continue
@@ -60,9 +71,6 @@ def bind_inputs(
                 definition.span,
                 hint=f"give it with -i {name}=VALUE, or in a file with -I FILE",
             )
-    if service.inputs and not diagnostics.has_errors:
-        check_rules_with_inputs(service, bound, diagnostics)
-    return bound
 
 
 def known_inputs(
@@ -98,6 +106,31 @@ def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
     if not is_static(read):
         values.diagnostics.error(
             "bad-value", f"{what} is given by a value, not by a function", node.span, hint="write the value itself"
+        )
+        return None
+    return read
+
+
+def is_sensitive(definition: PropertyDefinition) -> bool:
+    """Whether the metadata of an input say that its values are secret: then no message shows them."""
+    return definition.metadata.get("sensitive", "").lower() == "true"
+
+
+def _read_quietly(
+    name: str, value: object, definition: PropertyDefinition, service: Service, diagnostics: Diagnostics
+) -> Value:
+    """The value of a sensitive input. Of one that does not fit nothing is said but that."""
+    found = Diagnostics()
+    values = Values(service.data_types, found)
+    values.literal = True
+    node = _as_node(name, value, definition, service, "", found)
+    read = _read(node, definition, values) if node is not None and not found.has_errors else None
+    if found.has_errors:
+        diagnostics.error(
+            "bad-value",
+            f'the value given for input "{name}" does not fit what is declared',
+            definition.span,
+            hint="the value is not shown, since the input is sensitive",
         )
         return None
     return read

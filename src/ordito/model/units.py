@@ -117,7 +117,7 @@ class Units:
         if file in _bundled:
             return _bundled[file]
         found_before = len(self._diagnostics)
-        document = self._package.load(file, self._diagnostics, wanted.span if wanted else None)
+        document = self._package.load_definitions(file, self._diagnostics, wanted.span if wanted else None)
         content = read_service_file(document, self._diagnostics) if document else None
         if content is not None and file.startswith(PROFILE_SCHEME) and len(self._diagnostics) == found_before:
             _bundled[file] = content

@@ -16,6 +16,7 @@ from yaml._yaml import CParser
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import SourceText, Span
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
+from ordito.source.tree import place
 from ordito.source.yaml_errors import report_character
 
 if TYPE_CHECKING:
@@ -280,7 +281,7 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             continue
         elif kind is yaml.StreamEndEvent:
             if root is None:
-                diagnostics.error("empty-document", "the file holds no YAML document", Span(source, 1, 1, 1, 2))
+                diagnostics.error("empty-document", "the file holds no YAML document", place(source.name))
             return root
         else:
             continue

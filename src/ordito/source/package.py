@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from ordito.base.span import SourceText, Span
 from ordito.base.suggest import nearest
 from ordito.source import nodes
 from ordito.source.fetch import FetchFailed
-from ordito.source.loader import MOST_BYTES, Document, load
+from ordito.source.loader import ENCODING_MARKS, MOST_BYTES, Document, load
 from ordito.source.meta import CREATED_BY, META, Piece, read_meta
 from ordito.source.remote import DEFINITIONS, Network, NotAllowed, RemoteFiles
 from ordito.source.tree import FileTree, Folder, inside, place
@@ -111,10 +112,36 @@ class Package:
         """An absolute path of this machine, relative to the root."""
         return posixpath.relpath(path, self.root)
 
+    def load_definitions(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
+        """Load a definitions file of the service; ``wanted_by`` is the import that names it. Of a file that is
+        something else nothing is said but that: it may hold what is nobody's business."""
+        data = self._read(file, diagnostics, wanted_by)
+        if data is None:
+            return None
+        name = self._title(file)
+        if not looks_like_definitions(data):
+            diagnostics.error(
+                "no-service-template",
+                f"{name} is no service template: nothing in it is called tosca_definitions_version",
+                wanted_by or place(name),
+                hint="name another file; or begin this one with tosca_definitions_version: tosca_simple_yaml_1_3",
+            )
+            return None
+        return load(name, data, diagnostics)
+
     def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
-        """Load a definitions file of the service; ``wanted_by`` is the import that names it."""
+        """Load a YAML file of the service."""
+        data = self._read(file, diagnostics, wanted_by)
+        return load(self._title(file), data, diagnostics) if data is not None else None
+
+    def _title(self, file: str) -> str:
+        """How a file is called in messages, bundled ones too."""
+        return file if file.startswith(PROFILE_SCHEME) or is_url(file) else self.shown(file)
+
+    def _read(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None) -> bytes | None:
+        """The bytes of a file; None where it cannot be read, with the reason."""
         if is_url(file):
-            return self._load_fetched(file, diagnostics, wanted_by)
+            return self._read_fetched(file, diagnostics, wanted_by)
         tree: FileTree = self.tree
         path, name = file, self.shown(file)
         if file.startswith(PROFILE_SCHEME):
@@ -122,7 +149,7 @@ class Package:
         else:
             self._loaded[file] = None
         try:
-            data = read_file(tree, path)
+            return read_file(tree, path)
         except (OSError, ValueError) as error:
             diagnostics.error(
                 "import-not-found" if wanted_by else "file-not-found",
@@ -131,26 +158,22 @@ class Package:
                 hint=self._neighbours(tree, path),
             )
             return None
-        return load(name, data, diagnostics)
 
-    def _load_fetched(self, url: str, diagnostics: Diagnostics, wanted_by: Span | None) -> Document | None:
-        """Load a definitions file by its URL."""
+    def _read_fetched(self, url: str, diagnostics: Diagnostics, wanted_by: Span | None) -> bytes | None:
+        """The bytes of a definitions file by its URL."""
         try:
             fetched = self.tree.get(url, DEFINITIONS)
             if fetched is not None and fetched.kind in WEB_PAGES:
                 raise FetchFailed("it is a web page", "give the address of the file itself, which may be called raw")
             with self.tree.open(url) as stream:
-                data = stream.read(MOST_BYTES + 1)
+                return stream.read(MOST_BYTES + 1)
         except NotAllowed as refusal:
             diagnostics.error("not-fetched", refusal.message, wanted_by, hint=refusal.hint)
-            return None
         except FetchFailed as failure:
             diagnostics.error("fetch-failed", f"cannot fetch {url}: {failure.message}", wanted_by, hint=failure.hint)
-            return None
         except OSError as error:
             diagnostics.error("fetch-failed", f"cannot read {url}: {reason(error)}", wanted_by)
-            return None
-        return load(url, data, diagnostics)
+        return None
 
     def _neighbours(self, tree: FileTree, file: str) -> str:
         folder, name = posixpath.split(posixpath.normpath(file))
@@ -160,6 +183,21 @@ class Package:
             return f"the folder {self.shown(folder)} does not exist or cannot be read"
         near = nearest(name, [n for n in (*folders, *files) if n != name])
         return f"did you mean {self.shown(posixpath.join(folder, near[0]))}?" if near else ""
+
+
+COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
+LOOKS_LIKE_DEFINITIONS = re.compile(
+    rb"tosca_definitions?_version|^[\"']?(?:tosca_\w+|topology_template|node_types|imports)[\"']?[ \t]*:",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def looks_like_definitions(data: bytes) -> bool:
+    """Whether a file may be meant for a service template, with whatever faults; an empty file, or one in another
+    encoding, of which nothing can be shown, may be."""
+    if not COMMENT.sub(b"", data).strip() or data.startswith(tuple(mark for mark, _ in ENCODING_MARKS)):
+        return True
+    return LOOKS_LIKE_DEFINITIONS.search(data) is not None
 
 
 WEB_PAGES = {"text/html", "application/xhtml+xml"}
