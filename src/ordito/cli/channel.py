@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from enum import StrEnum
 from typing import TextIO
 
@@ -11,6 +10,8 @@ import msgspec
 
 from ordito.cli.text_width import one_line
 
+MARK = f"\x1b{os.urandom(8).hex()}["
+"""Begins what channels themselves say to the terminal, until it is written: no text of a user's holds it."""
 NARROWEST = 40
 USUAL_WIDTH = 100
 
@@ -61,8 +62,6 @@ class Channel:
 
     def __init__(self, stream: TextIO, color: Color = Color.AUTO) -> None:
         self.stream = stream
-        self._mark = f"\x1b{secrets.token_hex(8)}["
-        """Begins what the channel itself says to the terminal, until it is written: no text of a user's holds it."""
         self.failure: OSError | None = None
         self.is_open = True
         self.is_terminal = stream.isatty()
@@ -90,7 +89,7 @@ class Channel:
 
     def paint(self, style: str, text: str) -> str:
         """A text in one of ``STYLES``, to be written by ``line``."""
-        return f"{self._mark}{STYLES[style]}m{text}{self._mark}0m" if self.has_color and text else text
+        return f"{MARK}{STYLES[style]}m{text}{MARK}0m" if self.has_color and text else text
 
     def write(self, text: str) -> None:
         """Write a text as it is."""
@@ -105,7 +104,7 @@ class Channel:
     def line(self, text: str = "") -> None:
         """Write a line. Nothing in it but what ``paint`` made can steer a terminal: whatever users' texts hold is
         shown as escapes, ends of lines too."""
-        self.write("\x1b[".join(map(one_line, text.split(self._mark))) + "\n")
+        self.write("\x1b[".join(map(one_line, text.split(MARK))) + "\n")
 
     def _close(self, error: OSError) -> None:
         self.is_open = False

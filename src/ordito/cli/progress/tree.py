@@ -21,7 +21,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import Account, Activity, Ledger, Node, Phase
 from ordito.cli.progress.lines import LineProgress, plural
-from ordito.cli.text_width import pad, printable, shorten
+from ordito.cli.text_width import one_line, pad, shorten
 from ordito.work.events import Event, JobFinished, JobStarted, StepFailed, StepWarning
 
 FRAMES_PER_SECOND = 5
@@ -130,7 +130,7 @@ class TreeProgress:
         with self._lock:
             rows = list(frame(self._ledger, console.size.height, self._channel, time.time()))
         for style, text in rows:
-            yield Segment(shorten(printable(text), most, ellipsis), STYLES[style])
+            yield Segment(shorten(one_line(text), most, ellipsis), STYLES[style])
             yield Segment.line()
 
 
