@@ -32,6 +32,6 @@ def test_what_changes_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_bytes(b"")
     os.mkfifo(tmp_path / "pipe")
     as_it_was = (tmp_path / "file").stat()
-    monkeypatch.setattr(os, "stat", lambda path: as_it_was)
+    monkeypatch.setattr(os, "stat", lambda _: as_it_was)
     with pytest.raises(OSError, match="it is a"):
         read_regular(tmp_path / "pipe")
