@@ -30,10 +30,10 @@ def regular_handle(path: str | Path, flags: int = os.O_RDONLY) -> int:
     """A handle of an ordinary file. It is looked at before it is opened, since opening a device may do something, and
     again when it is open, since it may have changed meanwhile. Raises ``OSError`` that says what else it is. Fits as
     the ``opener`` of ``open``."""
-    _refuse_others(os.stat(path).st_mode)  # noqa: PTH116  (of what the path leads to, whatever its type)
+    _only_ordinary(os.stat(path).st_mode)  # noqa: PTH116  (of what the path leads to, whatever its type)
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        _refuse_others(os.fstat(handle).st_mode)
+        _only_ordinary(os.fstat(handle).st_mode)
     except OSError:
         os.close(handle)
         raise
@@ -51,7 +51,7 @@ def read_regular(path: str | Path) -> bytes:
         return file.read()
 
 
-def _refuse_others(mode: int) -> None:
+def _only_ordinary(mode: int) -> None:
     if stat.S_ISREG(mode):
         return
     if stat.S_ISDIR(mode):
