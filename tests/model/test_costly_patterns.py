@@ -11,7 +11,7 @@ from ordito.source.package import open_package
 
 def test_a_value_that_costs_too_much(tmp_path: Path) -> None:
     """R-3.6.3-7: the work of matching is bounded, whatever pattern and value are."""
-    pattern, value = "(a|b|ab)*c" * 20, "ab" * 20_000
+    pattern, value = "(a|b|ab)*c" * 20, "ab" * 100_000
     (tmp_path / "service.yaml").write_text(
         "tosca_definitions_version: tosca_simple_yaml_1_3\n"
         "topology_template:\n"
@@ -22,4 +22,6 @@ def test_a_value_that_costs_too_much(tmp_path: Path) -> None:
     package = open_package(str(tmp_path / "service.yaml"), found)
     assert package is not None
     assert resolve_service(package, found) is None
-    assert [(d.code, d.span.line if d.span else 0) for d in found] == [("constraint", 4)]
+    (only,) = found
+    assert only.code == "constraint"
+    assert "is too long for the pattern" in only.message

@@ -27,11 +27,21 @@ def test_what_is_none(tmp_path: Path) -> None:
             read_regular(place)
 
 
+def test_it_is_refused_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening a device may do something already."""
+    os.mkfifo(tmp_path / "pipe")
+    opened: list[object] = []
+    monkeypatch.setattr(os, "open", lambda path, _: opened.append(path))
+    with pytest.raises(OSError, match="it is a"):
+        read_regular(tmp_path / "pipe")
+    assert opened == []
+
+
 def test_what_changes_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is looked at again when it is open."""
     (tmp_path / "file").write_bytes(b"")
     os.mkfifo(tmp_path / "pipe")
     as_it_was = (tmp_path / "file").stat()
-    monkeypatch.setattr(os, "stat", lambda _: as_it_was)
+    monkeypatch.setattr(os, "stat", lambda _, **__: as_it_was)
     with pytest.raises(OSError, match="it is a"):
         read_regular(tmp_path / "pipe")
