@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.chosen import chosen_service
-from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
+from ordito.app.look import look_at
 from ordito.app.plain_data import plain_data
-from ordito.app.services import check_files, network, read_service
+from ordito.app.services import check_files
 from ordito.base.diagnostics import Diagnostic, Diagnostics
-from ordito.model.choices import Choices
 from ordito.model.service import Relationship, Service
 
 FORMAT = 1
@@ -46,10 +44,7 @@ def compile_service(request: CompileRequest) -> Compiled:
     """Read a service and give its resolved model as plain data. Raises ``InvalidDocument``."""
     diagnostics = Diagnostics()
     with paused_collector():
-        chosen = chosen_service(request.service, request.directory, diagnostics)
-        circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
-        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
-        check_choices(request.choices, read.service, diagnostics)
+        read = look_at(request.service, request.directory, request.choices, diagnostics, fetch=request.fetch)
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
     return Compiled(data, tuple(diagnostics.sorted()), read.package.sources)

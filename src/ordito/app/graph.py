@@ -7,13 +7,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.chosen import chosen_service
-from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
-from ordito.app.services import network, read_service
+from ordito.app.look import look_at
 from ordito.base.diagnostics import Diagnostic, Diagnostics
-from ordito.model.choices import Choices
 from ordito.model.service import Service
 
 
@@ -68,10 +65,7 @@ def graph(request: GraphRequest) -> Drawn:
     """Read a service and give its graph. Raises ``InvalidDocument``."""
     diagnostics = Diagnostics()
     with paused_collector():
-        chosen = chosen_service(request.service, request.directory, diagnostics)
-        circumstances = circumstances_of(request.choices, chosen.inputs, Choices(), diagnostics, final=False)
-        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
-        check_choices(request.choices, read.service, diagnostics)
+        read = look_at(request.service, request.directory, request.choices, diagnostics, fetch=request.fetch)
     return Drawn(graph_of(read.service, request.limit), tuple(diagnostics.sorted()), read.package.sources)
 
 
