@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Proposal, read_pinned
+from ordito.app.proposal import Proposal
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.engine.control import JobControl

@@ -15,22 +15,20 @@ from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given, given_values
+from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
 from ordito.app.services import ReadService, artifact_files, check_files, definition_files, network, read_service
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.pins import measure, pin, pinned_root
+from ordito.ensemble.pins import measure, pin
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.instances.static_values import check_static_values
-from ordito.model.choices import Choices
-from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
-from ordito.source.package import ARCHIVES, Network
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue
 
@@ -155,26 +153,6 @@ def propose_undeploy(place: Place, snapshot: Snapshot, status: Status) -> Propos
         pinned=PinnedService(status.service, status.main, read.package.root),
         given=status.given,
     )
-
-
-def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
-    """A service as it was deployed, with these inputs and choices; ``main`` is relative to the folder of its pin.
-
-    Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
-    """
-    root = pinned_root(place.layout, digest)
-    shown = Path(place.shown) / root.relative_to(place.layout.root) / main
-    circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
-    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
-    return read if read.service.name != digest else _named(read, place)
-
-
-def _named(read: ReadService, place: Place) -> ReadService:
-    """A service without a name of its own, called as the archive that it was deployed from, not as its pin."""
-    user = read_user_part(place.layout, place.manifest, Diagnostics())
-    given = Path(user.service or read.package.main)
-    name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
-    return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
 
 
 def pinned(layout: Layout, proposal: Proposal) -> Proposal:

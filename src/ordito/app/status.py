@@ -6,8 +6,8 @@ import msgspec
 
 from ordito.app.gate import no_ensemble
 from ordito.app.jobs import OpenJob, describe
+from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
-from ordito.app.proposal import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.status import Status

@@ -1,0 +1,38 @@
+"""A service as it was deployed, read from the copy of its files that the ensemble keeps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.place import Place
+from ordito.app.services import ReadService, read_service
+from ordito.app.user_part import read_user_part
+from ordito.base.diagnostics import Diagnostics
+from ordito.ensemble.pins import pinned_root
+from ordito.model.choices import Choices
+from ordito.model.circumstances import Circumstances
+from ordito.source.package import ARCHIVES, Network
+
+
+def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
+    """A service as it was deployed, with these inputs and choices; ``main`` is relative to the folder of its pin.
+
+    Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
+    """
+    root = pinned_root(place.layout, digest)
+    shown = Path(place.shown) / root.relative_to(place.layout.root) / main
+    circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
+    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
+    return read if read.service.name != digest else _named(read, place)
+
+
+def _named(read: ReadService, place: Place) -> ReadService:
+    """A service without a name of its own, called as the archive that it was deployed from, not as its pin."""
+    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    given = Path(user.service or read.package.main)
+    name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
+    return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
