@@ -6,6 +6,7 @@ import pytest
 from ordito.instances.records import SCALED_IN, Delta, Instance, Snapshot
 from ordito.instances.status import Happened, aggregate, effective_statuses, failure, local_after
 from ordito.model.service import Service
+from ordito.model.settings import Settings
 from tests.support.services import compute, node, on, service
 
 
@@ -79,7 +80,7 @@ def test_what_a_dependency_contributes(target: str, required: str, optional: str
     records = (record("t", target), record("s", "ok"), record("h", "ok", host="t_1"))
     found = effective(plain, *records)
     assert (found["s_1"], found["h_1"]) == (required, required)
-    marked = msgspec.structs.replace(plain.nodes["t"], metadata={"ordito.priority": "optional"})
+    marked = msgspec.structs.replace(plain.nodes["t"], settings=Settings(priority="optional"))
     lenient = msgspec.structs.replace(plain, nodes={**plain.nodes, "t": marked})
     found = effective(lenient, *records)
     assert (found["s_1"], found["h_1"]) == (optional, optional)

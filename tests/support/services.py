@@ -18,6 +18,7 @@ from ordito.model.service import (
     Relationship,
     Service,
 )
+from ordito.model.settings import Setting, settings_of
 from ordito.syntax.expressions import Call, Value
 
 SPAN = Span(SourceText("service.yaml", ""), 1, 1, 1, 1)
@@ -183,6 +184,7 @@ def node(
         instance_count=count,
         occurrences=occurrences,
         metadata=dict(metadata or {}),
+        settings=settings_of({n: Setting(v, SPAN) for n, v in (metadata or {}).items() if n.startswith("ordito.")}),
         span=SPAN,
     )
 

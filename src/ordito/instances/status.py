@@ -65,8 +65,6 @@ OPTIONAL: Mapping[str, str] = {
 }
 """What the status of a dependency contributes to the effective status of a dependent."""
 
-PRIORITY = "ordito.priority"
-
 
 def local_after(before: str, happened: Happened) -> str:
     """The local status of an instance after an event."""
@@ -139,4 +137,4 @@ def _contribution(service: Service, target: str, status: str | None) -> str | No
 
 
 def _is_optional(service: Service, node: str) -> bool:
-    return service.nodes[node].metadata.get(PRIORITY) == "optional"
+    return service.nodes[node].settings.is_optional

@@ -8,6 +8,7 @@ from itertools import chain
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.model.group_types import GroupShape
 from ordito.model.imperative import Group
+from ordito.model.settings import plain_metadata
 from ordito.model.templates import Templates
 from ordito.model.units import Unit, Units
 from ordito.model.values import Values
@@ -60,7 +61,7 @@ class Groups:
                 attributes=self._values.attributes(item.attributes, shape.attributes, what),
                 definitions=shape.properties,
                 attribute_definitions=shape.attributes,
-                metadata={k: v.text for k, v in (item.metadata or {}).items()},
+                metadata=plain_metadata(item.at, item.metadata, "groups", self._diagnostics),
                 description=item.description.text if item.description else "",
                 span=item.span,
             )

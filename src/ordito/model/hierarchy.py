@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.settings import refuse_settings
 from ordito.model.units import Definition, Units
 from ordito.syntax.entities import DefinedType
 from ordito.syntax.entries import Entries, EntryList
@@ -24,6 +25,9 @@ class Hierarchy:
             parent = None
             if not definition.unit.is_bundled:
                 _check_root(definition, diagnostics)
+                if kind != "node":
+                    content = definition.content
+                    refuse_settings(content.at, content.metadata, f"{kind} types", diagnostics)
             if derived is not None and derived.text not in roots and derived.text not in ENTITY_ROOTS:
                 parent = units.require(kind, derived, definition.unit, roots)
                 if parent is None:

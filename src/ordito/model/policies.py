@@ -13,6 +13,7 @@ from ordito.model.policy_types import PolicyShape
 from ordito.model.references import References
 from ordito.model.schema import Schema
 from ordito.model.service import NodeTemplate
+from ordito.model.settings import plain_metadata
 from ordito.model.subjects import Holder, Subject, of_capability, of_node
 from ordito.model.templates import Templates
 from ordito.model.types import Types
@@ -77,7 +78,7 @@ class Policies:
             targets=tuple(targets),
             nodes=tuple(names),
             triggers={**inherited, **own},
-            metadata={k: v.text for k, v in (item.metadata or {}).items()},
+            metadata=plain_metadata(item.at, item.metadata, "policies", self._diagnostics),
             description=item.description.text if item.description else "",
             span=item.span,
         )

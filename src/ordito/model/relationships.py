@@ -12,6 +12,7 @@ from ordito.base.span import Placed
 from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.model.settings import refuse_settings
 from ordito.model.templates import copied
 from ordito.model.types import DEFAULT_RELATIONSHIP, RelationshipShape, RequirementShape, Types, WrittenInterfaces
 from ordito.model.units import Unit, Units, find_type
@@ -74,6 +75,7 @@ class Relationships:
         """What is wrong with relationship templates, used or not."""
         for name, item in self._templates.items():
             self._types.find("relationship", item.type, self._unit)
+            refuse_settings(item.at, item.metadata, "relationship templates", self._diagnostics)
             if name in KEYWORDS:
                 message = f'"{name}" is a keyword of functions and cannot name a relationship template'
                 self._diagnostics.error("reserved-name", message, item.span)

@@ -29,6 +29,7 @@ from ordito.model.rules.topology import Topology as Resolved
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
 from ordito.model.service import Service
+from ordito.model.settings import refuse_settings
 from ordito.model.substituting import Substitutes
 from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
 from ordito.model.templates import Templates
@@ -55,6 +56,8 @@ def resolve_service(
     check_credentials(units, types.values)
     if units.entry is None:
         return None
+    content = units.entry.content
+    refuse_settings(content.at, content.metadata, "a whole service", diagnostics)
     filters = Filters(types, units, diagnostics)
     filters.check_types()
 
@@ -99,6 +102,7 @@ def _resolve_topology(
     types.values.found_calls = []
     outputs = read_outputs(topology, entry, types, diagnostics)
     incoming, uses = by_target(templates.nodes), by_template(templates.nodes)
+    templates.check_settings(incoming)
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     check_calls(templates, relationships.calls, outputs, references, mappings)

@@ -16,6 +16,7 @@ from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.operation import Artifact, Interface
 from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
+from ordito.model.settings import NO_SETTINGS, Settings
 from ordito.model.substitution import Substitution, Way
 from ordito.syntax.expressions import Value
 
@@ -80,7 +81,8 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
     values (unset optional ones are absent); ``assigned`` names those that the template, or a type below the normative
     ones, gave a value. ``attributes`` holds initial values. ``requirements`` are in declared order. ``instance_count``
-    and ``occurrences`` (§2.20) are None where the template does not give them. ``directives`` are "select" and
+    and ``occurrences`` (§2.20) are None where the template does not give them. ``metadata`` are the template's own,
+    ``settings`` what they and those of its types say to Ordito. ``directives`` are "select" and
     "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
     """
 
@@ -98,6 +100,7 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     instance_count: Value = None
     occurrences: tuple[int, int | None] | None = None
     metadata: Mapping[str, str] = {}
+    settings: Settings = NO_SETTINGS
     description: str = ""
     span: Span | None = None
     directives: tuple[str, ...] = ()

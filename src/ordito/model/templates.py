@@ -17,12 +17,12 @@ from ordito.model.filters import Filters
 from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
-from ordito.model.service import Capability, NodeTemplate
+from ordito.model.service import Capability, NodeTemplate, Relationship
+from ordito.model.settings import Settings, WrittenSettings, check_operations, read_settings, settings_of
 from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
 from ordito.model.written import is_bundled
-from ordito.source.nodes import Mapping, Scalar, is_null
-from ordito.source.scalars import integer
+from ordito.source.nodes import Mapping, is_null
 from ordito.syntax import entities
 from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
@@ -31,9 +31,6 @@ SELECT = "select"
 SUBSTITUTE = "substitute"
 DIRECTIVES = (SELECT, SUBSTITUTE)
 DEPRECATED_DIRECTIVES = {"selectable": SELECT, "substitutable": SUBSTITUTE}
-CONCURRENCY = "ordito.concurrency"
-PLACES = range(1, 10_001)
-"""How many operations may run at one time on one instance of a Compute."""
 UNSAFE = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -47,6 +44,7 @@ class _Shared(msgspec.Struct, frozen=True):
     """The properties that a type below the normative ones gave a value."""
     needed: tuple[tuple[str, PropertyDefinition], ...]
     """The properties of capabilities that each template must give, with the capability's name."""
+    settings: Settings
 
 
 class Templates:
@@ -61,6 +59,8 @@ class Templates:
         self.nodes: dict[str, NodeTemplate] = {}
         self.written: MappingType[str, entities.NodeTemplate] = {}
         self.sanitised: dict[str, str] = {}
+        self.settings: dict[str, WrittenSettings] = {}
+        """The settings of the templates that have any, of their own or by their types."""
         self.calls: dict[str, tuple[Call, ...]] = {}
         """The calls that each template's own values hold, for checking what they refer to."""
         self.calling: set[str] = set()
@@ -97,9 +97,18 @@ class Templates:
             requirements=(),
             interfaces=shared.interfaces,
             artifacts=shape.artifacts,
+            settings=shared.settings,
             span=span,
         )
         return node
+
+    def check_settings(self, incoming: MappingType[str, tuple[Relationship, ...]]) -> None:
+        """Check that settings for single operations name operations that there are; once requirements are fulfilled."""
+        for name, written in self.settings.items():
+            node = self.nodes[name]
+            held = [node.interfaces, *(r.interfaces for r in chain(node.requirements, incoming.get(name, ())))]
+            known = (f"{i.name}.{o}" for interfaces in held for i in interfaces.values() for o in i.operations)
+            check_operations(written, known, self._diagnostics)
 
     def copied(self, name: str) -> Copied | None:
         """What a template copies, for what is found about it there."""
@@ -155,10 +164,15 @@ class Templates:
         if item.instance_count is not None:
             count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
         self.calls[name] = tuple(values.found_calls)
-        metadata = {}
+        metadata, settings, written = {}, shared.settings, shape.settings
         if item.metadata:
             metadata = {k: v.text for k, v in item.metadata.items()}
-            self._check_settings(item.metadata)
+            own = read_settings(item.at, item.metadata, self._diagnostics)
+            if own:
+                written = {**shape.settings, **own}
+                settings = settings_of(written)
+        if written:
+            self.settings[name] = written
         return NodeTemplate(
             name=name,
             kinds=shape.kinds,
@@ -174,6 +188,7 @@ class Templates:
             instance_count=count,
             occurrences=item.occurrences,
             metadata=metadata,
+            settings=settings,
             description=item.description.text if item.description else "",
             span=item.span,
             directives=directives,
@@ -193,7 +208,12 @@ class Templates:
             )
             assigned = (n for n, d in shape.properties.items() if d.has_default and not is_bundled(d.span))
             self._shared[kind] = _Shared(
-                interfaces, capabilities, _type_calls(shape, interfaces), frozenset(assigned), tuple(needed)
+                interfaces,
+                capabilities,
+                _type_calls(shape, interfaces),
+                frozenset(assigned),
+                tuple(needed),
+                settings_of(shape.settings),
             )
         return self._shared[kind]
 
@@ -312,19 +332,6 @@ class Templates:
                 hint="add directives: [ select ], or remove it",
             )
         return self._filters.read(item.node_filter, self._unit, shape.kinds[0])
-
-    def _check_settings(self, metadata: MappingType[str, Scalar]) -> None:
-        for name, value in metadata.items():
-            if not name.startswith("ordito."):
-                continue
-            if name != CONCURRENCY:
-                self._diagnostics.unknown("unknown-setting", "setting", name, value.span, [CONCURRENCY])
-            elif integer(value.text) not in PLACES:
-                self._diagnostics.error(
-                    "bad-value",
-                    f'"{name}" must be a whole number from {PLACES[0]} to {PLACES[-1]}, not "{value.text}"',
-                    value.span,
-                )
 
 
 def _astray(

@@ -20,6 +20,7 @@ from ordito.model.policy_types import PolicyShape, flatten_policies
 from ordito.model.refinement import TypeLists, narrowed
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
+from ordito.model.settings import WrittenSettings, read_settings
 from ordito.model.units import KINDS, Definition, Unit, Units, find_type
 from ordito.model.values import PRIMITIVES, Values
 from ordito.source.nodes import Scalar
@@ -78,6 +79,7 @@ class NodeShape(msgspec.Struct, frozen=True):
     requirements: MappingType[str, RequirementShape]
     interfaces: MappingType[str, InterfaceParts]
     artifacts: MappingType[str, Artifact]
+    settings: WrittenSettings = {}
 
 
 class Types:
@@ -167,6 +169,7 @@ class Types:
                     defining=True,
                 ),
                 artifacts,
+                {**parent.settings, **read_settings(written.at, written.metadata, self._diagnostics)},
             )
 
     def _requirements(self, parent: NodeShape, written: entities.NodeType, unit: Unit) -> dict[str, RequirementShape]:

@@ -17,6 +17,7 @@ from ordito.model.places import Place
 from ordito.model.references import References
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Relationship
+from ordito.model.settings import plain_metadata
 from ordito.model.subjects import NOTHING, UNREADABLE, Holder, Subject, of_node, of_relationship
 from ordito.model.templates import Templates
 from ordito.model.types import Types
@@ -95,7 +96,7 @@ class Workflows:
             timeout=external.timeout if external is not None else None,
             operation_host=external.operation_host.text if external and external.operation_host else "",
             outputs=dict(self._outputs(item.outputs)),
-            metadata={k: v.text for k, v in (item.metadata or {}).items()},
+            metadata=plain_metadata(item.at, item.metadata, "workflows", self._diagnostics),
             description=item.description.text if item.description else "",
             span=item.span,
         )

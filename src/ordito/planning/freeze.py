@@ -8,8 +8,6 @@ from ordito.base.diagnostics import Severity
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.work.plan import Action, Change, Plan, Step
 
-CONCURRENCY = "ordito.concurrency"
-
 SYMBOLS = {Fate.NEW: "+", Fate.CONTINUE: "~", Fate.KEEP: "~", Fate.LEAVE: "-", Fate.DROP: "-"}
 
 
@@ -107,4 +105,4 @@ def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
 
 
 def _places(member: Member) -> int:
-    return int(member.template.metadata.get(CONCURRENCY, "1"))
+    return member.template.settings.concurrency
