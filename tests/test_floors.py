@@ -120,7 +120,7 @@ def test_every_pure_room_is_kept_pure(small_tree: Path, imported: str) -> None:
 
 
 def test_other_rooms_may_look_at_the_world(small_tree: Path) -> None:
-    for module in ("source.files", "engine.driver", "ensemble.journal", "app.deploy"):
+    for module in ("source.files", "engine.driver", "ensemble.journal", "app.workflow_run"):
         seed(small_tree, module, "import os, time, pathlib, asyncio")
     # What counts are direct imports: planning may use what the source room has read.
     seed(small_tree, "planning.weave", "from ordito.source import files")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.plan import PlanRequest, plan
+from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
@@ -52,7 +53,7 @@ def found(service: str) -> list[tuple[str, str]]:
 def planned(service: str, folder: Path) -> list[str]:
     """The codes for which planning is refused."""
     try:
-        plan(PlanRequest(str(folder / "ensemble"), service=service))
+        plan(PlanRequest(str(folder / "ensemble"), DeployAsked(service)))
     except InvalidDocument as error:
         return [d.code for d in error.diagnostics]
     return []
@@ -108,7 +109,7 @@ def test_what_nothing_runs(tmp_path: Path, file: str) -> None:
     path.write_text(text.replace("create: script", f"create: {file}"))
     assert found(str(path)) == [("warning", "unknown-extension")]
     with pytest.raises(PlanRefused, match="no executor processes"):
-        plan(PlanRequest(str(tmp_path / "ensemble"), service=str(path)))
+        plan(PlanRequest(str(tmp_path / "ensemble"), DeployAsked(str(path))))
 
 
 def test_a_plain_file_triggers_nothing(tmp_path: Path) -> None:
@@ -118,6 +119,6 @@ def test_a_plain_file_triggers_nothing(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_bytes(CONTENT)
     path = tmp_path / "service.yaml"
     path.write_text(text)
-    made = plan(PlanRequest(str(tmp_path / "ensemble"), service=str(path))).proposal
+    made = plan(PlanRequest(str(tmp_path / "ensemble"), DeployAsked(str(path)))).proposal
     assert made is not None
     assert [call.artifact for call in made.plan.calls if call.artifact] == ["run.sh"]

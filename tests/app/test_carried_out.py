@@ -8,6 +8,7 @@ import pytest
 
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposal import Proposal
+from ordito.app.proposals.deploy import DeployAsked
 from ordito.base.diagnostics import InvalidDocument
 
 SERVICE = """\
@@ -29,7 +30,7 @@ WORKFLOW = "  workflows:\n    NAME: { steps: { one: { target: a, activities: [ s
 def proposal(folder: Path, more: str = "") -> Proposal:
     """What would be deployed."""
     (folder / "service.yaml").write_text(SERVICE + more)
-    made = plan(PlanRequest(str(folder / "ensemble"), service=str(folder / "service.yaml"))).proposal
+    made = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(folder / "service.yaml")))).proposal
     assert made is not None
     return made
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from ordito.app.deploy import DeployRequest, deploy
 from ordito.app.errors import Refused
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.workflow_run import WorkflowRequest, run_workflow
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -52,8 +53,8 @@ def test_files_that_change_while_the_question_is_open_are_not_deployed(tmp_path:
     (tmp_path / "service.yaml").write_text(SERVICE)
     script = tmp_path / "create.sh"
     script.write_text("exit 0\n")
-    request = DeployRequest(str(tmp_path / "ensemble"), str(tmp_path / "service.yaml"))
+    request = WorkflowRequest(str(tmp_path / "ensemble"), DeployAsked(str(tmp_path / "service.yaml")))
     with pytest.raises(Refused, match="changed after the plan") as refused:
-        deploy(request, Editing(script))
+        run_workflow(request, Editing(script))
     assert "no operation was run" in refused.value.hint
     assert not (tmp_path / "ensemble" / "ensemble.yaml").exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.plan import PlanRequest, plan
+from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
 from ordito.cli.pages import MAIN, Page, page_codes, read_page
@@ -129,7 +130,7 @@ def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagno
     main = folder / MAIN if MAIN in documents else folder
     try:
         if by == "plan":
-            proposal = plan(PlanRequest(str(folder / "ensemble"), "deploy", str(main))).proposal
+            proposal = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(main)))).proposal
             return list(proposal.diagnostics) if proposal is not None else []
         return list(validate(ValidateRequest(str(main))).diagnostics)
     except (InvalidDocument, PlanRefused) as error:

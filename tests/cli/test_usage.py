@@ -47,7 +47,7 @@ def test_every_verb_has_help_and_the_global_options(run: Run, words: list[str]) 
         (["status", "-o", "xml"], "xml"),
         (["deploy", "x", "-i", "novalue"], "NAME=VALUE"),
         (["deploy", "x", "--parallel", "0"], "parallel"),
-        (["plan", "deploy", "a", "b"], "one word too many"),
+        (["plan", "deploy", "a", "b"], "unexpected extra argument"),
     ],
 )
 def test_a_wrong_command_line_is_explained_with_exit_code_64(run: Run, words: list[str], said: str) -> None:

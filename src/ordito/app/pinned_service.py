@@ -1,4 +1,4 @@
-"""A service as it was deployed, read from the copy of its files that the ensemble keeps."""
+"""Services as they were deployed: pinned once, and read again from their pin."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.errors import Refused
 from ordito.app.place import Place
-from ordito.app.services import ReadService, read_service
+from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics
-from ordito.ensemble.pins import pinned_root
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pins import pin, pinned_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.package import ARCHIVES, Network
+
+
+class PinnedService(msgspec.Struct, frozen=True):
+    """A service as it was deployed: the digest of its pin, its entry definitions file relative to the pin's folder, and
+    the absolute path of its root."""
+
+    digest: str
+    main: str
+    root: str
 
 
 def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
@@ -36,3 +47,22 @@ def _named(read: ReadService, place: Place) -> ReadService:
     given = Path(user.service or read.package.main)
     name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
     return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
+
+
+def pin_service(layout: Layout, read: ReadService, measured: str) -> PinnedService:
+    """Keep a copy of a service; only for who holds the ensemble's lock.
+
+    Raises ``Refused`` where its files are no longer those that were ``measured`` for the plan, and ``EnsembleError``.
+    """
+    package = read.package
+    kept = pin(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
+    if kept.digest != measured:
+        raise Refused(
+            "changed",
+            "the files of the service were changed after the plan was made",
+            "no operation was run; look at the plan for what they say now",
+            next_words=("plan",),
+            purpose="see what would be done",
+        )
+    main = os.path.relpath(Path(kept.root) / kept.main, layout.artifacts / kept.digest)
+    return PinnedService(kept.digest, main, kept.root)

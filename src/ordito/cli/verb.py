@@ -16,12 +16,18 @@ Run = Callable[..., ExitCode]
 
 
 def verb(
-    name: str, summary: str, *, takes_inputs: bool = False, formats: Sequence[Format] = COMMON_FORMATS
+    name: str,
+    summary: str,
+    *,
+    takes_inputs: bool = False,
+    formats: Sequence[Format] = COMMON_FORMATS,
+    named: str = "",
 ) -> Callable[[Run], click.Command]:
     """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
 
     ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
-    values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result.
+    values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result;
+    ``named`` is how messages call it, where its name alone does not say enough.
     """
 
     def decorate(function: Run) -> click.Command:
@@ -34,7 +40,7 @@ def verb(
             if takes_inputs:
                 arguments["inputs"] = inputs
             elif not inputs.is_empty:
-                raise click.UsageError(f"{name} takes no values of inputs", context)
+                raise click.UsageError(f"{named or name} takes no values of inputs", context)
             settings = settings_of(context)
             if settings.output not in formats:
                 raise click.UsageError(f"{name} writes {', '.join(formats)}, not {settings.output}", context)

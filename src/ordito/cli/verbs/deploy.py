@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
+from ordito.cli.asked.deploy import asked
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option, choice_options, fetch_option, job_options
+from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
-    from ordito.app.deploy import DeployResult
+    from ordito.app.proposals.deploy import DeployAsked
+    from ordito.app.workflow_run import WorkflowResult
 
 HELP = """Bring the running system to its description.
 
@@ -25,31 +23,16 @@ until ensemble.yaml says something else. What is done already is not done again.
 
 
 @verb("deploy", HELP, takes_inputs=True)
-@click.argument("service", required=False)
+@asked
 @job_options
-@allow_large_option
-@fetch_option
-@choice_options
-def command(  # noqa: PLR0913  (one for each option)
-    session: Session,
-    service: str | None,
-    inputs: GivenInputs,
-    options: JobOptions,
-    wait_lock: float,
-    *,
-    allow_large: bool,
-    fetch: bool,
-    choices: GivenChoices,
-) -> ExitCode:
+def command(session: Session, asked: DeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Deploy."""
-    from ordito.app.deploy import DeployRequest, deploy
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    directory = session.settings.directory
-    request = DeployRequest(directory, service or "", inputs, options, wait_lock, allow_large, fetch, choices)
-    result = deploy(request, conversation)
+    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
     if result.report is None:
         return _nothing_to_do(result, session)
     report = result.report
@@ -59,12 +42,15 @@ def command(  # noqa: PLR0913  (one for each option)
     return exit_code(report)
 
 
-def _nothing_to_do(result: DeployResult, session: Session) -> ExitCode:
+def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     from ordito.cli.job_view import warn_of_changed_inputs, write_outputs
 
-    session.note(f"Nothing to do: {result.service} is as it should be. No operation was run, no file was changed.")
-    if result.changed:
-        warn_of_changed_inputs(result.changed, session)
+    outputs = result.before.outputs
+    service = result.proposal.service.name if result.proposal is not None else ""
+    changed = result.proposal.changed_inputs if result.proposal is not None else ()
+    session.note(f"Nothing to do: {service} is as it should be. No operation was run, no file was changed.")
+    if changed:
+        warn_of_changed_inputs(changed, session)
     if result.ignored:
         names = ", ".join(result.ignored)
         session.note(f"These inputs change nothing that exists, so they were not remembered: {names}")
@@ -72,8 +58,8 @@ def _nothing_to_do(result: DeployResult, session: Session) -> ExitCode:
         "job": None,
         "workflow": "deploy",
         "status": "ok",
-        "outputs": result.outputs,
-        "changed_inputs": list(result.changed),
+        "outputs": outputs,
+        "changed_inputs": list(changed),
     }
-    session.result(data, lambda channel: write_outputs(result.outputs, channel))
+    session.result(data, lambda channel: write_outputs(outputs, channel))
     return ExitCode.DONE

@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import allow_large_option, choice_options, fetch_option
+from ordito.cli.planned import PLANNED, PlanCommand
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Proposal
+    from ordito.app.proposal import Asked, Proposal
 
-HELP = """Show what a deployment would do, and why. Nothing is changed.
+HELP = """Show what a command would do, and why. Nothing is changed.
 
-SERVICE is needed where there is no ensemble yet. `ordito plan undeploy` shows what removing everything would do."""
+`ordito plan` is about deploying; `ordito plan WORKFLOW` about another workflow, with what its verb takes: {workflows}.
+
+{about}"""
 
 
-@verb("plan", HELP, takes_inputs=True)
-@click.argument("words", metavar="[deploy|undeploy] [SERVICE]", nargs=-1)
-@click.option("--full", is_flag=True, help="Show every step with its reason.")
-@allow_large_option
-@fetch_option
-@choice_options
-def command(
-    session: Session,
-    words: tuple[str, ...],
-    inputs: GivenInputs,
-    *,
-    full: bool,
-    allow_large: bool,
-    fetch: bool,
-    choices: GivenChoices,
-) -> ExitCode:
-    """Plan."""
-    from ordito.app.plan import WORKFLOWS, PlanRequest, plan
+def _make(workflow: str, arguments: Any) -> click.Command:
+    """The command that plans one workflow."""
+    text = HELP.format(workflows=", ".join(PLANNED), about=arguments.ABOUT)
+
+    @verb("plan", text, takes_inputs=arguments.TAKES_INPUTS, named=f"plan {workflow}")
+    @arguments.asked  # type: ignore[untyped-decorator]
+    @click.option("--full", is_flag=True, help="Show every step with its reason.")
+    def command(session: Session, asked: Asked, *, full: bool) -> ExitCode:
+        """Plan."""
+        return _plan(session, asked, full=full)
+
+    return command
+
+
+command = PlanCommand(_make)
+
+
+def _plan(session: Session, asked: Asked, *, full: bool) -> ExitCode:
+    from ordito.app.plan import PlanRequest, plan
     from ordito.cli.plan_view import plan_data, write_plan
 
-    workflow, service = _meant(words, WORKFLOWS)
-    if workflow == "undeploy" and not inputs.is_empty:
-        raise click.UsageError("undeploy takes no inputs: it uses those of the last deployment")
-    result = plan(PlanRequest(session.settings.directory, workflow, service, inputs, allow_large, fetch, choices))
+    result = plan(PlanRequest(session.settings.directory, asked))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal
     if proposal is None or proposal.plan.is_empty:
-        return _nothing_to_do(workflow, proposal, session)
+        return _nothing_to_do(asked.workflow, proposal, session)
     session.diagnostics(proposal.diagnostics)
 
     def text(channel: Channel) -> None:
@@ -77,11 +74,3 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session) -
     empty = {"workflow": workflow, "changes": [], "steps": [], "waves": []}
     session.result(empty, lambda channel: channel.line(f"Nothing to do: {said}."))
     return ExitCode.DONE
-
-
-def _meant(words: tuple[str, ...], workflows: Sequence[str]) -> tuple[str, str]:
-    """The workflow, by default the first, and the service that are meant."""
-    workflow, rest = (words[0], words[1:]) if words and words[0] in workflows else (workflows[0], words)
-    if len(rest) > (1 if workflow == "deploy" else 0):
-        raise click.UsageError(f'"{rest[-1]}" is one word too many for a plan of {workflow}')
-    return workflow, rest[0] if rest else ""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ordito.cli.asked.undeploy import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.proposals.undeploy import UndeployAsked
 
 HELP = """Remove everything that was deployed, with the service as it was deployed last.
 
@@ -14,22 +20,24 @@ It goes on past failures: what can be removed is removed, and every failure is l
 
 
 @verb("undeploy", HELP)
+@asked
 @job_options
-def command(session: Session, options: JobOptions, wait_lock: float) -> ExitCode:
+def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Undeploy."""
-    from ordito.app.undeploy import UndeployRequest, undeploy
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import exit_code, report_data, suggest, warn_of_orphans, write_report
 
     conversation = CliConversation(session)
-    result = undeploy(UndeployRequest(session.settings.directory, options, wait_lock), conversation)
+    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
     report = result.report
     if report is None:
-        reason = "the service that was deployed has no instances" if result.kept else "nothing is deployed"
+        kept = result.proposal.orphans if result.proposal is not None else ()
+        reason = "the service that was deployed has no instances" if kept else "nothing is deployed"
         session.note(f"Nothing to do: {reason}.")
-        if result.kept:
-            warn_of_orphans(result.kept, session)
-        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": list(result.kept)}
+        if kept:
+            warn_of_orphans(kept, session)
+        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": list(kept)}
         session.result(data, lambda _: None)
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)

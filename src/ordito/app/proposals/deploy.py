@@ -1,0 +1,129 @@
+"""What deploying would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.carried_out import check_carried_out
+from ordito.app.circumstances import check_choices, circumstances_of
+from ordito.app.collector import paused_collector
+from ordito.app.errors import Refused
+from ordito.app.given_choices import GivenChoices
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import bind_given, given_values
+from ordito.app.place import Place
+from ordito.app.proposal import DEPLOY, Known, Proposal
+from ordito.app.proposals.making import make_plan
+from ordito.app.services import check_files, network, read_service
+from ordito.app.user_part import UserPart, new_user_part, read_user_part
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.ensemble.status import Status
+from ordito.instances.static_values import check_static_values
+
+SERVICE_FILE = "service.yaml"
+"""The service that is meant where none is named: the one in the ensemble's own directory."""
+
+
+class DeployAsked(msgspec.Struct, frozen=True):
+    """What to deploy: without ``service`` that of the ensemble. ``allow_large`` permits very many link operations of
+    one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where the service
+    leaves a choice, and what was chosen before holds until something else is."""
+
+    workflow: ClassVar[str] = DEPLOY
+    makes_ensemble: ClassVar[bool] = True
+
+    service: str = ""
+    inputs: GivenInputs = GivenInputs()
+    allow_large: bool = False
+    fetch: bool = False
+    choices: GivenChoices = GivenChoices()
+
+    def propose(self, known: Known) -> Proposal:
+        """What deploying would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+        with paused_collector():
+            return _propose(self, known)
+
+
+def _propose(asked: DeployAsked, known: Known) -> Proposal:
+    place, status = known.place, known.status
+    diagnostics = Diagnostics()
+    user = read_user_part(place.layout, place.manifest, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    path = _service_path(place, asked.service, user)
+    values = given_values(user.inputs, status.given, asked.inputs)
+    circumstances = circumstances_of(asked.choices, values, status.choices, diagnostics, final=True)
+    read = read_service(path, diagnostics, network(asked.fetch), circumstances)
+    check_choices(asked.choices, read.service, diagnostics)
+    check_files(read, diagnostics, required=True)
+    check_carried_out(read.service, diagnostics)
+    bound = bind_given(read.service, user.inputs, status.given, asked.inputs, diagnostics)
+    if not diagnostics.has_errors:
+        check_static_values(read.service, bound.inputs, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    made, measured = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large)
+    is_new = not user.exists
+    return Proposal(
+        workflow=DEPLOY,
+        read=read,
+        plan=made,
+        snapshot=known.snapshot,
+        inputs=bound.inputs,
+        measured=measured,
+        given={} if is_new else bound.given,
+        changed_inputs=_changed(bound.inputs, status),
+        user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
+        diagnostics=tuple(diagnostics.sorted()),
+    )
+
+
+def _service_path(place: Place, asked: str, user: UserPart) -> str:
+    """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file."""
+    if user.exists and not user.service:
+        raise Refused(
+            "no-service",
+            f"{place.manifest} names no service",
+            'add it to what you wrote there, below "spec:", as in: service: service.yaml',
+            next_words=("status",),
+            purpose="see what exists",
+        )
+    if not user.service:
+        beside = Path(place.shown) / SERVICE_FILE
+        if asked or beside.is_file():
+            # What `init` makes is deployed where it lies.
+            return asked or str(beside)
+        raise Refused(
+            "no-service",
+            f"no service is named, and {place.shown} is not an ensemble yet",
+            "name the service",
+            next_words=("deploy", "SERVICE"),
+            purpose="SERVICE is a definitions file, or a folder that holds one",
+        )
+    written = user.service_path(place.layout, place.shown)
+    if asked and not _is_same(asked, written):
+        raise Refused(
+            "other-service",
+            f"this ensemble deploys {written}, not {asked}",
+            f'to deploy the other one here, change "service" in {place.manifest}; '
+            "to deploy both, give it a directory of its own with -e DIR",
+        )
+    return written
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
+    first, second = Path(one).resolve(), Path(other).resolve()
+    return second in {first, first.parent} or first == second.parent
+
+
+def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
+    """The inputs whose values are not those that were deployed, by name; none where nothing was deployed."""
+    if not status.service:
+        return ()
+    before = status.inputs
+    return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)

@@ -1,0 +1,41 @@
+"""What removing everything would do: with the service as it was deployed last, whatever became of its files."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.collector import paused_collector
+from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.proposal import UNDEPLOY, Known, Proposal
+from ordito.app.proposals.making import make_plan
+
+
+class UndeployAsked(msgspec.Struct, frozen=True):
+    """To remove everything that exists."""
+
+    workflow: ClassVar[str] = UNDEPLOY
+    makes_ensemble: ClassVar[bool] = False
+
+    def propose(self, known: Known) -> Proposal | None:
+        """What removing everything would do; None where nothing was ever deployed.
+
+        Raises ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+        """
+        status = known.status
+        if not status.service:
+            return None
+        with paused_collector():
+            read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+            made, measured = make_plan(known, UNDEPLOY, read, status.inputs)
+        return Proposal(
+            workflow=UNDEPLOY,
+            read=read,
+            plan=made,
+            snapshot=known.snapshot,
+            inputs=status.inputs,
+            measured=measured,
+            pinned=PinnedService(status.service, status.main, read.package.root),
+            given=status.given,
+        )

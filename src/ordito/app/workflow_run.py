@@ -1,0 +1,106 @@
+"""Plan a workflow, ask, and carry it out: what all verbs that begin a job do."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Declined, Refused
+from ordito.app.gate import no_ensemble, refuse_unfinished
+from ordito.app.job_run import JobReport, run_new
+from ordito.app.pinned_service import pin_service
+from ordito.app.place import Place, place_of
+from ordito.app.proposal import Asked, Known, Proposal
+from ordito.ensemble.manifest import write_user_part
+from ordito.ensemble.status import Status
+from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.instances.records import Snapshot
+from ordito.work.records import JobOptions
+
+
+class WorkflowRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble, what is asked for, and how the job is to run; ``wait_lock`` is how many seconds to wait for
+    another command."""
+
+    directory: str
+    asked: Asked
+    options: JobOptions = JobOptions()
+    wait_lock: float = 0.0
+
+
+class WorkflowResult(msgspec.Struct, frozen=True):
+    """What came of it. ``report`` is None where there was nothing to do, and nothing was written; ``proposal`` is None
+    where nothing was ever deployed. ``before`` is what was deployed before."""
+
+    proposal: Proposal | None
+    before: Status
+    report: JobReport | None = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The inputs that were given and are not remembered, since nothing was done, by name."""
+        given = self.proposal.given if self.proposal is not None and self.report is None else {}
+        return tuple(name for name, value in given.items() if self.before.given.get(name) != value)
+
+
+def run_workflow(request: WorkflowRequest, conversation: Conversation) -> WorkflowResult:
+    """Plan, ask, and carry out.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
+    ``Declined``; then no operation has run.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        return _run_new(place, request, conversation)
+    with _opened(request) as ensemble:
+        refuse_unfinished(ensemble)
+        known = Known(place, ensemble.snapshot, ensemble.status)
+        proposal = _propose(request.asked, known, conversation)
+        return _carry_out(ensemble, known, proposal, request, conversation)
+
+
+def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation) -> WorkflowResult:
+    """Nothing is made on disk before the plan is there and approved, not even the file that is locked."""
+    if not request.asked.makes_ensemble:
+        raise no_ensemble(place.shown)
+    known = Known(place, Snapshot(), Status())
+    proposal = _propose(request.asked, known, conversation)
+    if proposal is None or proposal.plan.is_empty:
+        return WorkflowResult(proposal, known.status)
+    with _opened(request) as ensemble:
+        if place.layout.manifest.exists() or ensemble.snapshot.instances or ensemble.unfinished:
+            raise Refused(
+                "changed",
+                f"{place.shown} has become an ensemble meanwhile",
+                next_words=("status",),
+                purpose="look at it",
+            )
+        return _carry_out(ensemble, known, proposal, request, conversation)
+
+
+def _opened(request: WorkflowRequest) -> Ensemble:
+    return open_ensemble(request.directory, command=request.asked.workflow, wait_lock=request.wait_lock)
+
+
+def _propose(asked: Asked, known: Known, conversation: Conversation) -> Proposal | None:
+    """A proposal that is approved, or has nothing to do."""
+    proposal = asked.propose(known)
+    if proposal is not None:
+        conversation.found(proposal.diagnostics)
+        if not proposal.plan.is_empty and not conversation.approve(proposal):
+            raise Declined
+    return proposal
+
+
+def _carry_out(
+    ensemble: Ensemble, known: Known, proposal: Proposal | None, request: WorkflowRequest, conversation: Conversation
+) -> WorkflowResult:
+    if proposal is None or proposal.plan.is_empty:
+        return WorkflowResult(proposal, known.status)
+    layout = known.place.layout
+    if proposal.pinned is None:
+        pinned = pin_service(layout, proposal.read, proposal.measured)
+        proposal = msgspec.structs.replace(proposal, pinned=pinned)
+    if proposal.user_part is not None:
+        write_user_part(layout, proposal.user_part)
+    return WorkflowResult(proposal, known.status, run_new(ensemble, proposal, request.options, conversation))

@@ -1,0 +1,107 @@
+"""Which workflow the words of `ordito plan` are about.
+
+The first word may name one; without such a word it is the first of the table. Each has words and options of its own,
+those of the verb that carries it out.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ordito.cli.grammar import ALIASES
+from ordito.cli.settings import PROGRAM
+from ordito.ensemble.layout import MANIFEST
+
+PLANNED: Mapping[str, str] = {"deploy": "deploy", "undeploy": "undeploy"}
+"""The workflows that can be planned, and the modules of `cli/asked` that know their arguments."""
+
+PREFIX = "workflow:"
+"""Stands before a word that means a workflow, where there is a file of that name too."""
+
+SERVICES = ("*.yaml", "*.yml", "*.csar", "TOSCA-Metadata")
+
+Make = Callable[[str, Any], click.Command]
+"""Makes the command that plans one workflow: by its name and its module of `cli/asked`."""
+
+
+class PlanCommand(click.Command):
+    """A command for each workflow, of which the words of the command line choose one."""
+
+    def __init__(self, make: Make, **attributes: Any) -> None:
+        super().__init__("plan", **attributes)
+        self._make = make
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the command that is meant. Raises ``click.UsageError`` for a word that may mean two things."""
+        default = self._command(next(iter(PLANNED)))
+        place = _first_word(args, default)
+        workflow = _workflow(args, place)
+        if not workflow:
+            return default.make_context(info_name, args, parent, **extra)
+        rest = [*args[:place], *args[place + 1 :]]
+        return self._command(workflow).make_context(info_name, rest, parent, **extra)
+
+    def _command(self, workflow: str) -> click.Command:
+        return self._make(workflow, importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}"))
+
+
+def _first_word(args: Sequence[str], command: click.Command) -> int:
+    """The place of the first argument that is neither an option nor the value of one; behind the last where there is
+    none."""
+    valued = {
+        name
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.is_flag and not parameter.count
+        for name in parameter.opts
+    }
+    place = 0
+    while place < len(args):
+        word = args[place]
+        if word in {"--", "-"} or not word.startswith("-"):
+            return place + (word == "--")
+        place += 1 + _takes_next(word, valued)
+    return place
+
+
+def _takes_next(word: str, valued: set[str]) -> bool:
+    """Whether an option's value is the next argument."""
+    if word.startswith("--"):
+        return word in valued
+    letters = word[1:]
+    first = next((i for i, letter in enumerate(letters) if f"-{letter}" in valued), None)
+    return first == len(letters) - 1
+
+
+def _workflow(args: Sequence[str], place: int) -> str:
+    """The workflow that a word names, "" for none."""
+    if place >= len(args) or args[place - 1 : place] == ["--"]:
+        return ""
+    word = args[place]
+    if word.startswith(PREFIX):
+        name = ALIASES.get(word[len(PREFIX) :], word[len(PREFIX) :])
+        if name not in PLANNED:
+            raise click.UsageError(f'there is no workflow "{name}"; there are: {", ".join(PLANNED)}')
+        return name
+    name = ALIASES.get(word, word)
+    if name not in PLANNED:
+        return ""
+    alone = all(other.startswith("-") for other in args[place + 1 :])
+    if alone and _is_service(Path(word)):
+        raise click.UsageError(
+            f'"{word}" is a workflow, and there is a file or folder of that name too: write `{PROGRAM} plan '
+            f"{PREFIX}{word}` for the workflow, or `{PROGRAM} plan ./{word}` for the service"
+        )
+    return name
+
+
+def _is_service(path: Path) -> bool:
+    """Whether a path may be meant as a service: a file, or a folder that holds something that looks like one."""
+    found = (name for pattern in SERVICES for name in path.glob(pattern)) if path.is_dir() else ()
+    return path.is_file() or any(name.name != MANIFEST for name in found)
