@@ -40,8 +40,9 @@ class Finished:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """A bare environment with a home of its own."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "LANG": "C.UTF-8"}
+    """A bare environment with a home of its own, and the program that these tests lie beside."""
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")}
 
 
 def ordito(home: Path, *arguments: str | Path, code: str = "", limit: float = LIMIT) -> Finished:

@@ -158,7 +158,12 @@ class FakeExecutor:
         blocked: Iterable[str] = (),
         takes: Mapping[str, int] | None = None,
         size: int = 1,
+        flaky: Mapping[str, int] | None = None,
+        code: int = 1,
     ) -> None:
+        self.flaky = dict(flaky or {})
+        self.code = code
+        self.attempts: list[tuple[str, int]] = []
         self.world = world
         self.failing = frozenset(failing)
         self.prints = prints or {}
@@ -179,6 +184,7 @@ class FakeExecutor:
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
         for invocation in batch:
             self.world.begin(invocation.step)
+            self.attempts.append((invocation.step, invocation.attempt))
             self.cancelled[invocation.step] = asyncio.Event()
             yield invocation.step, Started(self.world.index[invocation.step] + 100, 7, "boot", "here", "slot")
         for invocation in batch:
@@ -196,15 +202,17 @@ class FakeExecutor:
                 yield step, Outcome(Ending.CANCELLED, message="cancelled")
                 continue
             self.world.end(step)
-            if step in self.failing:
-                yield step, Outcome(Ending.FAILED, exit_code=1, message="exit code 1")
+            if step in self.failing or invocation.attempt <= self.flaky.get(step, 0):
+                yield step, Outcome(Ending.FAILED, exit_code=self.code, message=f"exit code {self.code}")
             else:
                 yield step, Outcome(Ending.SUCCEEDED, exit_code=0, outputs={"port": step})
 
     async def cancel(self, step: str) -> None:
         self.cancelled[step].set()
 
-    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
+    async def settle(
+        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
+    ) -> Outcome | None:
         await asyncio.sleep(0)
         self.settlings.append((step, started))
         return self.settled.get(step)

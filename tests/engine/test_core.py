@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.engine.core import CANCELLED, CancelAsked, Core, Skip, Start, StepEnded, StepState
+from ordito.engine.core import (
+    CANCELLED,
+    AttemptFailed,
+    CancelAsked,
+    Core,
+    GiveUp,
+    PauseOver,
+    Skip,
+    Start,
+    StepEnded,
+    StepState,
+)
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions
 from tests.engine.fakes import make_plan, plans
@@ -188,6 +199,84 @@ def test_cancelling_when_all_steps_have_started_leaves_nothing_out() -> None:
     core.react(StepEnded(0, True))
     assert core.is_finished
     assert not core.was_cancelled
+
+
+@given(plans(), st.data(), st.integers(1, 4))
+def test_steps_that_pause_hold_no_place_and_change_nothing_else(plan: Plan, data: st.DataObject, parallel: int) -> None:
+    """With attempts that fail for now, every step ends as it would without them."""
+    numbers = st.integers(0, len(plan.steps) - 1)
+    failing = frozenset(data.draw(st.sets(numbers, max_size=3)))
+    left = data.draw(st.dictionaries(numbers, st.integers(1, 3), max_size=5))
+    core = Core(plan, JobOptions(parallel=parallel))
+    running: list[int] = []
+    pausing: list[int] = []
+    while not core.is_finished:
+        for command in core.wake():
+            if isinstance(command, Start) and not command.no_op:
+                running.append(command.step)
+            elif isinstance(command, Start):
+                core.react(StepEnded(command.step, command.step not in failing))
+        assert len(running) <= parallel
+        assert core.pausing == tuple(sorted(pausing))
+        if not running and not pausing:
+            continue
+        if pausing and (not running or data.draw(st.booleans())):
+            core.react(PauseOver(pausing.pop(data.draw(st.integers(0, len(pausing) - 1)))))
+            continue
+        index = running.pop(data.draw(st.integers(0, len(running) - 1)))
+        if left.get(index):
+            left[index] -= 1
+            core.react(AttemptFailed(index))
+            pausing.append(index)
+        else:
+            core.react(StepEnded(index, index not in failing))
+    assert [core.state(index) for index in range(len(plan.steps))] == expected_states(plan, failing)
+
+
+def test_a_pausing_step_leaves_its_place_on_the_host_to_others() -> None:
+    core = Core(make_plan(2, hosts={0: "h_1", 1: "h_1"}), JobOptions())
+    assert started(core) == [0]
+    core.react(AttemptFailed(0))
+    assert started(core) == [1]
+    core.react(PauseOver(0))
+    assert started(core) == []
+    core.react(StepEnded(1, True))
+    assert started(core) == [0]
+
+
+@pytest.mark.parametrize("is_due", [False, True])
+def test_cancelling_gives_up_what_pauses(is_due: bool) -> None:
+    """Also where the pause is over, but no place was free."""
+    core = Core(make_plan(3, [(0, 1)]), JobOptions(parallel=1))
+    assert started(core) == [0]
+    core.react(AttemptFailed(0))
+    assert started(core) == [2]
+    if is_due:
+        core.react(PauseOver(0))
+    core.react(CancelAsked())
+    assert core.wake() == [Skip(1, CANCELLED), GiveUp(0, CANCELLED)]
+    core.react(PauseOver(0))
+    core.react(StepEnded(0, False))
+    core.react(StepEnded(2, True))
+    assert core.wake() == []
+    assert core.is_finished
+    assert core.was_cancelled
+
+
+def test_a_failure_under_abort_gives_up_what_pauses() -> None:
+    core = Core(make_plan(2), JobOptions(on_failure="abort"))
+    assert started(core) == [0, 1]
+    core.react(AttemptFailed(0))
+    core.react(StepEnded(1, False))
+    assert core.wake() == [GiveUp(0, "s1")]
+    core.react(StepEnded(0, False))
+    assert core.is_finished
+    assert not core.was_cancelled
+
+
+def test_what_does_not_run_cannot_pause() -> None:
+    with pytest.raises(ValueError, match="s1 cannot wait for another attempt"):
+        Core(make_plan(2, [(0, 1)]), JobOptions()).react(AttemptFailed(1))
 
 
 def test_the_end_of_a_step_that_does_not_run_is_an_error() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from ordito.work.events import (
     JobStarted,
     StepFailed,
     StepLog,
+    StepRetrying,
     StepSkipped,
     StepStarted,
     StepSucceeded,
@@ -26,8 +28,11 @@ from ordito.work.plan import Action, Plan
 from ordito.work.records import (
     JobClosingRecord,
     JobOptions,
+    Record,
     StepFinishedRecord,
     StepProcessRecord,
+    StepRetryRecord,
+    StepSkippedRecord,
     StepStartedRecord,
 )
 from tests.engine.fakes import FakeExecutor, FakeProvider, MemoryJournal, World, ends, essence, make_plan, plans, run
@@ -73,8 +78,11 @@ def test_any_plan_is_carried_out_once_and_in_order(plan: Plan, data: st.DataObje
 @settings(max_examples=40, deadline=None)
 def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data: st.DataObject) -> None:
     """A completed step never runs again, one in doubt is settled, and the end is that of an undisturbed run."""
-    failing = data.draw(st.sets(st.sampled_from([step.id for step in plan.steps]), max_size=2))
-    whole = run(plan, FakeExecutor(World(plan), failing))
+    names = st.sampled_from([step.id for step in plan.steps])
+    failing = data.draw(st.sets(names, max_size=2))
+    flaky = data.draw(st.dictionaries(names, st.integers(1, 3), max_size=3))
+    options = JobOptions(attempts=3, interval=0.0)
+    whole = run(plan, FakeExecutor(World(plan), failing, flaky=flaky), options=options)
     records = whole.journal.records
     for cut in range(len(records) + 1):
         kept = records[:cut]
@@ -83,9 +91,9 @@ def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data
             plan.steps[r.step].id
             for r in kept
             if isinstance(r, StepStartedRecord) and plan.steps[r.step].id not in known
-        }
-        executor = FakeExecutor(World(plan), failing)
-        again = run(plan, executor, records=kept)
+        } - {plan.steps[index].id for index in pausing(kept)}
+        executor = FakeExecutor(World(plan), failing, flaky=flaky)
+        again = run(plan, executor, records=kept, options=options)
         assert again.world.faults == []
         assert not set(again.world.begun) & known.keys()
         assert {name for name, _ in executor.settlings} == doubtful & set(calls(plan))
@@ -98,6 +106,101 @@ def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data
         assert {f.step for f in again.result.failed} == {f.step for f in whole.result.failed}
         changes = [r.change for r in everything if isinstance(r, StepFinishedRecord) and r.change]
         assert len(changes) == len(set(changes))
+        assert attempts(everything) == attempts(records)
+
+
+def pausing(records: Sequence[Record]) -> set[int]:
+    """The steps that wait for another attempt at the end of these records."""
+    found: set[int] = set()
+    for record in records:
+        if isinstance(record, StepRetryRecord):
+            found.add(record.step)
+        elif isinstance(record, StepStartedRecord | StepFinishedRecord | StepSkippedRecord):
+            found.discard(record.step)
+    return found
+
+
+def attempts(records: Sequence[Record]) -> dict[int, int]:
+    """How many attempts each step had in all."""
+    return {record.step: record.attempt for record in records if isinstance(record, StepFinishedRecord)}
+
+
+def test_a_failing_operation_is_tried_again_under_the_same_changeid() -> None:
+    plan = make_plan(2, [(0, 1)])
+    executor = FakeExecutor(World(plan), flaky={"s0": 2})
+    ran = run(plan, executor, options=JobOptions(attempts=3, interval=0.001))
+    assert ran.result.status == "ok"
+    assert executor.attempts == [("s0", 1), ("s0", 2), ("s0", 3), ("s1", 1)]
+    told = [(e.step, e.next, e.attempts, round(e.seconds, 6)) for e in ran.events if isinstance(e, StepRetrying)]
+    assert told == [("s0", 2, 3, 0.001), ("s0", 3, 3, 0.002)]
+    assert [e.attempt for e in ran.events if isinstance(e, StepStarted)] == [1, 2, 3, 1]
+    about = StepStartedRecord | StepRetryRecord | StepFinishedRecord
+    changes = {r.change for r in ran.journal.records if isinstance(r, about) and r.step == 0}
+    assert len(changes) == 1
+
+
+def test_attempts_are_used_up() -> None:
+    plan = make_plan(2, [(0, 1)])
+    executor = FakeExecutor(World(plan), ["s0"])
+    ran = run(plan, executor, options=JobOptions(attempts=2, interval=0.0))
+    assert executor.attempts == [("s0", 1), ("s0", 2)]
+    assert ends(ran.journal.records, plan) == {"s0": "failed", "s1": "skipped"}
+    assert len(ran.result.failed) == 1
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+def test_cancelling_ends_a_pause_at_once(requests: int) -> None:
+    """The pause is an hour long."""
+    plan = make_plan(2, [(0, 1)])
+    control = JobControl()
+
+    def listen(event: object) -> None:
+        if isinstance(event, StepRetrying):
+            for _ in range(requests):
+                control.request_cancel()
+
+    executor = FakeExecutor(World(plan), ["s0"])
+    ran = run(plan, executor, options=JobOptions(attempts=3, interval=3600.0), control=control, listener=listen)
+    assert ran.result.status == "cancelled"
+    assert ends(ran.journal.records, plan) == {"s0": "failed", "s1": "skipped"}
+    (failed,) = ran.result.failed
+    assert failed.outcome.ending is Ending.CANCELLED
+    assert failed.outcome.message == "exit code 1; not tried again, because the job was cancelled"
+
+
+def test_a_pause_ends_when_another_step_fails_under_abort() -> None:
+    plan = make_plan(2)
+    options = JobOptions(on_failure="abort", attempts=2, interval=3600.0)
+    executor = FakeExecutor(World(plan), ["s0"], raising=["s1"], takes={"s1": 9})
+    plan = msgspec.structs.replace(
+        plan,
+        calls=(*plan.calls, msgspec.structs.replace(plan.calls[0], attempts=1)),
+        steps=(plan.steps[0], msgspec.structs.replace(plan.steps[1], call=len(plan.calls))),
+    )
+    ran = run(plan, executor, options=options)
+    assert ran.result.status == "failed"
+    assert ran.result.failed[-1].outcome.message == "exit code 1; not tried again, because s1 failed"
+
+
+def test_the_rest_of_a_pause_is_waited_for_after_a_crash() -> None:
+    """The fake clock moves a second a look: what is due by then starts at once."""
+    plan = make_plan(1)
+    options = JobOptions(attempts=2, interval=2.0)
+    executor = FakeExecutor(World(plan), flaky={"s0": 1})
+
+    class Dying(MemoryJournal):
+        def commit(self) -> None:
+            super().commit()
+            if any(isinstance(r, StepRetryRecord) for r in self.records):
+                raise OSError("the machine died")
+
+    journal = Dying()
+    with pytest.raises(OSError, match="died"):
+        run(plan, executor, options=options, journal=journal)
+    again = run(plan, FakeExecutor(World(plan), flaky={"s0": 1}), options=options, records=journal.records)
+    assert again.result.status == "ok"
+    assert again.executor.attempts == [("s0", 2)]
+    assert again.executor.settlings == []
 
 
 def test_an_end_that_the_process_left_behind_is_taken_as_the_steps_end() -> None:

@@ -92,9 +92,9 @@ class Crash:
         until(lambda: is_gone(started.pid), "the end of the operation")
 
     def settle(
-        self, started: Started | None, step: str = "run.sh", outputs: tuple[str, ...] = ("X",)
+        self, started: Started | None, step: str = "run.sh", outputs: tuple[str, ...] = ("X",), attempt: int = 1
     ) -> Outcome | None:
-        return asyncio.run(LocalExecutor(self.place.slots, grace=2.0).settle(JOB, step, started, outputs))
+        return asyncio.run(LocalExecutor(self.place.slots, grace=2.0).settle(JOB, step, attempt, started, outputs))
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_another_step_s_result_is_not_taken(crash: Crash) -> None:
     started = crash.at(f"{WAIT}X=1\n", outputs=("X",))
     crash.open_gate(started)
     assert crash.settle(None, step="other") is None
-    assert asyncio.run(LocalExecutor(crash.place.slots).settle("OTHERJOB", "run.sh", started, ())) is None
+    assert asyncio.run(LocalExecutor(crash.place.slots).settle("OTHERJOB", "run.sh", 1, started, ())) is None
     assert crash.settle(None) is not None
 
 
@@ -197,7 +197,16 @@ def test_the_result_of_an_attempt_is_not_taken_for_the_next_one_s(crash: Crash) 
     place = crash.place
     assert place.run("exit 75").outcome.exit_code == 75
     started = crash.at(WAIT, attempt=2)
-    assert crash.settle(started) is None
+    assert crash.settle(started, attempt=2) is None
+
+
+def test_the_result_of_an_attempt_is_not_that_of_one_that_never_began(crash: Crash) -> None:
+    """The crash came after the next attempt was written down, and before it was begun."""
+    assert crash.place.run("X=1; exit 3", outputs=("X",)).outcome.exit_code == 3
+    assert crash.settle(None, attempt=2) is None
+    first = crash.settle(None, attempt=1)
+    assert first is not None
+    assert first.exit_code == 3
 
 
 def test_results_survive_until_their_outcome_can_have_been_written_down(place: Place) -> None:
@@ -210,7 +219,7 @@ def test_results_survive_until_their_outcome_can_have_been_written_down(place: P
         async for _, progress in place.executor.run([place.invocation("X=2", step="second", outputs=("X",))]):
             if isinstance(progress, Started):
                 pass
-        return await LocalExecutor(place.slots).settle(JOB, "first", None, ("X",))
+        return await LocalExecutor(place.slots).settle(JOB, "first", 1, None, ("X",))
 
     outcome = asyncio.run(run())
     assert outcome is not None
@@ -275,7 +284,7 @@ def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestra
 
     async def settle() -> list[Outcome | None]:
         executor = LocalExecutor(place.slots, grace=2.0)
-        return await asyncio.gather(*[executor.settle(JOB, f"s{n}", None, ()) for n in range(8)])
+        return await asyncio.gather(*[executor.settle(JOB, f"s{n}", 1, None, ()) for n in range(8)])
 
     assert asyncio.run(settle()) == [None] * 8
     assert [place.processes(f"s{n}") for n in range(8)] == [[]] * 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -19,6 +20,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 KEY = "ordito.settings"
 ARGUMENTS = "ordito.arguments"
 INPUTS = "ordito.inputs"
+
+MOST_ATTEMPTS = 1_000
+MOST_SECONDS = 604_800.0
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -123,11 +127,27 @@ def _keep_texts(context: click.Context, parameter: click.Parameter, values: tupl
     context.meta[INPUTS] = GivenInputs(found.files, {**found.texts, **texts})
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds that can be waited for."""
+
+    name = "seconds"
+
+    def __init__(self) -> None:
+        super().__init__(min=0, max=MOST_SECONDS)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; "nan" is none."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return number
+
+
 def wait_lock_option(function: F) -> F:
     """The option of verbs that change an ensemble."""
     return click.option(
         "--wait-lock",
-        type=click.FloatRange(min=0),
+        type=Seconds(),
         metavar="SECONDS",
         default=0.0,
         help="Wait so long for another command that works on the ensemble.",
@@ -179,16 +199,31 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
 
     @functools.wraps(function)
-    def with_options(*arguments: Any, parallel: int, on_failure: str, **others: Any) -> Any:
-        return function(*arguments, options=JobOptions(parallel, on_failure), **others)
+    def with_options(
+        *arguments: Any, parallel: int, on_failure: str, attempts: int | None, interval: float | None, **others: Any
+    ) -> Any:
+        return function(*arguments, options=JobOptions(parallel, on_failure, attempts or 0, interval), **others)
 
+    decorated = click.option(
+        "--interval",
+        type=Seconds(),
+        metavar="SECONDS",
+        help="The pause before the second attempt of an operation, doubled for each further one (default: 1).",
+    )(with_options)
+    decorated = click.option(
+        "--attempts",
+        type=click.IntRange(min=1, max=MOST_ATTEMPTS),
+        metavar="N",
+        help="How often a failing operation is tried in all, if its node says nothing else (default: once, or three"
+        " times if it ends with exit code 75).",
+    )(decorated)
     decorated = click.option(
         "--on-failure",
         type=click.Choice(["continue", "abort"]),
         default="continue",
         show_default=True,
         help="After a failure: carry on with what does not depend on it, or start nothing more.",
-    )(with_options)
+    )(decorated)
     decorated = click.option(
         "--parallel",
         type=click.IntRange(min=1),

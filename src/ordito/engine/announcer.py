@@ -14,13 +14,21 @@ from ordito.work.events import (
     Listener,
     StepFailed,
     StepLog,
+    StepRetrying,
     StepSkipped,
     StepStarted,
     StepSucceeded,
     StepWarning,
 )
 from ordito.work.plan import Action, Call, Plan
-from ordito.work.records import JobClosingRecord, JobHeader, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
+from ordito.work.records import (
+    JobClosingRecord,
+    JobHeader,
+    StepFinishedRecord,
+    StepRetryRecord,
+    StepSkippedRecord,
+    StepStartedRecord,
+)
 
 NO_CALL = Call("", "", "", "")
 """Stands for the call of a step that calls nothing."""
@@ -111,6 +119,23 @@ class Announcer:
             declared=call.declared,
             artifact=call.artifact,
             at=record.at,
+        )
+
+    def retrying(self, record: StepRetryRecord, attempts: int) -> None:
+        """An attempt failed, and another of so many in all is to follow."""
+        step = self._steps[record.step]
+        self._events.append(
+            StepRetrying(
+                job=self._job,
+                step=step.id,
+                instance=step.instance,
+                operation=self._operation(record.step),
+                outcome=record.outcome,
+                next=record.attempt + 1,
+                attempts=attempts,
+                seconds=max(0.0, record.due - record.at),
+                at=record.at,
+            )
         )
 
     def skipped(self, record: StepSkippedRecord) -> None:

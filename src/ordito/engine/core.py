@@ -12,6 +12,9 @@ The life of a step is this table; a step *has ended* in one of the last three.
 | READY | RUNNING | its host and the job have a free place |
 | READY | SKIPPED | the job stops early: it is cancelled, or a step failed under ``abort`` |
 | RUNNING | SUCCEEDED, FAILED | its outcome |
+| RUNNING | PAUSED | an attempt failed, and another is to follow; it gives its places back |
+| PAUSED | READY | its pause is over |
+| PAUSED, READY again | FAILED | the job stops early: whoever drives the core is told to give it up |
 
 A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
 so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become
@@ -28,7 +31,14 @@ import msgspec
 
 from ordito.engine.queues import Queues
 from ordito.work.plan import Action, Plan, Step
-from ordito.work.records import JobOptions, Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
+from ordito.work.records import (
+    JobOptions,
+    Record,
+    StepFinishedRecord,
+    StepRetryRecord,
+    StepSkippedRecord,
+    StepStartedRecord,
+)
 
 CANCELLED = "cancelled"
 """Why a step was skipped that would have run, had the job not been cancelled."""
@@ -43,6 +53,7 @@ class StepState(IntEnum):
     SUCCEEDED = 3
     FAILED = 4
     SKIPPED = 5
+    PAUSED = 6
 
 
 class StepEnded(msgspec.Struct, frozen=True):
@@ -52,11 +63,23 @@ class StepEnded(msgspec.Struct, frozen=True):
     succeeded: bool
 
 
+class AttemptFailed(msgspec.Struct, frozen=True):
+    """A running step failed for now: it pauses, and is to run again."""
+
+    step: int
+
+
+class PauseOver(msgspec.Struct, frozen=True):
+    """A step that pauses may run again."""
+
+    step: int
+
+
 class CancelAsked(msgspec.Struct, frozen=True):
     """Nothing new is to start."""
 
 
-CoreEvent = StepEnded | CancelAsked
+CoreEvent = StepEnded | AttemptFailed | PauseOver | CancelAsked
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -73,7 +96,15 @@ class Skip(msgspec.Struct, frozen=True):
     because: str
 
 
-Command = Start | Skip
+class GiveUp(msgspec.Struct, frozen=True):
+    """This step waits for another attempt in vain, ``because`` of a failed step or of the job being ``cancelled``: it
+    is to be ended as failed."""
+
+    step: int
+    because: str
+
+
+Command = Start | Skip | GiveUp
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -91,7 +122,7 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 # Plain numbers for the inner loops, where an enum's members cost a look-up each.
-_WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED = (int(state) for state in StepState)
+_WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
 
@@ -119,6 +150,8 @@ class Core:
         self._no_ops = 0
         self._instant: list[int] = []
         self._skips: list[Skip] = []
+        self._tried: set[int] = set()
+        self._given_up: dict[int, None] = {}
         self._queues = Queues(plan, max(1, options.parallel), self._ready)
         self._go_on([index for index in range(count) if not self._waits_for[index]])
 
@@ -129,6 +162,8 @@ class Core:
         """
         commands: list[Command] = sorted(self._skips, key=lambda skip: skip.step)
         self._skips.clear()
+        commands.extend(GiveUp(index, self._name(self._stopped_by)) for index in sorted(self._given_up))
+        self._given_up.clear()
         for index in sorted(self._instant):
             if self._ready[index]:
                 self._run(index)
@@ -141,19 +176,16 @@ class Core:
 
     def react(self, event: CoreEvent) -> None:
         """Take notice of what happened. Raises ``ValueError`` for the end of a step that does not run."""
-        if isinstance(event, CancelAsked):
+        if isinstance(event, StepEnded):
+            self._conclude(event.step, succeeded=event.succeeded)
+        elif isinstance(event, CancelAsked):
             self._stop(_CANCEL)
-            return
-        index = event.step
-        if self._state[index] != _RUNNING:
-            raise ValueError(f"step {self._steps[index].id} has ended, but it was not running")
-        if self._kind[index] == _WORK:
-            self._queues.release(index)
-        elif event.succeeded:
-            self._no_ops += 1
-        self._end([(index, _SUCCEEDED if event.succeeded else _FAILED)])
-        if self._aborts and not event.succeeded:
-            self._stop(index)
+        elif isinstance(event, AttemptFailed):
+            self._pause(event.step)
+        elif self._state[event.step] == _PAUSED and not self.is_stopping:
+            self._state[event.step] = _READY
+            self._ready[event.step] = True
+            self._queues.put(event.step)
 
     def replay(self, records: Iterable[Record]) -> list[int]:
         """Take over what a journal says has happened; gives the steps in doubt, in the order in which they started.
@@ -169,9 +201,14 @@ class Core:
                 self._has_started(record.step)
                 in_doubt[record.step] = None
             elif isinstance(record, StepFinishedRecord):
-                self._has_started(record.step)
+                if self._state[record.step] != _PAUSED:
+                    self._has_started(record.step)
                 in_doubt.pop(record.step, None)
                 self.react(StepEnded(record.step, record.outcome.succeeded))
+            elif isinstance(record, StepRetryRecord):
+                self._has_started(record.step)
+                in_doubt.pop(record.step, None)
+                self.react(AttemptFailed(record.step))
             elif isinstance(record, StepSkippedRecord):
                 skipped.add(record.step)
                 if record.because == CANCELLED:
@@ -187,6 +224,16 @@ class Core:
     def is_finished(self) -> bool:
         """Whether every step has ended, and ``wake`` has named all that were skipped."""
         return not self._unended and not self._skips
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether nothing new starts any more: the job was cancelled, or a step failed under ``abort``."""
+        return self._stopped_by != _NOBODY
+
+    @property
+    def pausing(self) -> tuple[int, ...]:
+        """The steps that wait for another attempt."""
+        return tuple(index for index in sorted(self._tried) if self._state[index] == _PAUSED)
 
     @property
     def was_cancelled(self) -> bool:
@@ -206,12 +253,37 @@ class Core:
 
     def _has_started(self, index: int) -> None:
         """A step of the journal runs; starting it once more after a crash changes nothing."""
-        if self._state[index] == _READY:
+        if self._state[index] in (_READY, _PAUSED):
             self._run(index)
             if self._kind[index] == _WORK:
                 self._queues.occupy(index)
         elif self._state[index] != _RUNNING:
             raise ValueError(f"the journal starts step {self._steps[index].id} at a time when it could not start")
+
+    def _conclude(self, index: int, *, succeeded: bool) -> None:
+        """A step ends: one that runs, or one that waits for another attempt and is given up."""
+        state = self._state[index]
+        if state != _RUNNING and not (state == _PAUSED and not succeeded):
+            raise ValueError(f"step {self._steps[index].id} has ended, but it was not running")
+        if state == _PAUSED:
+            self._given_up.pop(index, None)
+        elif self._kind[index] == _WORK:
+            self._queues.release(index)
+        elif succeeded:
+            self._no_ops += 1
+        self._end([(index, _SUCCEEDED if succeeded else _FAILED)])
+        if self._aborts and not succeeded:
+            self._stop(index)
+
+    def _pause(self, index: int) -> None:
+        """A running step waits for another attempt, without a place; in vain where the job stops."""
+        if self._state[index] != _RUNNING or self._kind[index] != _WORK:
+            raise ValueError(f"step {self._steps[index].id} cannot wait for another attempt: it was not running")
+        self._queues.release(index)
+        self._state[index] = _PAUSED
+        self._tried.add(index)
+        if self.is_stopping:
+            self._given_up[index] = None
 
     def _end(self, ended: list[tuple[int, int]]) -> None:
         """Steps end; so do those for which it follows, and so on, until nothing follows any more."""
@@ -261,16 +333,25 @@ class Core:
         culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopped_by
         if self._kind[index] != _JOIN:
             self._was_cancelled |= culprit == _CANCEL
-            self._skips.append(Skip(index, CANCELLED if culprit == _CANCEL else self._steps[culprit].id))
+            self._skips.append(Skip(index, self._name(culprit)))
         return culprit
 
+    def _name(self, culprit: int) -> str:
+        return CANCELLED if culprit == _CANCEL else self._steps[culprit].id
+
     def _stop(self, culprit: int) -> None:
-        """Nothing new starts: what has not begun yet is skipped. Only the first reason to stop counts."""
-        if self._stopped_by != _NOBODY:
+        """Nothing new starts: what has not begun yet is skipped, what waits for another attempt is given up. Only the
+        first reason to stop counts."""
+        if self.is_stopping:
             return
         self._stopped_by = culprit
         for index, state in enumerate(self._state):
-            if state in (_WAITING, _READY):
+            if state == _PAUSED or (state == _READY and index in self._tried):
+                self._state[index] = _PAUSED
+                self._ready[index] = False
+                self._given_up[index] = None
+                self._was_cancelled |= culprit == _CANCEL
+            elif state in (_WAITING, _READY):
                 self._settle(index, _SKIPPED)
 
 

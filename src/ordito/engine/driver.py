@@ -15,12 +15,25 @@ import msgspec
 
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
+from ordito.engine.alarms import Alarms
 from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
-from ordito.engine.core import CancelAsked, Core, Counts, Skip, StepEnded
+from ordito.engine.core import (
+    CANCELLED,
+    AttemptFailed,
+    CancelAsked,
+    Core,
+    Counts,
+    GiveUp,
+    PauseOver,
+    Skip,
+    StepEnded,
+    StepState,
+)
 from ordito.engine.merging import merge
 from ordito.engine.ports import Operations, OutputLog
 from ordito.engine.printed import PrintedLines
+from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.workers import Crash, Doubt, Workers, no_executor, no_provider
 from ordito.instances.records import Delta, Snapshot
 from ordito.work.events import Listener, StepFailed
@@ -43,6 +56,7 @@ from ordito.work.records import (
     Record,
     StepFinishedRecord,
     StepProcessRecord,
+    StepRetryRecord,
     StepSkippedRecord,
     StepStartedRecord,
 )
@@ -89,7 +103,8 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     For a new job (``resume`` is None) the journal is opened here, with the plan's new instances. To continue one,
     ``resume`` is what its journal holds, ``header`` and ``plan`` come from there, and ``snapshot`` is as the records
     have left it. Steps in doubt are settled first: what still runs of them is ended, an end that the process itself
-    has left is taken as theirs, the others run again with the same id.
+    has left is taken as theirs, the others run again with the same id. A step that waited for another attempt waits
+    for the rest of its time.
 
     ``change_ids`` are the job's; ``control`` is where cancelling is asked for. The snapshot is changed in place. The
     last record written is that the job is closing; the journal is not closed here, and files are not touched.
@@ -128,12 +143,14 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct):
-    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what it prints."""
+    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what it prints, and what the
+    attempts before came to."""
 
     attempt: int
     change: str
     began: float
     lines: PrintedLines
+    earlier: Outcome | None = None
 
 
 class JobRun:
@@ -148,6 +165,8 @@ class JobRun:
         self._steps = parts.plan.steps
         self._core = Core(parts.plan, parts.header.options)
         self._running: dict[int, Running] = {}
+        self._waiting: dict[int, StepRetryRecord] = {}
+        self._alarms = Alarms(parts.workers.ring)
         self._again: list[int] = []
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
@@ -166,6 +185,7 @@ class JobRun:
                 await self._loop()
         finally:
             self._parts.control.attach(None)
+            self._alarms.stop()
             await self._workers.stop()
         return self._result(closing or self._close())
 
@@ -188,24 +208,46 @@ class JobRun:
         for record in records:
             match record:
                 case StepStartedRecord():
-                    self._running[record.step] = self._begun(record.attempt, record.change)
+                    earlier = self._earlier(record.step)
+                    self._running[record.step] = self._begun(record.attempt, record.change, earlier)
                     processes.pop(record.step, None)
+                case StepRetryRecord():
+                    self._running.pop(record.step, None)
+                    self._waiting[record.step] = record
                 case StepProcessRecord():
                     processes[record.step] = record.started
                 case StepFinishedRecord():
                     self._running.pop(record.step, None)
+                    self._waiting.pop(record.step, None)
                     self._remember_failure(record)
         self._announcer.job_started(self._core.counts.ended, self._now, resumed=True)
         self._announcer.tell()
         if records and isinstance(records[-1], JobClosingRecord):
             return records[-1]
         await self._settle(in_doubt, processes)
+        for index, record in self._waiting.items():
+            # Never longer than it was to wait, though the clock may have been put back.
+            self._alarms.set(index, min(record.due - self._parts.clock.now(), record.due - record.at))
         return None
+
+    def _earlier(self, index: int) -> Outcome | None:
+        """What the attempts of a step that starts now have come to: those before its pause, or, of one that starts
+        again after a crash, those before the crash."""
+        if waiting := self._waiting.pop(index, None):
+            return waiting.outcome
+        running = self._running.get(index)
+        return running.earlier if running else None
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
         """Find out about steps in doubt; those whose end nobody knows are to run again."""
         doubts = [
-            Doubt(index, self._steps[index].id, self._announcer.call(index), processes.get(index))
+            Doubt(
+                index,
+                self._steps[index].id,
+                self._running[index].attempt,
+                self._announcer.call(index),
+                processes.get(index),
+            )
             for index in in_doubt
             if self._steps[index].action is Action.CALL
         ]
@@ -242,7 +284,7 @@ class JobRun:
 
     async def _loop(self) -> None:
         more = self._turn([])
-        while more or self._running:
+        while more or self._running or self._waiting:
             more = self._turn(await self._workers.news(wait=not more))
         if not self._core.is_finished:
             raise RuntimeError(f"job {self._job} cannot go on: its remaining steps wait for each other")
@@ -252,6 +294,8 @@ class JobRun:
         self._now = self._parts.clock.now()
         for index, progress in news:
             self._take(index, progress)
+        for index in self._alarms.take():
+            self._core.react(PauseOver(index))
         self._heed_cancelling()
         for index in self._again:
             self._start_again(index)
@@ -290,6 +334,8 @@ class JobRun:
             for command in commands:
                 if isinstance(command, Skip):
                     self._skip(command)
+                elif isinstance(command, GiveUp):
+                    self._give_up(command)
                 elif command.no_op:
                     self._finish_no_op(command.step)
                 else:
@@ -317,6 +363,10 @@ class JobRun:
 
     def _start(self, index: int) -> None:
         """Start a step, unless it turns out that it cannot be."""
+        if waiting := self._waiting.pop(index, None):
+            self._running[index] = self._begun(waiting.attempt + 1, waiting.change, waiting.outcome)
+            self._start_again(index)
+            return
         change = self._parts.change_ids.next()
         self._running[index] = self._begun(1, change)
         if refusal := self._prepare(index):
@@ -328,12 +378,13 @@ class JobRun:
         self._announcer.started(record)
 
     def _start_again(self, index: int) -> None:
-        """Start a step that was in doubt once more, under the same ids; what its start changes is known already."""
+        """Start a step once more, under the same ids: one that was in doubt, or another attempt. What its start changes
+        is known already."""
         running = self._running[index]
         if refusal := self._prepare(index):
             self._finish(index, refusal)
             return
-        self._running[index] = self._begun(running.attempt, running.change)
+        self._running[index] = self._begun(running.attempt, running.change, running.earlier)
         record = StepStartedRecord(index, self._now, running.attempt, running.change)
         self._record(record)
         self._announcer.started(record)
@@ -361,8 +412,40 @@ class JobRun:
         """A step has ended, or cannot be started."""
         step, running = self._steps[index], self._running.pop(index)
         self._announcer.printed(index, running.lines.end(), self._now)
-        outcome, delta = self._operations.on_end(step, self._completed(outcome, running), running.change)
-        self._end(StepFinishedRecord(index, self._now, outcome, running.change, self._apply(delta)))
+        outcome = together(running.earlier, self._completed(outcome, running))
+        outcome, delta = self._operations.on_end(step, outcome, running.change)
+        if not outcome.succeeded and self._wait(index, running, outcome):
+            return
+        delta_or_none = self._apply(delta)
+        self._end(StepFinishedRecord(index, self._now, outcome, running.change, delta_or_none, attempt=running.attempt))
+
+    def _wait(self, index: int, running: Running, outcome: Outcome) -> bool:
+        """Have a step that failed wait for another attempt; False where there is none to come."""
+        call, options = self._announcer.call(index), self._parts.header.options
+        pause = pause_after(running.attempt, call, options, outcome)
+        if pause is None or self._core.is_stopping or self._core.state(index) is not StepState.RUNNING:
+            return False
+        record = StepRetryRecord(index, self._now, running.attempt, outcome, self._now + pause, running.change)
+        self._record(record)
+        self._core.react(AttemptFailed(index))
+        self._waiting[index] = record
+        self._alarms.set(index, pause)
+        self._announcer.retrying(record, attempts_of(call, options, outcome))
+        return True
+
+    def _give_up(self, command: GiveUp) -> None:
+        """A step that waits for another attempt will not get it: its last failure is its end."""
+        record = self._waiting.pop(command.step)
+        was_cancelled = command.because == CANCELLED
+        why = "the job was cancelled" if was_cancelled else f"{command.because} failed"
+        outcome = msgspec.structs.replace(
+            record.outcome,
+            ending=Ending.CANCELLED if was_cancelled else record.outcome.ending,
+            message=f"{record.outcome.message}; not tried again, because {why}".removeprefix("; "),
+        )
+        outcome, delta = self._operations.on_end(self._steps[command.step], outcome, record.change)
+        change = self._apply(delta)
+        self._end(StepFinishedRecord(command.step, self._now, outcome, record.change, change, attempt=record.attempt))
 
     def _finish_no_op(self, index: int) -> None:
         """An operation that does nothing ends as it starts; what it changes is attributed to the job itself."""
@@ -382,8 +465,8 @@ class JobRun:
         self._record(record)
         self._announcer.skipped(record)
 
-    def _begun(self, attempt: int, change: str) -> Running:
-        return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines())
+    def _begun(self, attempt: int, change: str, earlier: Outcome | None = None) -> Running:
+        return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines(), earlier)
 
     def _completed(self, outcome: Outcome, running: Running) -> Outcome:
         """An outcome with what its executor left to the driver: the running time, and the last lines of a failure."""

@@ -24,10 +24,11 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A step that was started before a crash: its process, as far as the journal knows it."""
+    """A step that was started before a crash: which attempt it was, and its process, as far as the journal knows it."""
 
     index: int
     step: str
+    attempt: int
     call: Call
     started: Started | None
 
@@ -187,7 +188,7 @@ class Workers:
         executor = self.executor_for(doubt.call.processor)
         if executor is None:
             return
-        outcome = await executor.settle(self._job, doubt.step, doubt.started, doubt.call.outputs)
+        outcome = await executor.settle(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs)
         if outcome is not None:
             self._post(doubt.index, outcome)
 

@@ -162,6 +162,7 @@ def _how(ended: StepFinishedRecord) -> Entry:
         "outcome": "no-op" if ended.no_op and outcome.succeeded else str(outcome.ending),
         "changed": outcome.changed,
         "exitCode": outcome.exit_code or None,
+        "attempts": ended.attempt if ended.attempt > 1 else None,
     }
 
 

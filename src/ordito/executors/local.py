@@ -96,7 +96,9 @@ class LocalExecutor:
         if attempt is not None:
             await attempt.end(Ending.CANCELLED)
 
-    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
+    async def settle(
+        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
+    ) -> Outcome | None:
         """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
         that has ended.
 
@@ -106,11 +108,11 @@ class LocalExecutor:
         something cannot be ended, the step has failed, and its outcome says what is to be done.
         """
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
-        outcome = self._left_behind(job, step, outputs)
+        outcome = self._left_behind(job, step, attempt, outputs)
         if outcome is None:
             marker = self._marker(job, step, leader)
             # What is about to end is let end: its work is then not done a second time.
-            outcome = await self._await_result(marker, outputs)
+            outcome = await self._await_result(marker, attempt, outputs)
             if outcome is None:
                 unended = await end_processes(marker, self._patience.grace)
                 if unended:
@@ -175,11 +177,11 @@ class LocalExecutor:
             return Marker(job, step, self._slots.base)
         return Marker(job, step, self._slots.base, leader.pid, leader.start_time)
 
-    def _left_behind(self, job: str, step: str, outputs: Sequence[str]) -> Outcome | None:
-        found = (outcome_left_behind(job, step, slot, outputs) for slot in self._slots.of(job))
+    def _left_behind(self, job: str, step: str, attempt: int, outputs: Sequence[str]) -> Outcome | None:
+        found = (outcome_left_behind(job, step, attempt, slot, outputs) for slot in self._slots.of(job))
         return next((outcome for outcome in found if outcome is not None), None)
 
-    async def _await_result(self, marker: Marker, outputs: Sequence[str]) -> Outcome | None:
+    async def _await_result(self, marker: Marker, attempt: int, outputs: Sequence[str]) -> Outcome | None:
         """The result of a step, as soon as it is there; None when nothing of the step runs any more without having
         left one, or patience ends."""
         loop = asyncio.get_running_loop()
@@ -187,7 +189,7 @@ class LocalExecutor:
         while True:
             # In this order: a process may write its result and end between two looks.
             runs = bool(await asyncio.to_thread(processes_of, marker))
-            outcome = self._left_behind(marker.job, marker.step, outputs)
+            outcome = self._left_behind(marker.job, marker.step, attempt, outputs)
             if outcome is not None or not runs or loop.time() > deadline:
                 return outcome
             await asyncio.sleep(SETTLE_PAUSE)

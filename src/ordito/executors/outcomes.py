@@ -29,9 +29,9 @@ def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[
     )
 
 
-def outcome_left_behind(job: str, step: str, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
+def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
     """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
-    result = read_result(_content(slot.result), job, step)
+    result = read_result(_content(slot.result), job, step, attempt)
     if result is None or result.status is None:
         return None
     reported = read_reported(_content(slot.outputs), slot.outputs)

@@ -74,6 +74,20 @@ class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type
     at: float = 0.0
 
 
+class StepRetrying(msgspec.Struct, frozen=True, tag="step.retrying", tag_field="type", omit_defaults=True):
+    """An attempt failed, as ``outcome`` says; attempt ``next`` of ``attempts`` follows ``seconds`` later."""
+
+    job: str
+    step: str
+    instance: str
+    operation: str
+    outcome: Outcome
+    next: int
+    attempts: int
+    seconds: float
+    at: float = 0.0
+
+
 class StepSkipped(msgspec.Struct, frozen=True, tag="step.skipped", tag_field="type", omit_defaults=True):
     """A step was not run; ``because`` says why (the id of the failed step it depended on, or a reason)."""
 
@@ -125,6 +139,7 @@ Event = (
     | StepLog
     | StepSucceeded
     | StepFailed
+    | StepRetrying
     | StepSkipped
     | StepWarning
     | InstanceState

@@ -128,8 +128,11 @@ class Executor(Protocol):
     async def cancel(self, step: str) -> None:
         """End a running step's processes; its outcome then says that it was cancelled."""
 
-    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
-        """After a crash: end what still runs of a step that was started, and tell how it ended if that is known.
+    async def settle(
+        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
+    ) -> Outcome | None:
+        """After a crash: end what still runs of a step that was started, and tell how this attempt ended if that is
+        known.
 
         ``started`` is None where the crash came before the process was written down.
         """

@@ -30,7 +30,8 @@ class Call(msgspec.Struct, frozen=True):
     its file; ``processor`` names the kind of artifact that an executor must understand (full type name). ``outputs``
     are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. ``digest`` stands
     for what is carried out, "" for a call that the records do not remember. What a provider is asked to do is a call
-    as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``.
+    as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``. ``attempts`` is how often it is tried in all
+    (0: as the job says), ``interval`` the seconds before the second attempt (None: as the job says).
     """
 
     owner: str
@@ -44,6 +45,8 @@ class Call(msgspec.Struct, frozen=True):
     timeout: int | None = None
     digest: str = ""
     declared: str = ""
+    attempts: int = 0
+    interval: float | None = None
 
     @property
     def name(self) -> str:

@@ -13,10 +13,16 @@ from ordito.work.plan import Plan
 
 
 class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort)."""
+    """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort).
+
+    ``attempts`` is how often an operation is tried in all whose call says nothing else, 0 where nobody said it;
+    ``interval`` the seconds before its second attempt, None where nobody said it.
+    """
 
     parallel: int = 64
     on_failure: str = "continue"
+    attempts: int = 0
+    interval: float | None = None
 
 
 class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -72,8 +78,21 @@ class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_default
     started: Started
 
 
+class StepRetryRecord(msgspec.Struct, frozen=True, tag="retrying", omit_defaults=True):
+    """An attempt of a step failed with this outcome, and another is to follow ``due`` seconds after the epoch. Until
+    then nothing of the step runs, and it is not in doubt."""
+
+    step: int
+    at: float
+    attempt: int
+    outcome: Outcome
+    due: float
+    change: str = ""
+
+
 class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
-    """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes."""
+    """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes, and
+    ``attempt`` the number of its last attempt."""
 
     step: int
     at: float
@@ -81,6 +100,7 @@ class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defau
     change: str = ""
     delta: Delta | None = None
     no_op: bool = False
+    attempt: int = 1
 
 
 class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):
@@ -99,7 +119,9 @@ class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults
     outputs: dict[str, object] = {}
 
 
-Record = StepStartedRecord | StepProcessRecord | StepFinishedRecord | StepSkippedRecord | JobClosingRecord
+Record = (
+    StepStartedRecord | StepProcessRecord | StepRetryRecord | StepFinishedRecord | StepSkippedRecord | JobClosingRecord
+)
 
 
 class Journal(Protocol):

@@ -11,6 +11,7 @@ from ordito.work.events import (
     JobStarted,
     StepFailed,
     StepLog,
+    StepRetrying,
     StepSkipped,
     StepStarted,
     StepSucceeded,
@@ -121,6 +122,9 @@ class Ledger:
                 account.failed += 1
                 self._review(event.instance, account)
                 self.failures.append(event)
+            case StepRetrying():
+                account = self._pause(event.instance, event.step)
+                self._review(event.instance, account)
             case StepSkipped():
                 account = self._end(event.instance, event.step)
                 account.skipped += 1
@@ -175,6 +179,9 @@ class Ledger:
 
     def _end(self, instance: str, step: str) -> Account:
         self.ended += 1
+        return self._pause(instance, step)
+
+    def _pause(self, instance: str, step: str) -> Account:
         self.activities.pop(step, None)
         account = self._account(instance)
         account.running.pop(step, None)

@@ -15,6 +15,7 @@ from ordito.work.events import (
     JobStarted,
     StepFailed,
     StepLog,
+    StepRetrying,
     StepSkipped,
     StepStarted,
     StepSucceeded,
@@ -49,6 +50,9 @@ class LineProgress:
                 self._line(event.at, *self._named(event), said)
             case StepFailed():
                 self._line(event.at, *self._named(event), paint("bad", f"FAILED {failure(event.outcome)}"))
+            case StepRetrying():
+                again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
+                self._line(event.at, *self._named(event), paint("warning", f"{failure(event.outcome)}; {again}"))
             case StepSkipped():
                 because = f": {event.because}" if event.because else ""
                 self._line(event.at, *self._named(event), paint("faint", f"skipped{because}"))
@@ -81,7 +85,7 @@ class LineProgress:
         done = f", {event.done} done" if event.done else ""
         self._channel.line(f"{verb} {event.workflow}, job {event.job}: {plural(event.steps, 'step')}{done}")
 
-    def _named(self, event: StepSucceeded | StepFailed | StepSkipped) -> tuple[str, str]:
+    def _named(self, event: StepSucceeded | StepFailed | StepRetrying | StepSkipped) -> tuple[str, str]:
         return self._titles.pop(event.step, (event.instance, title(event.operation)))
 
     def _success(self, outcome: Outcome) -> str:
