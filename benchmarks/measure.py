@@ -67,6 +67,14 @@ def ordito(*arguments: str) -> list[str]:
     return [str(Path(sys.executable).with_name("ordito")), *arguments]
 
 
-def verdict(figure: float, bar: float) -> str:
-    """Whether a figure keeps its bar, to be printed behind it."""
-    return f"(bar {bar:g})" if figure <= bar else f"(bar {bar:g}: MISSED)"
+missed: list[str] = []
+"""What was said about every bar that was missed, for ``--strict``."""
+
+
+def verdict(figure: float, bar: float, *, least: bool = False) -> str:
+    """Whether a figure keeps its bar (the most it may be, or the least), to be printed behind it."""
+    kept = figure >= bar if least else figure <= bar
+    said = f"(bar {bar:g}{'' if kept else ': MISSED'})"
+    if not kept:
+        missed.append(f"{figure:g} {said}")
+    return said

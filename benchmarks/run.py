@@ -1,4 +1,7 @@
-"""All benchmarks: ``./run bench [NAME ...] [--times N]``. Figures are ratios within one run, since machines differ."""
+"""All benchmarks: ``./run bench [NAME ...] [--times N]``. Figures are ratios within one run, since machines differ.
+
+Bars that are missed are marked; with ``--strict`` the exit code is then 1.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import deploy, shapes, validate, version
+from benchmarks import engine, operations, shapes, validate, version
+from benchmarks.measure import missed
 
 BENCHMARKS = {
     "version": lambda times: version.main(),  # noqa: ARG005  (has a number of its own)
     "validate": lambda times: validate.main(times=times),
     "shapes": lambda times: shapes.main(times=times),
-    "deploy": lambda times: deploy.main(times=times),
+    "engine": lambda times: engine.main(times=times),
+    "operations": lambda times: operations.main(times=times),
 }
 
 
-def main() -> None:
+def main() -> int:
     """Run the benchmarks that are named, or all."""
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--times", type=int, default=5, help="runs of each side (default: 5)")
+    parser.add_argument("--strict", action="store_true", help="fail where a bar is missed")
     arguments = parser.parse_args()
     unknown = [n for n in arguments.names if n not in BENCHMARKS]
     if unknown:
@@ -30,7 +36,8 @@ def main() -> None:
     for name in arguments.names or BENCHMARKS:
         BENCHMARKS[name](arguments.times)
         print()
+    return 1 if arguments.strict and missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -9,21 +9,28 @@ TAIL_LINES = 20
 LONGEST_LINE = 8_192
 """Characters after which a line is cut, so that a program that never ends its line costs no memory."""
 
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
 
 class PrintedLines:
     """Decodes a step's output (UTF-8, with U+FFFD for what is none) and cuts it into lines."""
 
     def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # Most operations print nothing: for them nothing is made.
+        self._decoder: codecs.IncrementalDecoder | None = None
         self._partial = ""
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def feed(self, data: bytes) -> str:
         """Take a piece of output; gives the lines that are complete by now, joined by newlines, "" for none."""
+        if self._decoder is None:
+            self._decoder = _UTF8("replace")
         return self._complete(self._partial + self._decoder.decode(data))
 
     def end(self) -> str:
         """The output has ended; gives what was left without the end of a line."""
+        if self._decoder is None:
+            return ""
         rest = self._partial + self._decoder.decode(b"", final=True)
         return self._complete(rest + "\n" if rest else "")
 

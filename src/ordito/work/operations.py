@@ -20,9 +20,10 @@ from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
-from ordito.work.environment import Environments, Place
-from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome
+from ordito.work.environment import Environments
+from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.outputs import Given, given
+from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Plan, Step
 
 WENT_WITH_HOST = "went with its host"
@@ -39,11 +40,23 @@ class Prepared(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
+class Files(msgspec.Struct, frozen=True):
+    """The files that an operation needs, relative to ``root``."""
+
+    root: str
+    artifact: str
+    dependencies: tuple[str, ...]
+    placements: tuple[Placement, ...]
+
+
 class Operations:
     """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
 
     ``root`` is the absolute folder of the pinned service. The deltas it gives must be applied to the snapshot before
     it is asked anything else.
+
+    ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
+    is the same for all steps of a call is kept.
     """
 
     def __init__(
@@ -65,6 +78,7 @@ class Operations:
         self._environments = Environments(self._evaluator)
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
+        self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     # ------------------------------------------------------------------------------------------ before the start
 
@@ -74,23 +88,21 @@ class Operations:
         environment = self._environments.prepare(self._place(step, call), step)
         if environment.refusals:
             return Prepared(refusal="; ".join(environment.refusals), warnings=environment.warnings)
-        levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in environment.files)))
+        files = self._files(call, environment.files)
         invocation = Invocation(
             job=self._job,
             step=step.id,
             attempt=attempt,
             processor=call.processor,
-            root=above(self._root, levels),
-            artifact=from_above(self._root, levels, call.artifact),
+            root=files.root,
+            artifact=files.artifact,
             environment=environment.variables,
-            dependencies=tuple(from_above(self._root, levels, d) for d in call.dependencies),
+            dependencies=files.dependencies,
             large=environment.large,
             outputs=call.outputs,
             timeout=call.timeout,
             host=step.runs_on,
-            files=tuple(
-                msgspec.structs.replace(p, file=from_above(self._root, levels, p.file)) for p in environment.files
-            ),
+            files=files.placements,
         )
         return Prepared(invocation, warnings=environment.warnings)
 
@@ -151,7 +163,9 @@ class Operations:
             delta = self._stays(step) if self._is_kept(step, outcome) else self._deleted(step, change)
         else:
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
-        return outcome, msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+        if found.attributes or found.outputs:
+            delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+        return outcome, delta
 
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
@@ -255,10 +269,21 @@ class Operations:
 
     # ------------------------------------------------------------------------------------------------ the model
 
+    def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
+        """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
+        wants no copies."""
+        if placements:
+            return _files_of(self._root, call, placements)
+        key = (call.artifact, call.dependencies)
+        known = self._known_files.get(key)
+        if known is None:
+            known = self._known_files[key] = _files_of(self._root, call, placements)
+        return known
+
     def _given(self, step: Step, call: Call, outcome: Outcome) -> Given:
         if step.action is Action.DELEGATE:
             return Given({step.instance: outcome.outputs} if outcome.outputs and step.leave != DELETED else {})
-        if not call.artifact:
+        if not call.artifact or not (call.outputs or self._operation(step.call, call).outputs):
             return Given()
         return given(self._evaluator, self._place(step, call), step, call, outcome)
 
@@ -276,6 +301,16 @@ class Operations:
             holder = self._relationships[call.owner] if call.side else self._service.nodes[call.owner]
             operation = self._operations[index] = holder.interfaces[call.interface].operations[call.operation]
         return operation
+
+
+def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files:
+    levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in placements)))
+    return Files(
+        above(root, levels),
+        from_above(root, levels, call.artifact),
+        tuple(from_above(root, levels, d) for d in call.dependencies),
+        tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
+    )
 
 
 NEVER_STARTED = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})

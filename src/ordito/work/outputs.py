@@ -15,8 +15,8 @@ from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
 from ordito.work.attribute_values import WrongValue, placed, typed
-from ordito.work.environment import Place
 from ordito.work.invocation import Outcome
+from ordito.work.places import Place
 from ordito.work.plan import Call, Step
 
 Attributes = dict[str, dict[str, object]]

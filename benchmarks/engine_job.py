@@ -1,0 +1,168 @@
+"""One durable job of steps that do nothing, measured from inside: ``python engine_job.py WORK FILE FOLDER``.
+
+WORK is ``executor`` (every operation has an implementation, and is handed to an executor that tells at once that it has
+ended: started and finished, two records each) or ``no-op`` (no operation has one: one record each) or ``bare`` (the
+loop that everything is compared with; FILE is then the number of steps). The figures come as JSON: steps, and the
+CPU seconds of each part of the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+BATCH = 64
+"""Steps that run at the same time, and records that the bare loop makes durable together."""
+
+
+class DoesNothing:
+    """An executor for shell scripts that tells at once that they have ended."""
+
+    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+        """Everything."""
+        return True
+
+    def batch_key(self, invocation: Invocation) -> str:
+        """Each step alone, as the executor of this machine has it."""
+        return invocation.step
+
+    async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+        """Their ends; there is no process, so nothing is told about one."""
+        for invocation in batch:
+            yield invocation.step, Outcome(Ending.SUCCEEDED, exit_code=0, seconds=0.001)
+
+    async def cancel(self, step: str) -> None:
+        """Nothing runs."""
+
+    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
+        """Nothing is ever in doubt."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+class Begun(msgspec.Struct, tag="started"):
+    """What the bare loop writes when a step starts."""
+
+    step: int
+    at: float
+    attempt: int
+    change: str
+
+
+class Done(msgspec.Struct, tag="finished"):
+    """What the bare loop writes when a step has ended."""
+
+    step: int
+    at: float
+    outcome: str
+    seconds: float
+    change: str
+
+
+def bare(count: int, folder: Path) -> dict[str, float]:
+    """The least that is durable: a row when a step starts, a row when it has ended, 64 steps at a time."""
+    began = time.process_time()
+    db = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("CREATE TABLE record (number INTEGER PRIMARY KEY, body BLOB NOT NULL)")
+    encode = msgspec.msgpack.Encoder().encode
+    insert = "INSERT INTO record VALUES (?, ?)"
+    number = 0
+    for first in range(0, count, BATCH):
+        steps = range(first, min(first + BATCH, count))
+        # Nothing runs that is not known to have started: the rows of the start are durable before the end comes.
+        for kind in (Begun, Done):
+            db.execute("BEGIN")
+            for step in steps:
+                record = Begun(step, time.time(), 1, "A") if kind is Begun else Done(step, time.time(), "ok", 0.0, "A")
+                db.execute(insert, (number, encode(record)))
+                number += 1
+            db.execute("COMMIT")
+    db.close()
+    return {"steps": count, "job": time.process_time() - began}
+
+
+def job(file: str, folder: Path) -> dict[str, float]:
+    """Read a service, plan its deployment, and carry that out, all in a fresh ensemble."""
+    figures: dict[str, float] = {}
+    last = time.process_time()
+
+    def note(part: str) -> None:
+        nonlocal last
+        now = time.process_time()
+        figures[part] = now - last
+        last = now
+
+    with paused_collector():
+        found = Diagnostics()
+        read = read_service(file, found, network(fetch=False))
+        assert not found.has_errors, found.sorted()[:3]
+        note("reading")
+        made = plan("deploy", read.service, Snapshot(), {}, PlanOptions(accepts=bool))
+    note("planning")
+    with open_ensemble(str(folder), command="deploy") as ensemble:
+        ids = ensemble.change_ids(time.time(), len(made.steps))
+        header = JobHeader(ids.job, "deploy", "0" * 64, "service.yaml", time.time(), options=JobOptions(parallel=BATCH))
+        operations = Operations(read.service, ensemble.snapshot, made, {}, root=str(folder), job=ids.job)
+        events = 0
+
+        def heard(_: Event) -> None:
+            nonlocal events
+            events += 1
+
+        note("preparing")
+        result = asyncio.run(
+            run_job(
+                header,
+                made,
+                operations,
+                ensemble.snapshot,
+                executors=[DoesNothing()],
+                providers=[],
+                journal=ensemble.journal,
+                clock=SystemClock(),
+                change_ids=ids,
+                listeners=[heard],
+            )
+        )
+        note("running")
+        assert result.status == "ok", result.failed[:3]
+        ensemble.close_job(lambda snapshot: effective_statuses(read.service, snapshot))
+        note("closing")
+    assert events > 2 * result.counts.no_op
+    figures["steps"] = result.counts.succeeded
+    figures["job"] = sum(figures[part] for part in ("planning", "preparing", "running"))
+    return figures
+
+
+if __name__ == "__main__":
+    work, file, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    if work == "bare":
+        print(json.dumps(bare(int(file), folder)))
+    else:
+        from ordito.app.collector import paused_collector
+        from ordito.app.services import network, read_service
+        from ordito.base.clock import SystemClock
+        from ordito.base.diagnostics import Diagnostics
+        from ordito.engine.driver import run_job
+        from ordito.ensemble.store import open_ensemble
+        from ordito.instances.records import Snapshot
+        from ordito.instances.status import effective_statuses
+        from ordito.planning.options import PlanOptions
+        from ordito.planning.workflows import plan
+        from ordito.work.events import Event
+        from ordito.work.invocation import Ending, Invocation, Outcome, Progress, Started
+        from ordito.work.operations import Operations
+        from ordito.work.records import JobHeader, JobOptions
+
+        print(json.dumps(job(file, folder)))

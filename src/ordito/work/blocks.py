@@ -1,0 +1,165 @@
+"""Blocks: the texts of an input for all instances of a side, built once for all operations that see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.evaluate import Evaluator
+from ordito.model.operation import Input
+from ordito.model.service import Relationship
+from ordito.work.operation_inputs import OperationInput, text_of
+from ordito.work.places import Place
+
+
+class Block:
+    """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
+    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
+    ``version`` grows with every change."""
+
+    __slots__ = ("contexts", "declared", "dirty", "members", "node", "reads", "size", "texts", "version")
+
+    def __init__(self, declared: Input, node: str, contexts: Contexts) -> None:
+        self.declared = declared
+        self.node = node
+        self.contexts = contexts
+        self.members: dict[str, None] = {}
+        self.dirty: dict[str, None] = {}
+        self.reads: set[str] = set()
+        self.texts: dict[str, str] = {}
+        self.size = 0
+        self.version = 0
+
+    def names(self, instances: Iterable[str]) -> list[str]:
+        """The variables of these instances."""
+        return [f"{i}_{self.declared.name}" for i in instances if i]
+
+    def put(self, member: str, text: str | None) -> None:
+        """Give an instance's variable a text, or take it away."""
+        name = f"{member}_{self.declared.name}"
+        before = self.texts.get(name)
+        if before == text:
+            return
+        self.version += 1
+        if before is not None:
+            self.size -= entry_size(name, before)
+            del self.texts[name]
+        if text is not None:
+            self.size += entry_size(name, text)
+            self.texts[name] = text
+
+
+class Contexts(msgspec.Struct, frozen=True):
+    """Makes the context of each member of a block: the member at ``side`` of a relationship, ``other`` at the other
+    end of it; or the member itself where there is no relationship."""
+
+    node: str
+    relationship: Relationship | None = None
+    side: str = ""
+    other: str = ""
+
+    def of(self, member: str) -> Context:
+        """The context in which a member's value is evaluated."""
+        if self.relationship is None:
+            return Context(node=self.node, instance=member)
+        source, target = (member, self.other) if self.side == "source" else (self.other, member)
+        return Context(relationship=self.relationship, source=source, target=target)
+
+
+class Blocks:
+    """The blocks of a job, kept up to date with the snapshot."""
+
+    MOST_OF_PAIRS = 256
+    """Blocks that hold for one near instance only are many and short-lived: so many of them are kept."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._snapshot = evaluator.snapshot
+        self._shared: dict[tuple[str, ...], Block] = {}
+        self._of_pairs: dict[tuple[str, ...], Block] = {}
+        self._readers: dict[str, dict[Block, dict[str, None]]] = {}
+        self._of_node: dict[str, dict[Block, None]] = {}
+        self._read = len(evaluator.snapshot.changes)
+
+    def of(self, place: Place, formed: OperationInput) -> Block | None:
+        """The block of an input, up to date; None for an input that is given no value, and where there is no other
+        instance than the one whose value is the operation's own: most nodes have but one."""
+        declared = formed.declared
+        relationship = place.relationship
+        if not declared.has_value:
+            return None
+        node, side = place.node, formed.side
+        if relationship is not None:
+            node = relationship.source if side == "source" else relationship.target
+        if self._snapshot.ids_of(node) == (formed.member(place),):
+            return None
+        self._follow()
+        other = formed.other(place)
+        interface = f"{place.operation.interface}.{place.operation.name}"
+        key = (place.node, place.side, interface, declared.name, side, other)
+        kept = self._of_pairs if other else self._shared
+        block = kept.get(key)
+        if block is None:
+            block = kept[key] = self._new(declared, node, Contexts(place.node, relationship, side, other))
+            if other and len(kept) > self.MOST_OF_PAIRS:
+                self._forget(kept.pop(next(iter(kept))))
+        self._renew(block)
+        return block
+
+    def _follow(self) -> None:
+        """What has changed since the last time makes the entries that have read it out of date; an instance that has
+        come or gone belongs to the blocks of its node from now on, or not any more."""
+        changes = self._snapshot.changes
+        for index in range(self._read, len(changes)):
+            change = changes[index]
+            for block, members in self._readers.pop(change, {}).items():
+                block.dirty.update(members)
+            if change.startswith("!"):
+                self._count(change[1:])
+        self._read = len(changes)
+
+    def _count(self, instance: str) -> None:
+        record = self._snapshot.instances[instance]
+        for block in self._of_node.get(record.node, ()):
+            if record.exists:
+                block.members[instance] = None
+                block.dirty[instance] = None
+            else:
+                block.members.pop(instance, None)
+                block.put(instance, None)
+
+    def _new(self, declared: Input, node: str, contexts: Contexts) -> Block:
+        block = Block(declared, node, contexts)
+        block.members = dict.fromkeys(self._snapshot.ids_of(node))
+        block.dirty = dict(block.members)
+        self._of_node.setdefault(node, {})[block] = None
+        return block
+
+    def _renew(self, block: Block) -> None:
+        for member in block.dirty:
+            if member in block.members:
+                block.put(member, self._text(block, member))
+        block.dirty.clear()
+
+    def _text(self, block: Block, member: str) -> str | None:
+        trace = Trace()
+        try:
+            value = self._evaluator.evaluate(block.declared.value, block.contexts.of(member), trace)
+        except EvaluationError:
+            value = None  # The operation's own value tells of errors; for another instance it is unset.
+        for read in trace.reads:
+            self._readers.setdefault(read, {}).setdefault(block, {})[member] = None
+        block.reads |= trace.reads
+        return None if value is None or isinstance(value, Nothing) else text_of(block.declared, value)
+
+    def _forget(self, block: Block) -> None:
+        self._of_node[block.node].pop(block, None)
+        for read in block.reads:
+            self._readers.get(read, {}).pop(block, None)
+
+
+def entry_size(name: str, value: str) -> int:
+    """The bytes of ``NAME=value`` and its end; texts are taken as if every character had one byte, save large ones."""
+    return len(name) + len(value if value.isascii() else value.encode("utf-8", "surrogatepass")) + 2
