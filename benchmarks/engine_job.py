@@ -49,6 +49,17 @@ class DoesNothing:
         """Nothing is kept."""
 
 
+class Counting:
+    """A listener that only counts the events that it hears."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def __call__(self, event: Event) -> None:
+        """One more."""
+        self.heard += 1
+
+
 class Begun(msgspec.Struct, tag="started"):
     """What the bare loop writes when a step starts."""
 
@@ -114,12 +125,7 @@ def job(file: str, folder: Path) -> dict[str, float]:
         ids = ensemble.change_ids(time.time(), len(made.steps))
         header = JobHeader(ids.job, "deploy", "0" * 64, "service.yaml", time.time(), options=JobOptions(parallel=BATCH))
         operations = Operations(read.service, ensemble.snapshot, made, {}, root=str(folder), job=ids.job)
-        events = 0
-
-        def heard(_: Event) -> None:
-            nonlocal events
-            events += 1
-
+        listener = Counting()
         note("preparing")
         result = asyncio.run(
             run_job(
@@ -132,14 +138,14 @@ def job(file: str, folder: Path) -> dict[str, float]:
                 journal=ensemble.journal,
                 clock=SystemClock(),
                 change_ids=ids,
-                listeners=[heard],
+                listeners=[listener],
             )
         )
         note("running")
         assert result.status == "ok", result.failed[:3]
         ensemble.close_job(lambda snapshot: effective_statuses(read.service, snapshot))
         note("closing")
-    assert events > 2 * result.counts.no_op
+    assert listener.heard > 2 * result.counts.no_op
     figures["steps"] = result.counts.succeeded
     figures["job"] = sum(figures[part] for part in ("planning", "preparing", "running"))
     return figures
