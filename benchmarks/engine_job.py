@@ -41,7 +41,9 @@ class DoesNothing:
     async def cancel(self, step: str) -> None:
         """Nothing runs."""
 
-    async def settle(self, job: str, step: str, started: Started | None, outputs: Sequence[str]) -> Outcome | None:
+    async def settle(
+        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
+    ) -> Outcome | None:
         """Nothing is ever in doubt."""
         return None
 
