@@ -2,9 +2,8 @@
 
 import pytest
 
-from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending
-from tests.support.runs import World, assert_order, codes, failing, is_before, steps_of
+from tests.support.runs import World, assert_order, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
@@ -173,16 +172,13 @@ def test_unreachable_and_cancelled_operations_count_as_started_or_not() -> None:
     assert list(world.snapshot.instances["a_1"].failed) == ["Standard.create"]
 
 
-def test_a_node_that_is_gone_from_the_template_is_removed_before_anything_else_is_deployed() -> None:
-    """Its definitions are those of the service that was deployed, which only undeploying uses."""
+def test_instances_of_which_nothing_is_known_any_more_are_kept_and_told_of() -> None:
     world = shop()
     world.run()
     world.service = service(compute("server"), node("db", on("server"), operations=ALL))
-    with pytest.raises(PlanRefused) as caught:
-        world.plan()
-    assert codes(caught.value.diagnostics) == ["removed-node"] * 2
-    assert "web_1, web_2" in caught.value.diagnostics[1].message
-    assert "undeploy first" in caught.value.diagnostics[1].hint
+    made = world.plan()
+    assert made.is_empty
+    assert [w for w in made.warnings if "web_1, web_2" in w]
 
 
 def test_what_goes_with_its_host_may_be_of_a_node_that_the_service_does_not_have() -> None:

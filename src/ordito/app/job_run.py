@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.left_behind import whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
@@ -70,6 +71,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         ticks=change_ids.ticks,
         given=proposal.given,
         choices=proposal.service.choices,
+        left=proposal.whole.left,
     )
     job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root)
     return job.run(change_ids, conversation, None)
@@ -82,7 +84,8 @@ def run_rest(ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conver
     read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
-    job = _Job(ensemble, header, unfinished.plan, read.service, read.package.root)
+    whole = whole_service(place, read.service, header.left, read.package.root)
+    job = _Job(ensemble, header, unfinished.plan, whole.service, read.package.root)
     return job.run(change_ids, conversation, unfinished.records)
 
 

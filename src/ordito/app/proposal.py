@@ -10,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService
 from ordito.app.place import Place
 from ordito.app.services import ReadService
@@ -38,11 +39,13 @@ class Proposal(msgspec.Struct, frozen=True):
     ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
     is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
     ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
-    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes.
+    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes. ``whole`` is
+    the service with the nodes that it has lost and that still have instances.
     """
 
     workflow: str
     read: ReadService
+    whole: Whole
     plan: Plan
     snapshot: Snapshot
     inputs: dict[str, object]
@@ -55,8 +58,8 @@ class Proposal(msgspec.Struct, frozen=True):
 
     @property
     def service(self) -> Service:
-        """The service that the plan is about."""
-        return self.read.service
+        """The service that the plan is about, with what it has left behind."""
+        return self.whole.service
 
     @property
     def orphans(self) -> tuple[str, ...]:

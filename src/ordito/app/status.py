@@ -6,6 +6,7 @@ import msgspec
 
 from ordito.app.gate import no_ensemble
 from ordito.app.jobs import OpenJob, describe
+from ordito.app.left_behind import whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
 from ordito.base.diagnostics import InvalidDocument
@@ -53,7 +54,7 @@ def status(request: StatusRequest) -> StatusResult:
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
-        service, caveat = _service(place, ensemble)
+        service, lost, caveat = _service(place, ensemble)
         snapshot = ensemble.snapshot
         effective = effective_statuses(service, snapshot) if service else {}
         found = [
@@ -62,7 +63,7 @@ def status(request: StatusRequest) -> StatusResult:
                 effective.get(instance.id, instance.local),
                 service.nodes[instance.node].type if service and instance.node in service.nodes else "",
                 snapshot.attributes.get(instance.id, {}),
-                service is not None and instance.node not in service.nodes,
+                service is not None and (instance.node in lost or instance.node not in service.nodes),
             )
             for instance in snapshot.instances.values()
             if request.all or instance.exists
@@ -79,18 +80,21 @@ def status(request: StatusRequest) -> StatusResult:
         )
 
 
-def _service(place: Place, ensemble: Ensemble) -> tuple[Service | None, str]:
-    """The service as it is being deployed, or was last; and why it cannot be read."""
-    digest, main = ensemble.status.service, ensemble.status.main
-    inputs, choices = ensemble.status.inputs, ensemble.status.choices
+def _service(place: Place, ensemble: Ensemble) -> tuple[Service | None, frozenset[str], str]:
+    """The service as it is being deployed, or was last, with what it has left behind; the nodes that this is; and why
+    the service cannot be read."""
+    status, left = ensemble.status, ensemble.status.left
+    digest, main, inputs, choices = status.service, status.main, status.inputs, status.choices
     if ensemble.unfinished is not None:
         header = ensemble.unfinished.header
-        digest, main, inputs, choices = header.service, header.main, header.inputs, header.choices
+        digest, main, inputs, choices, left = header.service, header.main, header.inputs, header.choices, header.left
     if not digest:
-        return None, ""
+        return None, frozenset(), ""
     try:
-        return read_pinned(place, digest, main, inputs, choices).service, ""
+        read = read_pinned(place, digest, main, inputs, choices)
     except EnsembleError as error:
-        return None, error.message
+        return None, frozenset(), error.message
     except InvalidDocument as error:
-        return None, f"the pinned service was changed: {error}"
+        return None, frozenset(), f"the pinned service was changed: {error}"
+    whole = whole_service(place, read.service, left, read.package.root)
+    return whole.service, whole.nodes, ""

@@ -9,7 +9,8 @@ import msgspec
 
 from ordito.ensemble.status import LastJob, Status
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
-from ordito.work.records import GivenValue
+from ordito.model.choices import Choices
+from ordito.work.records import GivenValue, LeftBehind
 
 FORMAT = "ordito.status/1"
 
@@ -100,8 +101,10 @@ class StatusRow(_Row, frozen=True):
     last_change: str = ""
     inputs: dict[str, Data] = {}
     given: dict[str, GivenValue] = {}
+    choices: Choices = Choices()
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
+    left: dict[str, LeftBehind] = {}
     records: int = 0
     highest: dict[str, int] = {}
     instances: dict[str, InstanceRow] = {}
@@ -128,6 +131,8 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         last_change=status.last_change,
         inputs=status.inputs,
         given=status.given,
+        choices=status.choices,
+        left=status.left,
         outputs=status.outputs,
         counts=_sorted(status.counts),
         records=len(snapshot.instances),
@@ -243,8 +248,10 @@ def status_of(row: StatusRow) -> Status:
         last_change=row.last_change,
         inputs=row.inputs,
         given=row.given,
+        choices=row.choices,
         outputs=row.outputs,
         counts=row.counts,
+        left=row.left,
     )
 
 

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 import msgspec
 
@@ -115,6 +115,17 @@ def pinned_root(layout: Layout, digest: str) -> Path:
     if not _is_sound(place, digest):
         raise EnsembleError(f"the files that were deployed are not what they were: {place}", restore)
     return place
+
+
+def pinned_digests(layout: Layout, digest: str, prefix: PurePath, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of files or folders in a pin, by their names, which are relative to its folder ``prefix``; URLs are
+    left out. Raises ``EnsembleError`` where the pin's list cannot be read."""
+    place = layout.artifacts / digest
+    with explained("read the files that were deployed in", place):
+        listed = read_regular(place / LIST).decode("utf-8", "surrogateescape")
+    by_place = {name: content for name, _, content in _LINE.findall(listed)}
+    root = PurePosixPath(prefix)
+    return {n: _named_digest(root, PurePosixPath(n), by_place) for n in dict.fromkeys(names) if "://" not in n}
 
 
 # -------------------------------------------------------------------------------------------------- what is pinned

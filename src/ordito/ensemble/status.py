@@ -7,7 +7,7 @@ import msgspec
 from ordito.base.change_ids import last_reserved
 from ordito.model.choices import Choices
 from ordito.work.plan import Plan
-from ordito.work.records import GivenValue, JobClosingRecord, JobHeader
+from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, LeftBehind
 
 REVISING = frozenset({"deploy", "undeploy"})
 """Workflows whose success makes a new revision."""
@@ -28,6 +28,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs it was deployed with and ``given`` those to remember, ``choices`` what was chosen where the service leaves a
     choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
     number of successful deployments and removals. ``last_change`` is the highest changeId that any job has reserved.
+    ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     """
 
     service: str = ""
@@ -40,6 +41,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: dict[str, int] = {}
     given: dict[str, GivenValue] = {}
     choices: Choices = Choices()
+    left: dict[str, LeftBehind] = {}
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -56,4 +58,5 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         counts={**before.counts, **plan.counts},
         given=header.given if revises else before.given,
         choices=header.choices if revises else before.choices,
+        left=header.left if revises else before.left,
     )

@@ -32,6 +32,10 @@ class Renaming:
         """The new name of something."""
         return f"{self._prefix}{name}"
 
+    def input(self, name: str) -> str:
+        """The new name of an input of the topology."""
+        return self.name(name)
+
     def value(self, value: Value) -> Value:
         """A value that refers to the new names; the same one where it refers to none."""
         if isinstance(value, Call):
@@ -47,8 +51,9 @@ class Renaming:
     def _call(self, call: Call) -> Call:
         arguments = [self.value(a) for a in call.arguments]
         first = arguments[0] if arguments else None
-        named = call.function in ENTITIES and first in self._names
-        if isinstance(first, str) and (named or call.function == "get_input"):
+        if isinstance(first, str) and call.function == "get_input":
+            arguments[0] = self.input(first)
+        elif isinstance(first, str) and call.function in ENTITIES and first in self._names:
             arguments[0] = self.name(first)
         elif all(new is old for new, old in zip(arguments, call.arguments, strict=True)):
             return call

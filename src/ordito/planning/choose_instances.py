@@ -19,14 +19,8 @@ def choose_instances(draft: Draft) -> None:
     """Bring every node to its wanted number of instances, hosts before what they host."""
     for node in draft.ordered:
         _choose(draft, node)
-    for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
-        ids = ", ".join(i.id for i in draft.snapshot.of_node(name))
-        draft.diagnostics.error(
-            "removed-node",
-            f'node "{name}" is gone from the template, and still has instances: {ids}',
-            None,
-            hint="undeploy first, which uses the files that were deployed; then deploy what the template says now",
-        )
+    _warn_of_unknown(draft)
+    _warn_of_left_behind(draft)
 
 
 def all_instances(draft: Draft) -> None:
@@ -37,10 +31,29 @@ def all_instances(draft: Draft) -> None:
             started = bool(record.created or record.applied or record.failed)
             fate, reason = (Fate.LEAVE, "undeploy") if started else (Fate.DROP, "it was never started")
             draft.put(Member(record, node, fate, reason))
+    _warn_of_unknown(draft)
+
+
+def _warn_of_left_behind(draft: Draft) -> None:
+    for name in sorted(draft.options.left_behind):
+        if ids := draft.snapshot.ids_of(name):
+            draft.diagnostics.warning(
+                "orphaned",
+                f'node "{name}" is gone from the template, and its instances are kept as they are: {", ".join(ids)}',
+                None,
+                hint="undeploy removes them with the files that they were deployed from; put the node back to manage"
+                " them again",
+            )
+
+
+def _warn_of_unknown(draft: Draft) -> None:
     for name in sorted({i.node for i in draft.snapshot.instances.values() if i.exists} - set(draft.service.nodes)):
-        ids = ", ".join(i.id for i in draft.snapshot.of_node(name))
+        ids = ", ".join(draft.snapshot.ids_of(name))
         draft.diagnostics.warning(
-            "orphaned", f'node "{name}" is not in this service, and its instances are kept: {ids}', None
+            "orphaned",
+            f'nothing is known any more of node "{name}", and its instances are kept: {ids}',
+            None,
+            hint=f"remove them by hand, and then their records: ordito state rm {ids.split(', ')[0]}",
         )
 
 

@@ -13,6 +13,10 @@ BOUNDS = ("min_instances", "max_instances", "default_instances")
 def counts(draft: Draft) -> None:
     """Find the wanted number of instances of every node, hosts first."""
     for node in draft.ordered:
+        if node.name in draft.options.left_behind:
+            draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
+            draft.origins[node.name] = "what exists"
+            continue
         count, origin = _wanted(draft, node)
         draft.counts[node.name] = count
         draft.origins[node.name] = origin

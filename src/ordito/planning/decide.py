@@ -57,6 +57,8 @@ def decide(draft: Draft) -> None:
     """Decide for every instance that is to stay whether it is kept or continued, and from where on."""
     changed = Changed(draft)
     for node in draft.ordered:
+        if node.name in draft.options.left_behind:
+            continue
         entries = draft.recipes.making(node).install
         draft.recipes.removing(node)  # What could not be removed again is refused now.
         for member in draft.of_node.get(node.name, ()):
@@ -79,6 +81,8 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: C
     last = -1
     differs = len(entries)
     for place, entry in enumerate(entries):
+        if entry.relationship is not None and entry.relationship.target in draft.options.left_behind:
+            continue  # It is kept as it was made, with the files of that time.
         applied = record.applied.get(entry.key)
         if applied is not None:
             last = place

@@ -25,6 +25,8 @@ def links(draft: Draft) -> None:
     changed = Changed(draft)
     for node in draft.ordered:
         for pairs in draft.recipes.making(node).link:
+            if not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target)):
+                continue  # What the template has lost is not linked any further.
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in draft.of_node.get(node.name, ()):

@@ -17,12 +17,15 @@ class PlanOptions:
     ``digests`` gives the content digest of each artifact file, by ``Artifact.file``. ``accepts`` says whether some
     executor processes an artifact of these types (the type and its ancestors), ``provides`` whether some provider
     makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement.
+    ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
+    as they were deployed, and deploying leaves them alone.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
     accepts: Callable[[Sequence[str]], bool] = _nobody
     provides: Callable[[Sequence[str]], bool] = _nobody
     allow_large: bool = False
+    left_behind: frozenset[str] = frozenset()
 
 
 MOST_PAIRS = 100_000

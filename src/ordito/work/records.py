@@ -36,6 +36,16 @@ class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
     over: object = None
 
 
+class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Nodes that the template has lost while instances of them existed, and how they were deployed: the entry
+    definitions file of their pinned service, its evaluated inputs, and what was chosen."""
+
+    nodes: tuple[str, ...]
+    main: str
+    inputs: dict[str, object] = {}
+    choices: Choices = Choices()
+
+
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first record of a job.
 
@@ -43,7 +53,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     topology inputs, ``given`` those of them that the ensemble is to remember, ``choices`` what was chosen
     where the service leaves a choice, ``options`` how the job runs. ``began``
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
-    own first (see ``base.change_ids``).
+    own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
+    by the digest of the pinned service that they come from.
     """
 
     id: str
@@ -58,6 +69,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     ticks: int = 1
     given: dict[str, GivenValue] = {}
     choices: Choices = Choices()
+    left: dict[str, LeftBehind] = {}
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

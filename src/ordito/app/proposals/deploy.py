@@ -66,15 +66,16 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    made, measured = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large)
+    made = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large)
     is_new = not user.exists
     return Proposal(
         workflow=DEPLOY,
         read=read,
-        plan=made,
+        whole=made.whole,
+        plan=made.plan,
         snapshot=known.snapshot,
         inputs=bound.inputs,
-        measured=measured,
+        measured=made.measured,
         given={} if is_new else bound.given,
         changed_inputs=_changed(bound.inputs, status),
         user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,

@@ -28,14 +28,15 @@ class UndeployAsked(msgspec.Struct, frozen=True):
             return None
         with paused_collector():
             read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
-            made, measured = make_plan(known, UNDEPLOY, read, status.inputs)
+            made = make_plan(known, UNDEPLOY, read, status.inputs)
         return Proposal(
             workflow=UNDEPLOY,
             read=read,
-            plan=made,
+            whole=made.whole,
+            plan=made.plan,
             snapshot=known.snapshot,
             inputs=status.inputs,
-            measured=measured,
+            measured=made.measured,
             pinned=PinnedService(status.service, status.main, read.package.root),
             given=status.given,
         )

@@ -49,6 +49,8 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     service = result.proposal.service.name if result.proposal is not None else ""
     changed = result.proposal.changed_inputs if result.proposal is not None else ()
     session.note(f"Nothing to do: {service} is as it should be. No operation was run, no file was changed.")
+    for warning in result.proposal.plan.warnings if result.proposal is not None else ():
+        session.note(warning)  # It says itself that it is a warning.
     if changed:
         warn_of_changed_inputs(changed, session)
     if result.ignored:

@@ -1,0 +1,73 @@
+"""What a service has lost while instances of it exist: found from the record, and read from the files it was deployed
+with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.pinned_service import read_pinned
+from ordito.app.place import Place
+from ordito.app.services import artifacts, names_image
+from ordito.base.diagnostics import InvalidDocument
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.pins import pinned_digests
+from ordito.ensemble.status import Status
+from ordito.instances.records import Snapshot
+from ordito.model.left_behind import Left, moved_file, with_left_behind
+from ordito.model.service import Service
+from ordito.work.records import LeftBehind
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
+    ``nodes`` are the names of its nodes, and ``digests`` those of the files that they name."""
+
+    service: Service
+    left: dict[str, LeftBehind] = {}
+    nodes: frozenset[str] = frozenset()
+    digests: Mapping[str, str] = {}
+
+
+def left_behind(service: Service, snapshot: Snapshot, status: Status) -> dict[str, LeftBehind]:
+    """The nodes that have instances and that a service does not have, by the digest of the pinned service that they
+    were deployed with; nodes of which that is not known are left out."""
+    missing = {i.node for i in snapshot.instances.values() if i.exists} - set(service.nodes)
+    found: dict[str, LeftBehind] = {}
+    for digest, left in status.left.items():
+        if nodes := tuple(sorted(missing.intersection(left.nodes))):
+            found[digest] = msgspec.structs.replace(left, nodes=nodes)
+            missing.difference_update(nodes)
+    if missing and status.service:
+        found[status.service] = LeftBehind(tuple(sorted(missing)), status.main, status.inputs, status.choices)
+    return found
+
+
+def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind], root: str) -> Whole:
+    """A service together with what it has left behind; ``root`` is the absolute folder in which its files are or will
+    be pinned. What cannot be read any more stays out: then nothing is known of it."""
+    forms: list[Left] = []
+    digests: dict[str, str] = {}
+    for digest, item in left.items():
+        try:
+            read = read_pinned(place, digest, item.main, item.inputs, item.choices)
+        except (EnsembleError, InvalidDocument):
+            continue
+        before = os.path.abspath(read.package.root)  # noqa: PTH100  (links are not followed: roots are compared as texts)
+        way = os.path.relpath(before, os.path.abspath(root))  # noqa: PTH100
+        nodes = frozenset(item.nodes).intersection(read.service.nodes)
+        forms.append(Left(digest[:12], read.service, item.inputs, nodes, way))
+        files = (a.file for a in artifacts(read.service) if not names_image(a, read.package))
+        digests.update(_digests(place, digest, before, way, files))
+    joined = with_left_behind(service, forms)
+    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests)
+
+
+def _digests(place: Place, digest: str, root: str, way: str, files: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """The digests of the files that an earlier form names, by the names they have now."""
+    prefix = Path(root).relative_to(place.layout.artifacts / digest)
+    for file, found in pinned_digests(place.layout, digest, prefix, files).items():
+        yield moved_file(file, way), found

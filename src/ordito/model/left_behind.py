@@ -1,0 +1,144 @@
+"""Nodes that a service has lost while instances of them exist: they stay part of the whole, as they were deployed.
+
+A template may lose a node whose instances run. What runs is described by the files that it was deployed from, so these
+nodes are taken from there: with their own inputs, their own artifacts, and what they require. Relationships that lead
+to them from nodes that the service still has are kept too, since those that were made are still there.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+import msgspec
+
+from ordito.base.paths import is_url
+from ordito.model.indexes import by_target, by_template
+from ordito.model.operation import Artifact, Operation
+from ordito.model.renaming import Renaming
+from ordito.model.schema import PropertyDefinition
+from ordito.model.service import NodeTemplate, Relationship, Service, Substituted
+from ordito.syntax.expressions import Value
+
+replace = msgspec.structs.replace
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What was left behind of one earlier form of a service.
+
+    ``name`` tells forms apart, ``service`` is that form and ``inputs`` are its values; ``nodes`` are the nodes whose
+    instances exist and that the service has lost since. ``root`` leads from the root of the service as it is now to the
+    root of that form, "." where they are the same.
+    """
+
+    name: str
+    service: Service
+    inputs: Mapping[str, object]
+    nodes: frozenset[str]
+    root: str = "."
+
+
+def with_left_behind(service: Service, left: Iterable[Left]) -> Service:
+    """A service together with what it has left behind; itself where that is nothing."""
+    nodes = dict(service.nodes)
+    joined = service
+    for form in left:
+        moved = _Moved(form)
+        for name in _needed(form, nodes):
+            nodes[name] = moved.node(form.service.nodes[name])
+        _keep_relationships(form, moved, nodes)
+        joined = replace(
+            joined,
+            sanitised={**form.service.sanitised, **joined.sanitised},
+            data_types={**form.service.data_types, **joined.data_types},
+            substituted={**moved.substituted(), **joined.substituted},
+            inputs={**moved.definitions(), **joined.inputs},
+            inner_inputs={**joined.inner_inputs, **moved.inputs()},
+        )
+    if joined is service:
+        return service
+    return replace(joined, nodes=nodes, incoming=by_target(nodes), relationship_templates=by_template(nodes))
+
+
+def _needed(form: Left, nodes: Mapping[str, NodeTemplate]) -> list[str]:
+    """The nodes of a form to take: those that were left behind, and what they require that is not there."""
+    needed = [name for name in form.service.nodes if name in form.nodes and name not in nodes]
+    known = {*nodes, *needed}
+    for name in needed:  # It grows while it is walked.
+        for relationship in form.service.nodes[name].requirements:
+            if relationship.target not in known:
+                known.add(relationship.target)
+                needed.append(relationship.target)
+    return needed
+
+
+def _keep_relationships(form: Left, moved: _Moved, nodes: dict[str, NodeTemplate]) -> None:
+    """Nodes that the service still has keep their relationships with nodes that were left behind. Another host is not
+    kept: whether what exists may move is for the plan to say."""
+    for target in form.nodes:
+        for relationship in form.service.incoming.get(target, ()):
+            node = nodes.get(relationship.source)
+            if node is None or relationship.is_hosting or relationship.source in form.nodes:
+                continue
+            if all(r.key != relationship.key for r in node.requirements):
+                kept = replace(moved.relationship(relationship), index=len(node.requirements))
+                nodes[node.name] = replace(node, requirements=(*node.requirements, kept))
+
+
+class _Moved(Renaming):
+    """An earlier form of a service, seen from where the service is now: nodes keep their names, inputs get names of
+    their own, and artifacts lie where that form was kept."""
+
+    def __init__(self, form: Left) -> None:
+        super().__init__(form.service, form.name)
+        self._form = form
+
+    def name(self, name: str) -> str:
+        return name
+
+    def input(self, name: str) -> str:
+        return f"{self._form.name}:{name}"
+
+    def inputs(self) -> dict[str, Value]:
+        """The values of that form's inputs, by their new names."""
+        inner = {self.input(n): self.value(v) for n, v in self._form.service.inner_inputs.items()}
+        return {**inner, **{self.input(n): cast(Value, v) for n, v in self._form.inputs.items()}}
+
+    def definitions(self) -> dict[str, PropertyDefinition]:
+        """The definitions of that form's inputs, by their new names."""
+        return {self.input(n): d for n, d in self._form.service.inputs.items()}
+
+    def substituted(self) -> dict[str, Substituted]:
+        """The nodes of that form for which topologies stood."""
+        items = self._form.service.substituted.items()
+        return {n: replace(s, template=self.node(s.template)) for n, s in items}
+
+    def node(self, node: NodeTemplate) -> NodeTemplate:
+        return replace(super().node(node), artifacts=self._once(node.artifacts, self._artifacts))
+
+    def _relationship(self, item: Relationship) -> Relationship:
+        return replace(super()._relationship(item), artifacts=self._once(item.artifacts, self._artifacts))
+
+    def _operation(self, operation: Operation) -> Operation:
+        found = super()._operation(operation)
+        if operation.implementation is None or self._form.root == ".":
+            return found
+        return replace(
+            found,
+            implementation=self._artifact(operation.implementation),
+            dependencies=tuple(self._artifact(d) for d in operation.dependencies),
+        )
+
+    def _artifacts(self, artifacts: Mapping[str, Artifact]) -> Mapping[str, Artifact]:
+        return {n: self._artifact(a) for n, a in artifacts.items()}
+
+    def _artifact(self, artifact: Artifact) -> Artifact:
+        return replace(artifact, file=moved_file(artifact.file, self._form.root))
+
+
+def moved_file(file: str, root: str) -> str:
+    """The path of a file of an earlier form, seen from the root of the service as it is now."""
+    if is_url(file) or file.startswith("/"):
+        return file
+    return posixpath.normpath(posixpath.join(root, file))
