@@ -13,11 +13,12 @@ from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.services import artifacts, names_image
 from ordito.base.diagnostics import InvalidDocument
+from ordito.base.paths import below
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.pins import pinned_digests
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
-from ordito.model.left_behind import Left, moved_file, with_left_behind
+from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.work.records import LeftBehind
 
@@ -70,4 +71,4 @@ def _digests(place: Place, digest: str, root: str, way: str, files: Iterator[str
     """The digests of the files that an earlier form names, by the names they have now."""
     prefix = Path(root).relative_to(place.layout.artifacts / digest)
     for file, found in pinned_digests(place.layout, digest, prefix, files).items():
-        yield moved_file(file, way), found
+        yield below(way, file), found

@@ -21,6 +21,11 @@ def beside(file: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
 
 
+def below(folder: str, path: str) -> str:
+    """A path that is relative to a folder, seen from where that folder is named; URLs and absolute paths as they are."""
+    return path if is_url(path) or path.startswith("/") else posixpath.normpath(posixpath.join(folder, path))
+
+
 def extensions(file: str) -> list[str]:
     """What the name of a file ends with behind its dots, in lower case, the longest first, as in ``tar.gz``, ``gz``;
     at most three parts are looked at."""

@@ -7,13 +7,12 @@ to them from nodes that the service still has are kept too, since those that wer
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
 
-from ordito.base.paths import is_url
+from ordito.base.paths import below
 from ordito.model.indexes import by_target, by_template
 from ordito.model.operation import Artifact, Operation
 from ordito.model.renaming import Renaming
@@ -134,11 +133,4 @@ class _Moved(Renaming):
         return {n: self._artifact(a) for n, a in artifacts.items()}
 
     def _artifact(self, artifact: Artifact) -> Artifact:
-        return replace(artifact, file=moved_file(artifact.file, self._form.root))
-
-
-def moved_file(file: str, root: str) -> str:
-    """The path of a file of an earlier form, seen from the root of the service as it is now."""
-    if is_url(file) or file.startswith("/"):
-        return file
-    return posixpath.normpath(posixpath.join(root, file))
+        return replace(artifact, file=below(self._form.root, artifact.file))
