@@ -22,7 +22,7 @@ def beside(file: str, path: str) -> str:
 
 
 def below(folder: str, path: str) -> str:
-    """A path that is relative to a folder, seen from where that folder is named; URLs and absolute paths as they are."""
+    """A path relative to a folder, seen from where that folder is named; URLs and absolute paths stay as they are."""
     return path if is_url(path) or path.startswith("/") else posixpath.normpath(posixpath.join(folder, path))
 
 
