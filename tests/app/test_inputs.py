@@ -8,7 +8,10 @@ import pytest
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import BoundInputs, bind_given
+from ordito.app.place import place_of
 from ordito.app.services import read_service
+from ordito.app.spec.inputs import gather_inputs
+from ordito.app.spec.reading import evaluation_of
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping, Node
@@ -39,7 +42,9 @@ def written(text: str) -> dict[str, Node]:
 
 def bound(service: Service, text: str, remembered: dict[str, GivenValue], **texts: str) -> BoundInputs:
     found = Diagnostics()
-    result = bind_given(service, written(text), remembered, GivenInputs((), texts), found)
+    evaluation = evaluation_of(place_of("."), found)
+    gathered = gather_inputs(written(text), remembered, GivenInputs((), texts), evaluation, found)
+    result = bind_given(service, gathered, found)
     assert not found.has_errors, list(found)
     return result
 

@@ -13,7 +13,7 @@ from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
-from ordito.cli.pages import MAIN, Page, page_codes, read_page
+from ordito.cli.pages import ENSEMBLE, MAIN, Page, page_codes, read_page
 from ordito.planning.refused import PlanRefused
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
@@ -29,6 +29,7 @@ READING = (
     "app/inputs.py",
     "app/validate.py",
     "app/user_part.py",
+    "app/spec",
 )
 REPORTERS = {"error", "warning", "note", "unknown", "report", "refuse", "_Refused"}
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -132,6 +133,8 @@ def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagno
         if by == "plan":
             proposal = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(main)))).proposal
             return list(proposal.diagnostics) if proposal is not None else []
+        if ENSEMBLE in documents:
+            return list(validate(ValidateRequest(directory=str(folder))).diagnostics)
         return list(validate(ValidateRequest(str(main))).diagnostics)
     except (InvalidDocument, PlanRefused) as error:
         return list(error.diagnostics)

@@ -1,20 +1,15 @@
-"""Values of inputs as they are given: in the ensemble, in files, on the command line, and in earlier commands."""
+"""Values of inputs held to what a service declares, and what an ensemble is to remember of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.located import plain
+from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Service
-from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import Node, is_null
-from ordito.source.package import load_file
 from ordito.work.records import GivenValue
 
 
@@ -26,23 +21,10 @@ class BoundInputs(msgspec.Struct, frozen=True):
     given: dict[str, GivenValue]
 
 
-def bind_given(
-    service: Service,
-    written: Mapping[str, Node],
-    remembered: Mapping[str, GivenValue],
-    given: GivenInputs,
-    diagnostics: Diagnostics,
-) -> BoundInputs:
-    """Bring together what the ensemble says (``written``), what earlier commands said, and what this one says.
-
-    What a command says wins over what is written, for as long as that stays as it was at the time.
-    """
-    asked = read_given(given, diagnostics)
-    kept = {
-        name: value
-        for name, value in remembered.items()
-        if name not in asked and name in service.inputs and value.over == plain(written.get(name))
-    }
+def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnostics) -> BoundInputs:
+    """Hold the values that were brought together to what is declared. Of those that came from a secret no message
+    shows anything, and none is remembered: a secret is asked for again."""
+    kept = {name: value for name, value in gathered.kept.items() if name in service.inputs}
     for name, value in kept.items():
         diagnostics.note(
             "remembered-input",
@@ -50,45 +32,13 @@ def bind_given(
             service.inputs[name].span,
             hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml",
         )
-    values = {**written, **{name: value.value for name, value in kept.items()}, **asked}
-    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics))
-    now = {name: bound[name] for name in asked if name in bound}
-    new = {name: GivenValue(value, plain(written.get(name))) for name, value in now.items()}
+    forgotten = gathered.kept.keys() - kept.keys()
+    values = {name: value for name, value in gathered.values.items() if name not in forgotten}
+    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=gathered.secret))
+    now = {name: bound[name] for name in gathered.asked if name in bound}
+    new = {name: GivenValue(value, plain(gathered.written.get(name))) for name, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
 
 
 def _shown(value: GivenValue, definition: PropertyDefinition) -> str:
     return "" if is_sensitive(definition) else f", {msgspec.json.encode(value.value).decode()}"
-
-
-def given_values(
-    written: Mapping[str, Node], remembered: Mapping[str, GivenValue], given: GivenInputs
-) -> dict[str, object]:
-    """The values that ``bind_given`` brings together, before the service that they are for is known. Nothing is
-    reported here."""
-    kept = {n: value.value for n, value in remembered.items() if value.over == plain(written.get(n))}
-    return {**written, **kept, **read_given(given, Diagnostics())}
-
-
-def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
-    """The values of one command, by input: located nodes and texts."""
-    values: dict[str, object] = {}
-    for path in given.files:
-        values.update(_read_file(path, diagnostics))
-    values.update(given.texts)
-    return values
-
-
-def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
-    document = load_file(path, diagnostics)
-    if document is None or is_null(document.root):
-        return {}
-    if not isinstance(document.root, MappingNode):
-        diagnostics.error(
-            "bad-value",
-            f"a file of inputs holds a map of names and values, not {document.root.kind}",
-            document.root.span,
-            hint="write one input a line, as in: port: 8080",
-        )
-        return {}
-    return document.root.values

@@ -15,7 +15,7 @@ def look_at(
 ) -> ReadService:
     """The service that is named, or that ``chosen_service`` finds. Raises ``InvalidDocument``."""
     chosen = chosen_service(service, directory, diagnostics)
-    circumstances = circumstances_of(choices, chosen.inputs, Choices(), diagnostics, final=False)
+    circumstances = circumstances_of(choices, chosen.inputs.values, Choices(), diagnostics, final=False)
     read = read_service(chosen.path, diagnostics, network(fetch), circumstances)
     check_choices(choices, read.service, diagnostics)
     return read

@@ -4,6 +4,9 @@ spec:
   service: ../shop/service.yaml
   inputs:
     port: 8080
+    region: { env: REGION }
+
+`docs/ensemble.md` describes all of it.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.spec.sources import as_literal
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.ensemble.errors import EnsembleError
@@ -32,7 +36,8 @@ HEAD = """\
 spec:
   # The service that is deployed here: a definitions file or its folder, relative to this directory.
   service: {service}
-  # Values of the service's inputs; inputs that are not named have their defaults.
+  # Values of the service's inputs; inputs that are not named have their defaults. A value may stand elsewhere:
+  # {{ env: VARIABLE }}, {{ file: PATH }}, {{ secret: NAME }}; what is meant literally is {{ literal: VALUE }}.
 """
 
 
@@ -106,5 +111,5 @@ def new_user_part(layout: Layout, service: str, inputs: Mapping[str, object]) ->
     # With nothing in common but the root, the way from one to the other says less than the place itself.
     shown = os.path.relpath(there, here) if len(Path(os.path.commonpath([here, there])).parts) > 1 else str(there)
     head = HEAD.format(service=scalar(shown))
-    body = "".join(block({"inputs": dict(inputs)}, 1))
+    body = "".join(block({"inputs": {name: as_literal(value) for name, value in inputs.items()}}, 1))
     return (head + body).encode("utf-8", "surrogateescape")

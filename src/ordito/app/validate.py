@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
@@ -12,14 +10,13 @@ from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import read_given
 from ordito.app.services import check_files, network, read_service
+from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
 from ordito.model.choices import Choices
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
-from ordito.source.nodes import Node
 from ordito.source.package import About
 
 MISSING_INPUT = "missing-input"
@@ -54,14 +51,14 @@ def validate(request: ValidateRequest) -> ValidateResult:
     """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
     diagnostics = Diagnostics()
     with paused_collector():
-        chosen = chosen_service(request.service, request.directory, diagnostics)
-        values = {**chosen.inputs, **read_given(request.inputs, Diagnostics())}
-        circumstances = circumstances_of(request.choices, values, Choices(), diagnostics, final=False)
+        chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs)
+        circumstances = circumstances_of(request.choices, chosen.inputs.values, Choices(), diagnostics, final=False)
         read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
         service = read.service
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)
-        _check_inputs(service, chosen.inputs, request.inputs, diagnostics)
+        diagnostics.extend(chosen.found)
+        _check_inputs(service, chosen.inputs, diagnostics)
         _tell_what_is_not_carried_out(service, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
@@ -93,10 +90,10 @@ def _weighed(found: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(found, severity=Severity.ERROR)
 
 
-def _check_inputs(service: Service, written: Mapping[str, Node], given: GivenInputs, diagnostics: Diagnostics) -> None:
+def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:
     """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
     found = Diagnostics()
-    bound = bind_inputs(service, {**written, **read_given(given, found)}, found)
+    bound = bind_inputs(service, inputs.values, found, quiet=inputs.secret)
     if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):
         check_static_values(service, bound, found)
     for diagnostic in found:

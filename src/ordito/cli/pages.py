@@ -8,7 +8,8 @@ A page is the file ``codes/CODE.yaml``, with the keys
     text       what is wrong and why that is a rule
     mend       what to do about it
     example    a document that gives the code; or a map of file names to documents, of which `service.yaml` is read,
-               or where there is none their folder
+               or where there is none their folder; `ensemble.yaml` among them makes the folder an ensemble, and then
+               that is what is read
     mended     the same without that fault, in the same form
     by         the verb that finds it: validate (the default) or plan
     test       where no document can show it (bytes, archives, the network): the test that does, in place of the two
@@ -28,6 +29,7 @@ from ordito.source.package import load_file
 
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
+ENSEMBLE = "ensemble.yaml"
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping as MappingType
 
 import msgspec
@@ -21,14 +22,19 @@ TEXTUAL = frozenset({"string", "version", "timestamp"})
 
 
 def bind_inputs(
-    service: Service, given: MappingType[str, object], diagnostics: Diagnostics, *, origin: str = "-i"
+    service: Service,
+    given: MappingType[str, object],
+    diagnostics: Diagnostics,
+    *,
+    origin: str = "-i",
+    quiet: Collection[str] = (),
 ) -> dict[str, Value]:
     """The value of every input.
 
     ``given`` maps names to located nodes (from a file), to texts (from the command line; ``origin`` names the
     option in messages), or to a list or map of plain data. Unknown names, values of the wrong type or outside of
     their constraints, and required inputs without any value are errors. Inputs that are not required and have no
-    value are left out.
+    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive inputs.
     """
     values = Values(service.data_types, diagnostics)
     values.literal = True
@@ -36,7 +42,7 @@ def bind_inputs(
     for name, value in given.items():
         definition = service.inputs.get(name)
         before = diagnostics.errors
-        if definition is not None and is_sensitive(definition):
+        if definition is not None and (name in quiet or is_sensitive(definition)):
             bound[name] = _read_quietly(name, value, definition, service, diagnostics)
             continue
         node = _as_node(name, value, definition, service, origin, diagnostics)
@@ -130,7 +136,7 @@ def _read_quietly(
             "bad-value",
             f'the value given for input "{name}" does not fit what is declared',
             definition.span,
-            hint="the value is not shown, since the input is sensitive",
+            hint="the value is not shown, since it is sensitive",
         )
         return None
     return read

@@ -14,11 +14,13 @@ from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import bind_given, given_values
+from ordito.app.inputs import bind_given
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.services import check_files, network, read_service
+from ordito.app.spec.inputs import gather_inputs
+from ordito.app.spec.reading import evaluation_of
 from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.status import Status
@@ -55,13 +57,15 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     path = _service_path(place, asked.service, user)
-    values = given_values(user.inputs, status.given, asked.inputs)
-    circumstances = circumstances_of(asked.choices, values, status.choices, diagnostics, final=True)
+    gathered = gather_inputs(user.inputs, status.given, asked.inputs, evaluation_of(place, diagnostics), diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    circumstances = circumstances_of(asked.choices, gathered.values, status.choices, diagnostics, final=True)
     read = read_service(path, diagnostics, network(asked.fetch), circumstances)
     check_choices(asked.choices, read.service, diagnostics)
     check_files(read, diagnostics, required=True)
     check_carried_out(read.service, diagnostics)
-    bound = bind_given(read.service, user.inputs, status.given, asked.inputs, diagnostics)
+    bound = bind_given(read.service, gathered, diagnostics)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:

@@ -1,0 +1,1 @@
+"""What the user's part of `ensemble.yaml` comes to: values that stand elsewhere, environments, merging."""

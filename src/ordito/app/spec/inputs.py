@@ -1,0 +1,75 @@
+"""Values of inputs brought together from what the ensemble says, what earlier commands said, and what this one says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.located import plain
+from ordito.app.spec.evaluate import Evaluated, Evaluation
+from ordito.base.diagnostics import Diagnostics
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, is_null
+from ordito.source.package import load_file
+from ordito.work.records import GivenValue
+
+
+class GatheredInputs(msgspec.Struct, frozen=True):
+    """Values by input, before the service is known that they are for: located nodes, texts and plain data.
+
+    ``written`` is what the ensemble says, as it stands there; ``kept`` what earlier commands said and still holds;
+    ``asked`` what this command says. ``values`` are what comes of all that, and ``secret`` the names of those that came
+    from a secret.
+    """
+
+    written: Mapping[str, Node] = {}
+    kept: Mapping[str, GivenValue] = {}
+    asked: Mapping[str, object] = {}
+    values: Mapping[str, object] = {}
+    secret: frozenset[str] = frozenset()
+
+
+def gather_inputs(
+    written: Mapping[str, Node],
+    remembered: Mapping[str, GivenValue],
+    given: GivenInputs,
+    evaluation: Evaluation,
+    diagnostics: Diagnostics,
+) -> GatheredInputs:
+    """Bring values together. What a command says wins over what is written, for as long as that stays as it was at the
+    time; what does not win is not evaluated."""
+    asked = read_given(given, diagnostics)
+    kept = {
+        name: value
+        for name, value in remembered.items()
+        if name not in asked and value.over == plain(written.get(name))
+    }
+    own: Evaluated = evaluation.all({n: node for n, node in written.items() if n not in asked and n not in kept})
+    values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
+    return GatheredInputs(written, kept, asked, values, own.secret)
+
+
+def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
+    """The values of one command, by input: located nodes and texts."""
+    values: dict[str, object] = {}
+    for path in given.files:
+        values.update(_read_file(path, diagnostics))
+    values.update(given.texts)
+    return values
+
+
+def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
+    document = load_file(path, diagnostics)
+    if document is None or is_null(document.root):
+        return {}
+    if not isinstance(document.root, MappingNode):
+        diagnostics.error(
+            "bad-value",
+            f"a file of inputs holds a map of names and values, not {document.root.kind}",
+            document.root.span,
+            hint="write one input a line, as in: port: 8080",
+        )
+        return {}
+    return document.root.values

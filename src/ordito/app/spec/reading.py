@@ -1,0 +1,18 @@
+"""The user's part of an ensemble as one command reads it: evaluated with the variables and files there are now."""
+
+from __future__ import annotations
+
+import os
+
+from ordito.app.place import Place
+from ordito.app.spec.evaluate import Evaluation
+from ordito.app.spec.reach import Reach
+from ordito.app.spec.secrets import secrets_of
+from ordito.app.spec.sources import Sources
+from ordito.base.diagnostics import Diagnostics
+
+
+def evaluation_of(place: Place, diagnostics: Diagnostics) -> Evaluation:
+    """What evaluates the values of an ensemble."""
+    sources = Sources(Reach(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
+    return Evaluation(sources, diagnostics)
