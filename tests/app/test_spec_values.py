@@ -98,7 +98,7 @@ def test_literal_is_the_way_out(tmp_path: Path) -> None:
     [
         ("{ env: REGIOM }", "unset-variable", 15, "REGION"),
         ("{ env: [ a ] }", "bad-value", 15, "literal"),
-        ("{ env: }", "bad-value", 12, "literal"),
+        ("{ env: }", "bad-value", 15, "literal"),
         ("{ env: A, defalt: b }", "", 0, ""),
         ("{ env: A, format: xml }", "bad-value", 26, "yaml"),
         ("{ env: A, format: json }", "bad-value", 15, "JSON"),
