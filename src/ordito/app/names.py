@@ -1,0 +1,146 @@
+"""Names on the command line: of nodes and their instances, and of operations.
+
+An instance is written by its id (`web_1`), a node template by its name (`web`). Where a text is both, it is refused
+with both spellings: `node:web_1`, `instance:web_1`. An operation is `Interface.operation`, or its name alone if one
+interface only has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.base.suggest import nearest
+from ordito.instances.records import Instance, Snapshot, number_of
+from ordito.model.interface_names import interface_named
+from ordito.model.operation import Interface
+from ordito.model.service import Service
+
+NODE = "node:"
+INSTANCE = "instance:"
+MOST_NAMED = 12
+
+
+class Named(msgspec.Struct, frozen=True):
+    """What a text on the command line means: a node, or an instance; the other one is ""."""
+
+    node: str = ""
+    instance: str = ""
+
+
+class Names:
+    """The nodes and instances that there are, by what people call them.
+
+    ``service`` is None where it cannot be read: then nodes are those that instances are recorded of. Deleted instances
+    count only with ``deleted``.
+    """
+
+    def __init__(self, service: Service | None, snapshot: Snapshot, *, deleted: bool = False) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._instances = {i.id for i in snapshot.instances.values() if deleted or i.exists}
+        self._nodes = dict.fromkeys(service.nodes if service is not None else ())
+        self._nodes.update(dict.fromkeys(snapshot.instances[i].node for i in sorted(self._instances)))
+
+    def find(self, text: str) -> Named:
+        """What a text means. Raises ``Refused`` where it means nothing, or two things."""
+        if text.startswith(NODE):
+            return Named(node=self._known(text.removeprefix(NODE), self._nodes, "node"))
+        if text.startswith(INSTANCE):
+            return Named(instance=self._known(text.removeprefix(INSTANCE), self._instances, "instance"))
+        is_node, is_instance = text in self._nodes, text in self._instances
+        if is_node and is_instance:
+            raise Refused(
+                "ambiguous-name",
+                f'"{text}" is a node, and an instance of "{self._snapshot.instances[text].node}"',
+                f'write "{NODE}{text}" for the node, or "{INSTANCE}{text}" for the instance',
+            )
+        if is_node:
+            return Named(node=text)
+        return Named(instance=self._known(text, self._instances, "node or instance"))
+
+    def instances(self, texts: Iterable[str]) -> list[Instance]:
+        """The instances that texts name, each once: those of a node in the order of their slots. Raises ``Refused``."""
+        found: dict[str, Instance] = {}
+        for text in texts:
+            named = self.find(text)
+            if named.instance:
+                found[named.instance] = self._snapshot.instances[named.instance]
+            else:
+                records = sorted(self._snapshot.records_of(named.node), key=_slot)
+                found.update((i.id, i) for i in records if i.id in self._instances)
+        return list(found.values())
+
+    def _known(self, name: str, known: Collection[str], kind: str) -> str:
+        if name in known:
+            return name
+        record = self._snapshot.instances.get(name)
+        if record is not None and kind != "node":
+            raise Refused(
+                "unknown-name",
+                f'instance "{name}" of "{record.node}" was deleted',
+                next_words=("status", "--all"),
+                purpose="see all that there is and was",
+            )
+        stands_in = [n for n in self._nodes if n.startswith(f"{name}/")]
+        if stands_in:
+            hint = f"a topology stands for it: {_listed(stands_in)}"
+        else:
+            near = nearest(name, sorted({*known, *(self._nodes if "node" in kind else ())}))
+            hint = f"did you mean {' or '.join(near)}?" if near else ""
+        raise Refused(
+            "unknown-name",
+            f'there is no {kind} "{name}"',
+            hint,
+            next_words=("status",),
+            purpose="see what there is",
+        )
+
+
+def _slot(instance: Instance) -> tuple[int, int]:
+    return instance.index, number_of(instance.id)
+
+
+def operation_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, str]:
+    """The interface and the operation that a text means: ``Interface.operation``, or the operation's name alone where
+    one of the interfaces only has it. Raises ``Refused`` where it means nothing, or several."""
+    known: dict[str, Interface] = {}
+    having: dict[str, dict[str, None]] = {}
+    for interface in interfaces:
+        known.setdefault(interface.name, interface)
+        for name in interface.operations:
+            having.setdefault(name, {})[interface.name] = None
+    asked, _, name = text.rpartition(".")
+    if asked:
+        found = interface_named(known, asked)
+        if found is not None and found.name in having.get(name, ()):
+            return found.name, name
+        raise _unknown_operation(text, name, having)
+    if not having.get(name):
+        raise _unknown_operation(text, name, having)
+    if len(having[name]) > 1:
+        raise Refused(
+            "ambiguous-name",
+            f'"{name}" is an operation of several interfaces',
+            f"write {' or '.join(_full(name, having))}",
+        )
+    return next(iter(having[name])), name
+
+
+def _unknown_operation(text: str, name: str, having: Mapping[str, Collection[str]]) -> Refused:
+    every = {full for other in having for full in _full(other, having)}
+    near = list(_full(name, having)) or nearest(text, sorted(every)) or nearest(name, sorted(having))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {_listed(sorted(every))}" if every else ""
+    return Refused("unknown-operation", f'there is no operation "{text}"', hint)
+
+
+def _full(name: str, having: Mapping[str, Collection[str]]) -> Iterator[str]:
+    return (f"{interface}.{name}" for interface in having.get(name, ()))
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
+    return ", ".join(every[:MOST_NAMED]) + more
