@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ordito.app.located import plain
 from ordito.app.place import Place, place_of
-from ordito.app.spec.evaluate import Evaluated, Evaluation
+from ordito.app.spec.evaluate import Evaluated, Evaluation, Names
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import MOST_BYTES, NoSecret, Sources
 from ordito.app.user_part import new_user_part, read_user_part
@@ -34,7 +34,8 @@ def evaluated(folder: Path, inputs: str, **variables: str) -> tuple[Evaluated, D
     found = Diagnostics()
     user = read_user_part(Layout(folder), "ensemble.yaml", found)
     sources = Sources(Reach(folder, "."), variables, Kept(), found)
-    return Evaluation(sources, found).all(user.inputs), found
+    names = Names(variables, "prod", {"directory": str(folder), "name": folder.name})
+    return Evaluation(sources, names, found).inputs(user.inputs, {}), found
 
 
 def value(folder: Path, inputs: str, **variables: str) -> object:
@@ -159,6 +160,7 @@ def test_what_is_written_as_literal_is_read_back_as_it_was(
 def _again(place: Place) -> object:
     found = Diagnostics()
     user = read_user_part(place.layout, place.manifest, found)
-    result = Evaluation(Sources(Reach(place.layout.root, "."), {}, Kept(), found), found).all(user.inputs)
+    sources = Sources(Reach(place.layout.root, "."), {}, Kept(), found)
+    result = Evaluation(sources, Names(), found).inputs(user.inputs, {})
     assert not found.has_errors, list(found)
     return plain(result.values["x"])

@@ -72,3 +72,20 @@ def test_what_the_first_deployment_writes_is_read_as_it_was_given(run: Run, tmp_
     assert run("deploy", "service.yaml", "--yes", "-i", "region={{ none }}").out.startswith("region = {{ none }}\n")
     assert "literal" in (tmp_path / "ensemble.yaml").read_text()
     assert "Nothing to do" in run("deploy", "--yes").err
+
+
+def test_templates_are_evaluated_here_and_are_text_in_service_templates(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("{ get_input: size }", '"{{ inputs.size }}"'))
+    written(tmp_path, SPEC.replace("{ env: SHOP_REGION }", '"{{ inputs.size }}-{{ ensemble.name }}"') + "    size: 3\n")
+    done = run("deploy", "--yes")
+    assert done.out == f"region = 3-{tmp_path.name}\nsize   = {{{{ inputs.size }}}}\n", done.err
+
+
+def test_a_template_that_has_no_value_is_shown_with_its_line(run: Run, tmp_path: Path) -> None:
+    written(tmp_path, SPEC.replace("{ env: SHOP_REGION }", '"x{{ inputs.sise }}"') + "    size: 3\n")
+    refused = run("deploy", "--yes")
+    assert refused.code == 3
+    assert "ensemble.yaml:4:15" in refused.err
+    assert 'did you mean "size"' in refused.err
+    assert "{{ inputs.sise }}" in refused.err
+    assert not (tmp_path / ".ordito").exists() or not (tmp_path / "jobs.tsv").exists()

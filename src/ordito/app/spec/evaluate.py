@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.app.spec.sources import LITERAL, Sources, kind_of
+from ordito.app.spec.numbers import computable
+from ordito.app.spec.sources import LITERAL, TEMPLATE_MARKS, Sources, kind_of, located
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
+
+if TYPE_CHECKING:
+    from ordito.app.spec.sandbox import Sandbox
+
+LONGEST_SHOWN = 60
 
 
 class Evaluated(msgspec.Struct, frozen=True):
@@ -19,36 +28,85 @@ class Evaluated(msgspec.Struct, frozen=True):
     secret: frozenset[str] = frozenset()
 
 
+class Given(msgspec.Struct, frozen=True):
+    """An input that is not evaluated, since a command gave it: plain data, and whether it is secret."""
+
+    value: object
+    secret: bool = False
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What templates may name besides inputs: environment variables, the environment's name ("" for none), and the
+    ensemble's directory and name."""
+
+    variables: Mapping[str, str] = {}
+    environment: str = ""
+    ensemble: Mapping[str, str] = {}
+
+
+class _Frame(msgspec.Struct):
+    """One value that is being evaluated: whether it failed, and whether there is a secret in it."""
+
+    failed: bool = False
+    secret: bool = False
+
+
 class Evaluation:
-    """Evaluates values for one command. The depth of documents is bounded where they are read, so it may recurse."""
+    """Evaluates values for one command. The depth of documents is bounded where they are read, so it may recurse.
 
-    def __init__(self, sources: Sources, diagnostics: Diagnostics) -> None:
+    ``inputs`` are the inputs as they are written; those that a command gave are ``given``. Each is evaluated once, and
+    only when it is asked for.
+    """
+
+    def __init__(self, sources: Sources, names: Names, diagnostics: Diagnostics) -> None:
         self._sources = sources
+        self._names = names
         self._diagnostics = diagnostics
-        self._secret = False
+        self._inputs: Mapping[str, Node] = {}
+        self._given: Mapping[str, Given] = {}
+        self._done: dict[str, tuple[Node | None, bool]] = {}
+        self._open: list[str] = []
+        self._frame = _Frame()
+        self._sandbox: Sandbox | None = None
 
-    def all(self, written: Mapping[str, Node]) -> Evaluated:
-        """The values of a map; those that have none are reported, and left out."""
-        values: dict[str, Node] = {}
-        secret: set[str] = set()
-        for name, node in written.items():
-            value, is_secret = self.one(node)
-            if value is not None:
-                values[name] = value
-            if is_secret:
-                secret.add(name)
-        return Evaluated(values, frozenset(secret))
+    def inputs(self, written: Mapping[str, Node], given: Mapping[str, Given]) -> Evaluated:
+        """The values of inputs; those that have none are reported, and left out. What is ``given`` is not evaluated,
+        and is what templates see of these inputs."""
+        self._inputs, self._given = written, given
+        return self._all({name: self._input(name) for name in written if name not in given})
 
-    def one(self, node: Node) -> tuple[Node | None, bool]:
+    def others(self, written: Mapping[str, Node]) -> Evaluated:
+        """Values that no template can name, by their names."""
+        return self._all({name: self._one(node) for name, node in written.items()})
+
+    def _all(self, found: Mapping[str, tuple[Node | None, bool]]) -> Evaluated:
+        values = {name: value for name, (value, _) in found.items() if value is not None}
+        return Evaluated(values, frozenset(name for name, (_, secret) in found.items() if secret))
+
+    def _input(self, name: str) -> tuple[Node | None, bool]:
+        if name not in self._done:
+            self._open.append(name)
+            self._done[name] = self._one(self._inputs[name])
+            self._open.pop()
+        return self._done[name]
+
+    def _one(self, node: Node) -> tuple[Node | None, bool]:
         """A value, and whether a secret is in it; None where something in it has no value, which is reported."""
-        self._secret = False
-        before = self._diagnostics.errors
-        value = self._value(node)
-        return (None if self._diagnostics.errors > before else value), self._secret
+        with self._framed() as frame:
+            value = self._value(node)
+        return (None if frame.failed else value), frame.secret
+
+    @contextmanager
+    def _framed(self) -> Iterator[_Frame]:
+        before, self._frame = self._frame, _Frame()
+        try:
+            yield self._frame
+        finally:
+            self._frame = before
 
     def _value(self, node: Node) -> Node:
         if isinstance(node, Scalar):
-            return node
+            return self._template(node) if any(mark in node.text for mark in TEMPLATE_MARKS) else node
         kind = kind_of(node)
         if kind and isinstance(node, MappingNode):
             return node.values[LITERAL] if kind == LITERAL else self._elsewhere(node, kind)
@@ -65,6 +123,82 @@ class Evaluation:
     def _elsewhere(self, node: MappingNode, kind: str) -> Node:
         found = self._sources.read(node, kind)
         if found is None:
+            self._frame.failed = True
             return node
-        self._secret = self._secret or found.secret
+        self._frame.secret = self._frame.secret or found.secret
         return self._value(found.node) if found.written else found.node
+
+    # ------------------------------------------------------------------------------------------------- templates
+
+    def _template(self, node: Scalar) -> Node:
+        from ordito.app.spec.sandbox import Unevaluated
+
+        try:
+            return located(self._templates().value(node.text), node)
+        except Unevaluated as error:
+            self._frame.failed = True
+            if not error.reported:
+                message, hint = error.message, error.hint
+                if self._frame.secret:
+                    message, hint = "something in it is not as it should be", "no more is said: a secret is in it"
+                self._diagnostics.error(
+                    "bad-template", f"{_shown(node.text)} has no value: {message}", _place(node), hint=hint
+                )
+            return node
+
+    def _templates(self) -> Sandbox:
+        """The sandbox, made for the first template: others need not wait for its import."""
+        if self._sandbox is None:
+            from ordito.app.spec.sandbox import Absent, Known, Sandbox
+
+            names = self._names
+            environment: object = names.environment or Absent("no environment is chosen: choose one with --env NAME")
+            self._sandbox = Sandbox(
+                {
+                    "inputs": Known("inputs", "input", self._input_names, self._input_value),
+                    "env": Known("env", "environment variable", lambda: names.variables, names.variables.__getitem__),
+                    "environment": environment,
+                    "ensemble": dict(names.ensemble),
+                }
+            )
+        return self._sandbox
+
+    def _input_names(self) -> Collection[str]:
+        return self._inputs.keys() | self._given.keys()
+
+    def _input_value(self, name: str) -> object:
+        """An input as a template sees it."""
+        from ordito.app.spec.sandbox import Unevaluated
+
+        if name in self._given:
+            given = self._given[name]
+            self._frame.secret = self._frame.secret or given.secret
+            return given.value
+        if name in self._open:
+            around = " -> ".join([*self._open[self._open.index(name) :], name])
+            raise Unevaluated(f"inputs lead back to themselves: {around}", "give one of them a value of its own")
+        value, secret = self._input(name)
+        self._frame.secret = self._frame.secret or secret
+        if value is None:
+            raise Unevaluated(f'input "{name}" has no value', reported=True)
+        return computable(value)
+
+
+def _place(node: Scalar) -> Span:
+    """Where the first expression of a template begins, where that can be told; else the whole value."""
+    begin = node.column - 1
+    for number in range(node.line, node.end_line + 1):
+        line = node.source.line(number)
+        found = [at for mark in TEMPLATE_MARKS if (at := line.find(mark, begin)) >= 0]
+        if found:
+            return Span(node.source, number, min(found) + 1, number, len(line) + 1)
+        begin = 0
+    return node.span
+
+
+def _shown(text: str) -> str:
+    """A template as a message shows it: its first line, not too long."""
+    first, *more = text.strip().splitlines() or [""]
+    if len(first) > LONGEST_SHOWN or more:
+        first = f"{first[:LONGEST_SHOWN]}..."
+    return f'"{first}"'

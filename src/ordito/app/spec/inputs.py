@@ -8,10 +8,13 @@ import msgspec
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.located import plain
-from ordito.app.spec.evaluate import Evaluated, Evaluation
+from ordito.app.spec.evaluate import Evaluation, Given
+from ordito.app.spec.numbers import computable
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.sensitive import is_sensitive, revealed
+from ordito.base.span import SourceText
+from ordito.source.nodes import NULLS, Node, Scalar, Sequence, is_null
 from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import Node, is_null
 from ordito.source.package import load_file
 from ordito.work.records import GivenValue
 
@@ -46,9 +49,21 @@ def gather_inputs(
         for name, value in remembered.items()
         if name not in asked and value.over == plain(written.get(name))
     }
-    own: Evaluated = evaluation.all({n: node for n, node in written.items() if n not in asked and n not in kept})
+    known = {**{n: _seen(v.value) for n, v in kept.items()}, **{n: _seen(v) for n, v in asked.items()}}
+    own = evaluation.inputs(written, known)
     values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
     return GatheredInputs(written, kept, asked, values, own.secret)
+
+
+def _seen(value: object) -> Given:
+    """A value that was given, as templates see it."""
+    if isinstance(value, str):
+        # As if it were written without quotes, but no text becomes nothing.
+        source = SourceText("", value)
+        return Given(computable(Scalar(source, 1, 1, 1, 1, value, value not in NULLS)))
+    if isinstance(value, Scalar | Sequence | MappingNode):
+        return Given(computable(value))
+    return Given(revealed(value), is_sensitive(value))
 
 
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:

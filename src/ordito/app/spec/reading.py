@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ordito.app.place import Place
-from ordito.app.spec.evaluate import Evaluation
+from ordito.app.spec.evaluate import Evaluation, Names
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.secrets import secrets_of
 from ordito.app.spec.sources import Sources
@@ -15,4 +15,6 @@ from ordito.base.diagnostics import Diagnostics
 def evaluation_of(place: Place, diagnostics: Diagnostics) -> Evaluation:
     """What evaluates the values of an ensemble."""
     sources = Sources(Reach(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
-    return Evaluation(sources, diagnostics)
+    root = place.layout.root
+    names = Names(os.environ, ensemble={"directory": str(root), "name": root.name})
+    return Evaluation(sources, names, diagnostics)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from ordito.app.spec.numbers import Written
 from ordito.app.spec.reach import Reach, Unreadable
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.span import Span
@@ -198,6 +199,8 @@ def located(value: object, at: Node) -> Node:
         return Sequence(at.source, at.line, at.column, at.end_line, at.end_column, items)
     if isinstance(value, str):
         return _scalar(value, at)
+    if isinstance(value, Written):
+        return _scalar(value.written, at)
     return _scalar(msgspec.json.encode(value).decode(), at, null=value is None)
 
 
