@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.keeping import keeper_of, refuse_uncommittable
 from ordito.app.left_behind import whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
@@ -19,7 +20,9 @@ from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
+from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.journal import UnfinishedJob
+from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.lock import current_user
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.store import Ensemble
@@ -35,7 +38,7 @@ from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecor
 class JobReport(msgspec.Struct, frozen=True):
     """How a job ended: ``status`` is ok, failed or cancelled; counts are of steps and include what was done before an
     interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about faults of
-    executors, "" where there were none."""
+    executors, "" where there were none. ``kept`` is what came of its files in git."""
 
     job: str
     workflow: str
@@ -49,6 +52,7 @@ class JobReport(msgspec.Struct, frozen=True):
     outputs: Mapping[str, object] = {}
     left: int = 0
     crash_file: str = ""
+    kept: Kept = NOTHING
 
 
 def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
@@ -56,6 +60,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
     pinned = proposal.pinned
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
+    refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(proposal.plan.steps))
     header = JobHeader(
@@ -72,21 +77,26 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         given=proposal.given,
         choices=proposal.service.choices,
         left=proposal.whole.left,
+        sources=pinned.sources,
     )
     job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root)
     return job.run(change_ids, conversation, None)
 
 
-def run_rest(ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conversation: Conversation) -> JobReport:
-    """Carry on with a job that was interrupted. Raises ``EnsembleError``, and ``InvalidDocument`` where its service was
-    changed since."""
+def run_rest(
+    ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conversation: Conversation, *, commit: str = ""
+) -> JobReport:
+    """Carry on with a job that was interrupted; ``commit`` wins over what it was told when it began.
+
+    Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
+    """
     header = unfinished.header
     read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
     job = _Job(ensemble, header, unfinished.plan, whole.service, read.package.root)
-    return job.run(change_ids, conversation, unfinished.records)
+    return job.run(change_ids, conversation, unfinished.records, commit=commit)
 
 
 StepRecord = StepStartedRecord | StepFinishedRecord
@@ -104,10 +114,18 @@ class _Job:
         self._root = root
         self._plugins = plugins_of(ensemble.layout)
 
-    def run(self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None) -> JobReport:
-        """Run the steps, then write the files."""
+    def run(
+        self,
+        change_ids: ChangeIds,
+        conversation: Conversation,
+        records: tuple[Record, ...] | None,
+        *,
+        commit: str = "",
+    ) -> JobReport:
+        """Run the steps, then write the files and commit them."""
         result = asyncio.run(self._run(change_ids, conversation, records))
-        self._ensemble.close_job(self._effective)
+        keeper = keeper_of(self._layout, self._header, self._service.name, commit)
+        kept = self._ensemble.close_job(self._effective, keeper)
         for executor in self._plugins.executors:
             executor.close()
         return JobReport(
@@ -123,6 +141,7 @@ class _Job:
             outputs=result.outputs,
             left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
             crash_file=self._keep_crashes(result),
+            kept=kept,
         )
 
     async def _run(

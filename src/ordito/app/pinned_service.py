@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.keeping import sources_of
 from ordito.app.place import Place
 from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
@@ -18,15 +19,17 @@ from ordito.ensemble.pins import pin, pinned_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.package import ARCHIVES, Network
+from ordito.work.records import JobSources
 
 
 class PinnedService(msgspec.Struct, frozen=True):
-    """A service as it was deployed: the digest of its pin, its entry definitions file relative to the pin's folder, and
-    the absolute path of its root."""
+    """A service as it was deployed: the digest of its pin, its entry definitions file relative to the pin's folder,
+    the absolute path of its root, and where its files lay if it was pinned just now."""
 
     digest: str
     main: str
     root: str
+    sources: JobSources = JobSources()
 
 
 def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
@@ -49,8 +52,8 @@ def _named(read: ReadService, place: Place) -> ReadService:
     return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
 
 
-def pin_service(layout: Layout, read: ReadService, measured: str) -> PinnedService:
-    """Keep a copy of a service; only for who holds the ensemble's lock.
+def pin_service(layout: Layout, read: ReadService, measured: str, files: Iterable[str]) -> PinnedService:
+    """Keep a copy of a service; only for who holds the ensemble's lock. ``files`` are further ones that were read.
 
     Raises ``Refused`` where its files are no longer those that were ``measured`` for the plan, and ``EnsembleError``.
     """
@@ -65,4 +68,4 @@ def pin_service(layout: Layout, read: ReadService, measured: str) -> PinnedServi
             purpose="see what would be done",
         )
     main = os.path.relpath(Path(kept.root) / kept.main, layout.artifacts / kept.digest)
-    return PinnedService(kept.digest, main, kept.root)
+    return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, files))

@@ -39,8 +39,9 @@ class Proposal(msgspec.Struct, frozen=True):
     ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
     is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
     ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
-    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes. ``whole`` is
-    the service with the nodes that it has lost and that still have instances.
+    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
+    further files that were read. ``whole`` is the service with the nodes that it has lost and that still have
+    instances.
     """
 
     workflow: str
@@ -55,6 +56,7 @@ class Proposal(msgspec.Struct, frozen=True):
     changed_inputs: tuple[str, ...] = ()
     user_part: bytes | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    files: tuple[str, ...] = ()
 
     @property
     def service(self) -> Service:

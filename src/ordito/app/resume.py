@@ -12,10 +12,12 @@ from ordito.ensemble.store import open_ensemble
 
 
 class ResumeRequest(msgspec.Struct, frozen=True):
-    """Which ensemble; ``wait_lock`` is how many seconds to wait for another command."""
+    """Which ensemble; ``wait_lock`` is how many seconds to wait for another command, ``commit`` wins over what
+    the job was told about committing when it began."""
 
     directory: str
     wait_lock: float = 0.0
+    commit: str = ""
 
 
 class ResumeResult(msgspec.Struct, frozen=True):
@@ -35,4 +37,4 @@ def resume(request: ResumeRequest, conversation: Conversation) -> ResumeResult:
     with open_ensemble(request.directory, command="jobs resume", wait_lock=request.wait_lock) as ensemble:
         if ensemble.unfinished is None:
             return ResumeResult()
-        return ResumeResult(run_rest(ensemble, place, ensemble.unfinished, conversation))
+        return ResumeResult(run_rest(ensemble, place, ensemble.unfinished, conversation, commit=request.commit))

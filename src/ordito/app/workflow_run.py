@@ -8,6 +8,7 @@ from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.job_run import JobReport, run_new
+from ordito.app.keeping import refuse_uncommittable
 from ordito.app.pinned_service import pin_service
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Asked, Known, Proposal
@@ -50,6 +51,7 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
     ``Declined``; then no operation has run.
     """
     place = place_of(request.directory)
+    refuse_uncommittable(place.layout, request.options)
     if not place.layout.exists:
         return _run_new(place, request, conversation)
     with _opened(request) as ensemble:
@@ -99,7 +101,7 @@ def _carry_out(
         return WorkflowResult(proposal, known.status)
     layout = known.place.layout
     if proposal.pinned is None:
-        pinned = pin_service(layout, proposal.read, proposal.measured)
+        pinned = pin_service(layout, proposal.read, proposal.measured, proposal.files)
         proposal = msgspec.structs.replace(proposal, pinned=pinned)
     if proposal.user_part is not None:
         write_user_part(layout, proposal.user_part)

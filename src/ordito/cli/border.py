@@ -11,6 +11,7 @@ from types import TracebackType
 import click
 
 from ordito import __version__
+from ordito.base.suggest import nearest
 from ordito.cli.channel import silence
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import did_you_mean, root
@@ -73,7 +74,7 @@ def _explain_usage(error: click.UsageError) -> None:
     """Say what is wrong with a command line, and how it should look."""
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        near = sorted(error.possibilities or ())[:2]
+        near = nearest(error.option_name, error.possibilities or ())[:2]
         message = f'there is no option "{error.option_name}"{did_you_mean(near)}'
     path = error.ctx.command_path if error.ctx is not None else "ordito"
     _say(message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -21,6 +21,8 @@ MOST_NAMED = 12
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
     channel = session.err
+    for problem in report.kept.problems:
+        session.warn(f"not committed: {problem}")
     if session.stream is not None:
         return
     write_failures(report.failures, channel)
@@ -28,8 +30,16 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_recap(ledger, channel)
     if not session.settings.quiet or report.status != "ok":
         write_summary(_summary(report), channel)
+    if report.kept.own and not session.settings.quiet:
+        channel.line(channel.paint("faint", f"Committed: {', '.join(_commits(report))}"))
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+
+
+def _commits(report: JobReport) -> Iterator[str]:
+    """The commits that hold the files of a job, shortened as git does."""
+    yield f"{report.kept.own[:12]} (this ensemble)"
+    yield from (f"{commit[:12]} ({tree})" for tree, commit in report.kept.commits.items())
 
 
 def _summary(report: JobReport) -> Summary:
@@ -58,6 +68,9 @@ def report_data(report: JobReport) -> dict[str, object]:
         "skipped": report.skipped,
         "failures": [msgspec.to_builtins(failure) for failure in report.failures],
         "outputs": dict(report.outputs),
+        "commit": report.kept.own,
+        "commits": dict(report.kept.commits),
+        "not_committed": list(report.kept.problems),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -195,14 +196,40 @@ def choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(decorated)
 
 
-def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
+def commit_option(default: str) -> Callable[[F], F]:
+    """The option that says whether a job's files are committed; ``default`` may be "" for what the job says."""
+    shown = "auto: if the ensemble is kept in git" if default else "as the job was told when it began"
+    return click.option(
+        "--commit",
+        type=click.Choice(["auto", "always", "never"]),
+        default=default or None,
+        help=f"Whether the files of the job are committed to git (default: {shown}).",
+    )
+
+
+def _commit_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options about committing a job's files; they become part of the verb's ``options``."""
 
     @functools.wraps(function)
+    def with_commit(*arguments: Any, options: JobOptions, commit: str, message: str, **others: Any) -> Any:
+        options = msgspec.structs.replace(options, commit=commit, message=message)
+        return function(*arguments, options=options, **others)
+
+    decorated = click.option(
+        "--message", metavar="TEXT", default="", help="The message of the commit, instead of one that is made."
+    )(with_commit)
+    return commit_option("auto")(decorated)
+
+
+def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
+    committing = _commit_options(function)
+
+    @functools.wraps(committing)
     def with_options(
         *arguments: Any, parallel: int, on_failure: str, attempts: int | None, interval: float | None, **others: Any
     ) -> Any:
-        return function(*arguments, options=JobOptions(parallel, on_failure, attempts or 0, interval), **others)
+        return committing(*arguments, options=JobOptions(parallel, on_failure, attempts or 0, interval), **others)
 
     decorated = click.option(
         "--interval",

@@ -13,19 +13,24 @@ from ordito.ensemble.git_files import ensure_git_files
 from ordito.ensemble.job_record import JobRecord, write_job_record
 from ordito.ensemble.jobs_tsv import append_lines, lines_of
 from ordito.ensemble.journal import Journal
+from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, Kept
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
 from ordito.ensemble.status import Status, status_after
 from ordito.instances.records import Snapshot
 from ordito.work.records import JobClosingRecord
 
+NO_KEEPER = KeepsNothing()
+
 Effective = Callable[[Snapshot], Mapping[str, str]]
 """Gives the effective status of each instance of a snapshot, by its id."""
 
 
-def close_job(layout: Layout, journal: Journal, snapshot: Snapshot, effective: Effective) -> Status:
-    """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble;
-    gives that status.
+def close_job(
+    layout: Layout, journal: Journal, snapshot: Snapshot, effective: Effective, keeper: Keeper = NO_KEEPER
+) -> tuple[Status, Kept]:
+    """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble,
+    and have them kept in version control; gives that status, and what came of the keeping.
 
     ``snapshot`` is what the journal's rows say. Raises ``EnsembleError``; then nothing is lost, and closing may be
     tried again.
@@ -38,10 +43,16 @@ def close_job(layout: Layout, journal: Journal, snapshot: Snapshot, effective: E
         )
     before = journal.status()
     record = JobRecord(job, closing, before, journal.previous_changes())
+    end = JobEnd(job.header.id, job.header.workflow, closing.status, record.summary)
+    kept = record.kept = keeper.keep_sources(end)
     after = status_after(before, job.header, job.plan, closing)
     ensure_git_files(layout)
     write_job_record(layout, record)
     append_lines(layout.jobs_tsv, lines_of(record))
     digest = write_manifest(layout, snapshot, after, effective(snapshot))
+    # The journal still holds the job: killed here, what is missing is done when it is resumed.
+    record.kept = keeper.keep_ensemble(end, kept)
+    if record.kept.problems != kept.problems:
+        write_job_record(layout, record)
     journal.finish(after, digest)
-    return after
+    return after, record.kept

@@ -42,6 +42,15 @@ def add_lines(path: Path, lines: Iterable[str]) -> None:
     write_whole(path, [content, *(line.encode("utf-8", "surrogateescape") + b"\n" for line in missing)])
 
 
+def is_ours(before: bytes, after: bytes) -> bool:
+    """Whether all that is new in one of git's files are lines that this program adds."""
+    known = set(before.splitlines())
+    new = [line for line in after.splitlines() if line not in known]
+    own = {line.encode() for line in (f"/{PRIVATE}/", *ATTRIBUTES)}
+    kept = [line for line in after.splitlines() if line in known]
+    return kept == before.splitlines() and all(line in own or line.startswith(b"/artifacts/") for line in new)
+
+
 def _pattern(path: Path) -> str:
     """A path as git's ignore files write it, its special characters escaped."""
     escaped = "".join(f"\\{c}" if c in "\\*?[ " else c for c in path.as_posix())

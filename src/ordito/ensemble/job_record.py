@@ -14,6 +14,7 @@ import msgspec
 
 from ordito.ensemble.files import write_whole
 from ordito.ensemble.journal import UnfinishedJob
+from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.status import Status
 from ordito.ensemble.yaml_writer import block, flow
@@ -61,6 +62,7 @@ class JobRecord:
         """``before`` is the status when the job began, ``previous`` the last change of each instance and link then."""
         self.job = job
         self.closing = closing
+        self.kept = NOTHING
         self._before = before
         self._previous = previous
         self.skipped = [record for record in job.records if isinstance(record, StepSkippedRecord)]
@@ -93,8 +95,10 @@ class JobRecord:
             "summary": self.summary,
             "inputs": header.inputs,
             "outputs": closing.outputs,
+            "commits": dict(self.kept.commits),
+            "notCommitted": list(self.kept.problems),
         }
-        return {key: value for key, value in entry.items() if value not in ("", {})}
+        return {key: value for key, value in entry.items() if value not in ("", {}, [])}
 
     @property
     def seconds(self) -> float:

@@ -6,9 +6,10 @@ from pathlib import Path
 from types import TracebackType
 
 from ordito.base.change_ids import ChangeIds
-from ordito.ensemble.close import Effective, close_job
+from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal import Journal, UnfinishedJob, open_journal, read_journal
+from ordito.ensemble.keeping import Keeper, Kept
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import read_state, state_digest
@@ -48,11 +49,11 @@ class Ensemble:
         last = max([*known, *jobs[-1:], self.status.last_change], default="")
         return ChangeIds.begin(now, tasks=tasks, last=last, existing=jobs)
 
-    def close_job(self, effective: Effective) -> Status:
+    def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER) -> Kept:
         """Write the files of the job that has ended, see ``close.close_job``."""
-        self.status = close_job(self.layout, self.journal, self.snapshot, effective)
+        self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper)
         self.unfinished = None
-        return self.status
+        return kept
 
     def __enter__(self) -> Ensemble:
         return self

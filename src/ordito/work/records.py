@@ -16,13 +16,27 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort).
 
     ``attempts`` is how often an operation is tried in all whose call says nothing else, 0 where nobody said it;
-    ``interval`` the seconds before its second attempt, None where nobody said it.
+    ``interval`` the seconds before its second attempt, None where nobody said it. ``commit`` is whether the job's files
+    are committed to git (auto, always, never), ``message`` the commit's own ("" for one that is made).
     """
 
     parallel: int = 64
     on_failure: str = "continue"
     attempts: int = 0
     interval: float | None = None
+    commit: str = "auto"
+    message: str = ""
+
+
+class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The files that a job was made from, where they lay: ``origin`` is the folder of which the service's pin is a copy
+    ("" for none), ``named`` the places in it of the files that the service names, ``others`` the absolute paths of
+    further files (an archive, files with values of inputs) with what tells whether they were written to since: not
+    their digests, from which secrets could be guessed."""
+
+    origin: str = ""
+    named: tuple[str, ...] = ()
+    others: dict[str, str] = {}
 
 
 class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,7 +65,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
     topology inputs, ``given`` those of them that the ensemble is to remember, ``choices`` what was chosen
-    where the service leaves a choice, ``options`` how the job runs. ``began``
+    where the service leaves a choice, ``sources`` the files it was made from, ``options`` how the job runs. ``began``
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
     own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
     by the digest of the pinned service that they come from.
@@ -70,6 +84,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     given: dict[str, GivenValue] = {}
     choices: Choices = Choices()
     left: dict[str, LeftBehind] = {}
+    sources: JobSources = JobSources()
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

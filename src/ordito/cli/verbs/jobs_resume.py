@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import wait_lock_option
+from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -15,14 +15,15 @@ then run again."""
 
 @verb("resume", HELP)
 @wait_lock_option
-def command(session: Session, wait_lock: float) -> ExitCode:
+@commit_option("")
+def command(session: Session, wait_lock: float, commit: str | None) -> ExitCode:
     """Resume."""
     from ordito.app.resume import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    report = resume(ResumeRequest(session.settings.directory, wait_lock), conversation).report
+    report = resume(ResumeRequest(session.settings.directory, wait_lock, commit or ""), conversation).report
     if report is None:
         session.note("Nothing to resume: no job was interrupted.")
         session.result({"job": None, "status": "ok"}, lambda _: None)

@@ -1,0 +1,71 @@
+"""Keeping a job's files in git: what it was made from, and whether that can be done, before it begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from ordito.app.errors import Refused
+from ordito.app.services import ReadService
+from ordito.ensemble.git.job_files import stamp_of
+from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_of, obstacles
+from ordito.ensemble.git.process import Git, GitFailed, NoGit
+from ordito.ensemble.git.tree import existing
+from ordito.ensemble.keeping import Keeper, KeepsNothing
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pins import Pinned
+from ordito.work.records import JobHeader, JobOptions, JobSources
+
+
+def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -> Keeper:
+    """Who keeps the files of a job; ``mode`` wins over what the job was told when it began."""
+    if (mode or header.options.commit) == NEVER:
+        return KeepsNothing()
+    return GitKeeper(layout, header, service, mode=mode)
+
+
+def sources_of(layout: Layout, read: ReadService, pinned: Pinned, others: Iterable[str]) -> JobSources:
+    """Where the files of a service lie of which a pin was made; ``others`` are further files that were read."""
+    base = Path(read.package.root).absolute()
+    archives = [str(base)] if read.package.is_archive else []
+    further = [*archives, *(os.path.abspath(other) for other in others)]  # noqa: PTH100  (links stay as they are)
+    stamps = {file: stamp for file in further if (stamp := stamp_of(Path(file)))}
+    if archives:
+        return JobSources(others=stamps)
+    prefix = PurePosixPath(Path(pinned.root).relative_to(layout.artifacts / pinned.digest))
+    levels = len(prefix.parts)
+    origin = base.parents[levels - 1] if levels else base
+    named = tuple(sorted(os.path.normpath(prefix / file) for file in pinned.digests))
+    return JobSources(str(origin), named, stamps)
+
+
+NO_FILES = JobFiles("", JobSources())
+
+
+def refuse_uncommittable(layout: Layout, options: JobOptions, files: JobFiles = NO_FILES) -> None:
+    """See that the files of a job that must be committed can be, as far as they are known: raises ``Refused`` where
+    they cannot."""
+    if options.commit != ALWAYS:
+        return
+    try:
+        home = home_of(layout, files, ALWAYS)
+        if home is None:
+            raise _no_repository(layout)
+        found = next(obstacles(home), None)
+    except NoGit as failure:
+        raise Refused("cannot-commit", f"--commit always: {failure.message}", "install git") from failure
+    except GitFailed as failure:
+        raise Refused("cannot-commit", f"--commit always: git says: {failure.message}") from failure
+    if found is not None:
+        raise Refused("cannot-commit", f"--commit always: {found.reason}", found.hint)
+
+
+def _no_repository(layout: Layout) -> Refused:
+    try:
+        bare = Git(existing(layout.root)).line("rev-parse", "--is-bare-repository") == "true"
+    except GitFailed:
+        bare = False
+    where = "a bare repository, which has no files" if bare else "no git repository"
+    hint = "clone it, and work in the clone" if bare else f"make one: git init {layout.root}"
+    return Refused("cannot-commit", f"--commit always: {layout.root} lies in {where}", hint)
