@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from ordito.executors.local import LocalExecutor
-from ordito.executors.process_table import boot_id, look_up, machine
+from ordito.executors.process_table import Marker, boot_id, look_up, machine
+from ordito.executors.spawn import FILE_LOCKS
 from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Printed, Started
 from tests.executors.place import JOB, Place, Ran, auntil, is_gone, until
 
@@ -163,6 +164,81 @@ def test_everything_that_was_started_is_ended(place: Place) -> None:
     assert [is_gone(pid_in(file)) for file in pids] == [True] * 4
     assert place.processes() == []
     assert place.left() == []
+
+
+SLIPPERY = {
+    "sh": """#!/bin/sh
+env -i setsid --fork /bin/sh {child} </dev/null >/dev/null 2>&1
+until [ -s {file} ]; do sleep 0.01; done
+echo ready; [ {time} = 0 ] || sleep {time}
+""",
+    "python": """
+import os, subprocess, time
+subprocess.run(["setsid", "--fork", "/bin/sh", "{child}"], env={{}}, stdin=-3, stdout=-3, stderr=-3, check=True)
+while not os.path.exists("{file}"):
+    time.sleep(0.01)
+print("ready", flush=True)
+time.sleep({time})
+""",
+}
+SLIPPERY["bash"] = SLIPPERY["sh"].replace("/bin/sh", "/bin/bash", 1)
+
+
+def slippery(place: Place, kind: str, time: int, *, deaf: bool = False) -> tuple[str, str, Path]:
+    """A script that runs so long, its name, and the file with the id of a process that it starts: in a session of its
+    own, with an empty environment, and no longer anybody's child. Who is ``deaf`` ignores TERM."""
+    child, file = place.scrap / "child.sh", place.scrap / "pid"
+    ignore = "trap '' TERM\n" if deaf else ""
+    child.write_text(f"{ignore}echo $$ >{file}.new\nmv {file}.new {file}\nexec /bin/sleep 600\n")
+    text = SLIPPERY[kind].format(child=child, file=file, time=time)
+    return text, "run.py" if kind == "python" else "run.sh", file
+
+
+@pytest.mark.parametrize("kind", ["sh", "bash", "python"])
+@pytest.mark.parametrize("deaf", [False, True])
+def test_nobody_slips_away_from_a_timeout(place: Place, kind: str, deaf: bool) -> None:
+    """R-3.6.16-5: neither its session nor its environment nor its parent tell of such a process."""
+    place.executor = LocalExecutor(place.slots, grace=0.2)
+    script, name, file = slippery(place, kind, 600, deaf=deaf)
+    ran = place.run(script, name, timeout=1.5)
+    assert (ran.text, ran.outcome.ending) == ("ready\n", Ending.TIMED_OUT)
+    assert is_gone(pid_in(file))
+
+
+@pytest.mark.parametrize("kind", ["sh", "python"])
+def test_nobody_slips_away_from_cancelling(place: Place, kind: str) -> None:
+    script, name, file = slippery(place, kind, 600)
+    ran = place.run_and_cancel(script, "ready", name=name)
+    assert ran.outcome.ending is Ending.CANCELLED
+    assert is_gone(pid_in(file))
+
+
+@pytest.mark.parametrize("kind", ["sh", "bash", "python"])
+def test_a_later_timeout_does_not_touch_an_earlier_daemon(place: Place, kind: str) -> None:
+    """The daemon that a successful step has left lives on, whatever becomes of the steps after it."""
+    script, name, file = slippery(place, kind, 0)
+    assert place.run(script, name, step="start").outcome.succeeded
+    plain = place.run("sleep 600 >/dev/null & echo $!", name="plain.sh", step="plain")
+    late = place.run("setsid sleep 600 & sleep 600", name="late.sh", step="late", timeout=0.1)
+    assert late.outcome.ending is Ending.TIMED_OUT
+    daemons = [pid_in(file), int(plain.text)]
+    try:
+        assert [is_gone(pid) for pid in daemons] == [False, False]
+    finally:
+        for pid in daemons:
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_daemon_bears_the_number_of_its_step_and_we_do_not(place: Place) -> None:
+    """Nothing that this process starts for itself belongs to a step."""
+    before = resource.getrlimit(FILE_LOCKS)
+    place.run("exec 3>&-; sleep 600 >/dev/null & echo $!")
+    assert resource.getrlimit(FILE_LOCKS) == before
+    marker = Marker(JOB, "run.sh", str(place.slots))
+    (daemon,) = place.processes()
+    limits = Path(f"/proc/{daemon.pid}/limits").read_text()
+    os.kill(daemon.pid, signal.SIGKILL)
+    assert str(marker.number) in limits.split()
 
 
 def test_who_does_not_heed_term_is_killed(place: Place) -> None:

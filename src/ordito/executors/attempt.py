@@ -13,11 +13,12 @@ from ordito.executors.commands import COMMANDS, Script, read_head
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.environment import Environment, unfit_variable
 from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
-from ordito.executors.operation import Command, Ears, Ended, OperationProcess, Patience
+from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
+from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
 

@@ -13,10 +13,10 @@ import msgspec
 
 from ordito.executors.copies import Unusable
 from ordito.executors.environment import ENVIRONMENT_FILE, Environment
-from ordito.executors.operation import Command
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
 from ordito.executors.shell import Interpreter, UnusableInterpreter, interpreter_of, wrapper
 from ordito.executors.slots import Slot
+from ordito.executors.spawn import Command
 from ordito.work.invocation import Invocation
 
 PYTHON_RUNNER = str(Path(__file__).with_name("python_runner.py"))

@@ -16,8 +16,7 @@ import contextlib
 import functools
 import os
 import signal
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum
 
 import msgspec
@@ -25,6 +24,7 @@ import msgspec
 from ordito.executors.ending import end_processes
 from ordito.executors.output_pipe import OutputPipe
 from ordito.executors.process_table import Marker, boot_id, look_up, machine
+from ordito.executors.spawn import Command, spawn
 from ordito.work.invocation import Ending, Started
 
 
@@ -35,15 +35,6 @@ class Phase(Enum):
     LINGERING = "lingering"
     ENDING = "ending"
     ENDED = "ended"
-
-
-class Command(msgspec.Struct, frozen=True):
-    """A program to start: its file, its arguments (the first is its name), environment and working directory."""
-
-    program: str
-    arguments: Sequence[str]
-    environment: dict[str, str]
-    folder: str
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -86,20 +77,21 @@ class OperationProcess:
         self._end_task: asyncio.Task[None] | None = None
         self._pipe = OutputPipe(self._loop, ears.printed, self._output_ended)
         self._began = self._loop.time()
-        self._popen = self._spawn(command)
+        self._status = 0
+        self._pid = self._spawn(command, marker)
         self._seconds = 0.0
         self._pidfd = self._watch()
         self._loop.add_reader(self._pidfd, self._process_ended)
-        process = look_up(self._popen.pid)
+        process = look_up(self._pid)
         self._marker = msgspec.structs.replace(
-            marker, leader=self._popen.pid, leader_start=process.start_time if process else 0
+            marker, leader=self._pid, leader_start=process.start_time if process else 0
         )
         if timeout is not None:
             self._timer = self._loop.call_later(timeout, self.end, Ending.TIMED_OUT)
 
     def started(self, slot: str) -> Started:
         """What is needed to find this very process again."""
-        return Started(self._popen.pid, self._marker.leader_start, boot_id(), machine(), slot)
+        return Started(self._pid, self._marker.leader_start, boot_id(), machine(), slot)
 
     def resume(self) -> None:
         """There is room for output again."""
@@ -109,7 +101,7 @@ class OperationProcess:
     def has_left_group(self) -> bool:
         """Whether, after its end, a process of its group lives on: its working directory must not be used again."""
         try:
-            os.killpg(self._popen.pid, 0)
+            os.killpg(self._pid, 0)
         except ProcessLookupError:
             return False
         except PermissionError:
@@ -134,7 +126,7 @@ class OperationProcess:
         if self._phase is Phase.ENDING:
             # Not reaped yet: while its id is taken, its process group cannot become a stranger's.
             return
-        self._popen.wait()
+        self._reap()
         self._seconds = self._loop.time() - self._began
         self._enter(Phase.LINGERING)
         self._pipe.drain()
@@ -151,8 +143,8 @@ class OperationProcess:
     async def _end(self) -> None:
         unended = await end_processes(self._marker, self._patience.grace)
         self._ignore_process()
-        if not any(p.pid == self._popen.pid for p in unended):
-            self._popen.wait()
+        if not any(p.pid == self._pid for p in unended):
+            self._reap()
         self._seconds = self._loop.time() - self._began
         self._let_go(tuple(p.pid for p in unended))
 
@@ -167,8 +159,7 @@ class OperationProcess:
 
     def _tell_end(self, unended: tuple[int, ...]) -> None:
         self._enter(Phase.ENDED)
-        status = self._popen.returncode if self._popen.returncode is not None else 0
-        self._ears.ended(Ended(status, self._seconds, self._ending, unended))
+        self._ears.ended(Ended(self._status, self._seconds, self._ending, unended))
 
     # ------------------------------------------------------------------------------------------------------- parts
 
@@ -178,34 +169,29 @@ class OperationProcess:
             self._timer.cancel()
             self._timer = None
 
-    def _spawn(self, command: Command) -> subprocess.Popen[bytes]:
+    def _spawn(self, command: Command, marker: Marker) -> int:
         _keep_descriptors_here()
         output = self._pipe.open()
         try:
-            return subprocess.Popen(
-                command.arguments,
-                executable=command.program,
-                env=command.environment,
-                cwd=command.folder,
-                stdin=_nothing(),
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                close_fds=False,
-            )
+            return spawn(command, _nothing(), output, marker.number)
         except (OSError, ValueError):
             self._pipe.close()
             raise
         finally:
             os.close(output)
 
+    def _reap(self) -> None:
+        """Take the status of the process, which ends or has ended."""
+        _, status = os.waitpid(self._pid, 0)
+        self._status = os.waitstatus_to_exitcode(status)
+
     def _watch(self) -> int:
         """A descriptor that can be read when the process ends; without one it may not run."""
         try:
-            return os.pidfd_open(self._popen.pid)
+            return os.pidfd_open(self._pid)
         except OSError:
-            os.killpg(self._popen.pid, signal.SIGKILL)
-            self._popen.wait()
+            os.killpg(self._pid, signal.SIGKILL)
+            self._reap()
             self._pipe.close()
             raise
 
@@ -224,11 +210,14 @@ def _nothing() -> int:
 
 @functools.cache
 def _keep_descriptors_here() -> None:
-    """Mark what this process inherited as its own, once.
+    """Mark what this process inherited as its own, once, and have no pipe take the place of a missing stream.
 
     Everything Python opens is closed in a new process anyway. With the few descriptors that are not, marked likewise,
     a new process need not walk through all descriptors of this one to close them.
     """
+    while (spare := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= 2:
+        pass
+    os.close(spare)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             with contextlib.suppress(OSError):

@@ -1,8 +1,9 @@
 """The machine's process table: who runs, what belongs to a step, and signals that never hit a stranger.
 
-A step's processes are found in three ways, because each alone misses some: by process group and session (a process
+A step's processes are found in four ways, because each alone may miss some: by process group and session (a process
 that was given another environment), by the marker variables in their environment (a process that opened a session
-of its own), and by parentage (a child of either that did both). The kernel gives out process ids again and again, so
+of its own), by the number that they were started with (`spawn.py`; one that did both, and whose parent has ended), and
+by parentage (where limits do not allow that number). The kernel gives out process ids again and again, so
 a process is known by its id *and* its start time, and a signal goes through a pidfd after the start time was read
 again.
 """
@@ -14,9 +15,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 from collections.abc import Iterable, Iterator
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -53,6 +56,12 @@ class Marker(msgspec.Struct, frozen=True):
     area: str
     leader: int = 0
     leader_start: int = 0
+
+    @property
+    def number(self) -> int:
+        """The number that processes of the step bear; so large that it limits nothing."""
+        digest = blake2b(f"{self.area}\0{self.job}\0{self.step}".encode("utf-8", "surrogateescape"), digest_size=7)
+        return int.from_bytes(digest.digest()) | 1 << 56
 
     def in_environment(self, environment: bytes) -> bool:
         """Whether an environment (``NAME=value`` entries that end with NUL) was given to a process of the step."""
@@ -100,7 +109,8 @@ def processes_of(marker: Marker) -> list[Process]:
     is_ours = all(p.start_time == marker.leader_start for p in everybody if p.pid == marker.leader)
     group = marker.leader if is_ours else 0
     running = [p for p in everybody if p.state not in GONE and p.pid != os.getpid()]
-    found = {p.pid: p for p in running if _belongs(p, marker, group)}
+    number = marker.number
+    found = {p.pid: p for p in running if _belongs(p, marker, group, number)}
     children: dict[int, list[Process]] = {}
     for process in running:
         children.setdefault(process.parent, []).append(process)
@@ -126,10 +136,20 @@ def send(processes: Iterable[Process], number: signal.Signals) -> None:
                 os.close(descriptor)
 
 
-def _belongs(process: Process, marker: Marker, group: int) -> bool:
+def _belongs(process: Process, marker: Marker, group: int, number: int) -> bool:
     if group and group in (process.group, process.session):
         return True
-    return marker.in_environment(_read(f"/proc/{process.pid}/environ"))
+    return _number(process) == number or marker.in_environment(_read(f"/proc/{process.pid}/environ"))
+
+
+def _number(process: Process) -> int:
+    """The number that a process bears, 0 for none."""
+    limits = _read(f"/proc/{process.pid}/limits")
+    found = _FILE_LOCKS.search(limits)
+    return int(found[1]) if found else 0
+
+
+_FILE_LOCKS = re.compile(rb"^Max file locks +(\d+) ", re.MULTILINE)
 
 
 def _all() -> Iterator[Process]:

@@ -1,0 +1,149 @@
+"""Starting the process of an operation: ``posix_spawn`` of the C library, which can change the directory as well.
+
+Operations are started by the thousand, and ``subprocess.Popen`` costs more than all the rest of a short one. Where the
+library cannot change the directory (glibc before 2.29) it is used all the same.
+
+Every process gets a *mark* on its way, a number that tells the processes of one step from all others: the soft limit of
+``RLIMIT_LOCKS``, which Linux has not obeyed since 2.4.25, but passes on to every child. A process can leave its group,
+its session, its parent and its environment behind; this it keeps.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+
+import msgspec
+
+FILE_LOCKS = 10
+"""``RLIMIT_LOCKS``, for which Python has no name."""
+
+_SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
+_ROOM = 1_024
+"""Bytes for a structure of the library whose size only the library knows; the largest one has 336."""
+
+_HEEDED = (signal.SIGPIPE, signal.SIGXFSZ)
+"""Signals that Python ignores, and programs do not expect to be ignored."""
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A program to start: its file, its arguments (the first is its name), environment and working directory."""
+
+    program: str
+    arguments: Sequence[str]
+    environment: dict[str, str]
+    folder: str
+
+
+def spawn(command: Command, source: int, output: int, mark: int) -> int:
+    """Start a process in a session of its own, with these descriptors as its input and output; its id.
+
+    ``OSError`` where it cannot be started, ``ValueError`` for texts that no process can be given.
+    """
+    with _marked(mark):
+        library = _library()
+        if library is None:
+            return _popen(command, source, output)
+        return library.spawn(command, source, output)
+
+
+@contextmanager
+def _marked(mark: int) -> Iterator[None]:
+    """What is started inside bears a mark, where limits allow it."""
+    soft, hard = resource.getrlimit(FILE_LOCKS)
+    if hard != resource.RLIM_INFINITY:
+        yield
+        return
+    resource.setrlimit(FILE_LOCKS, (mark, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(FILE_LOCKS, (soft, hard))
+
+
+class _Library:
+    """The functions of the C library that are needed, and what is the same for all processes."""
+
+    def __init__(self, library: ctypes.PyDLL) -> None:
+        # With PyDLL no other thread runs meanwhile, which might start a process that is none of the step's.
+        self._spawn = library.posix_spawn
+        self._begin = library.posix_spawn_file_actions_init
+        self._end = library.posix_spawn_file_actions_destroy
+        self._duplicate = library.posix_spawn_file_actions_adddup2
+        self._change = library.posix_spawn_file_actions_addchdir_np
+        self._attributes = ctypes.create_string_buffer(_ROOM)
+        self._actions = ctypes.create_string_buffer(_ROOM)
+        nothing, heeded = (ctypes.create_string_buffer(_ROOM) for _ in range(2))
+        library.sigemptyset(nothing)
+        library.sigemptyset(heeded)
+        for number in _HEEDED:
+            library.sigaddset(heeded, int(number))
+        library.posix_spawnattr_init(self._attributes)
+        library.posix_spawnattr_setsigmask(self._attributes, nothing)
+        library.posix_spawnattr_setsigdefault(self._attributes, heeded)
+        library.posix_spawnattr_setflags(self._attributes, ctypes.c_short(_SETSIGDEF | _SETSIGMASK | _SETSID))
+
+    def spawn(self, command: Command, source: int, output: int) -> int:
+        """See ``spawn``."""
+        program, folder = os.fsencode(command.program), os.fsencode(command.folder)
+        arguments = _texts(command.arguments)
+        environment = _texts(_entries(command.environment))
+        pid = ctypes.c_int()
+        self._begin(self._actions)
+        try:
+            for descriptor, place in ((source, 0), (output, 1), (output, 2)):
+                self._duplicate(self._actions, descriptor, place)
+            self._change(self._actions, folder)
+            error = self._spawn(ctypes.byref(pid), program, self._actions, self._attributes, arguments, environment)
+        finally:
+            self._end(self._actions)
+        if error:
+            at_fault = command.program if os.path.isdir(folder) else command.folder  # noqa: PTH112
+            raise OSError(error, os.strerror(error), at_fault)
+        return pid.value
+
+
+@cache
+def _library() -> _Library | None:
+    try:
+        return _Library(ctypes.PyDLL(None))
+    except (OSError, AttributeError):
+        return None
+
+
+def _entries(environment: Mapping[str, str]) -> list[str]:
+    if "" in environment or any("=" in name for name in environment):
+        raise ValueError("a variable has no name, or one with a = in it")
+    return [f"{name}={value}" for name, value in environment.items()]
+
+
+def _texts(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
+    """An array of texts as C has them, with a null pointer at its end."""
+    joined = "\0".join(texts)
+    encoded = os.fsencode(joined).split(b"\0") if texts else []
+    if len(encoded) != len(texts):
+        raise ValueError("embedded null byte")
+    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+
+
+def _popen(command: Command, source: int, output: int) -> int:
+    process = subprocess.Popen(
+        command.arguments,
+        executable=command.program,
+        env=command.environment,
+        cwd=command.folder,
+        stdin=source,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        close_fds=False,
+    )
+    # It is waited for by its id.
+    process.returncode = 0
+    return process.pid
