@@ -64,6 +64,11 @@ class Proposal(msgspec.Struct, frozen=True):
         return self.whole.service
 
     @property
+    def existing(self) -> list[str]:
+        """The ids of the instances that there are before the plan is carried out."""
+        return [i.id for i in self.snapshot.instances.values() if i.exists]
+
+    @property
     def orphans(self) -> tuple[str, ...]:
         """The instances that exist and whose nodes are not in the service, by id."""
         nodes = self.service.nodes

@@ -12,7 +12,8 @@ from ordito.app.errors import NobodyToAsk
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
 from ordito.cli.channel import Channel
-from ordito.cli.plan_view import change_data, write_brief, write_plan
+from ordito.cli.plan_data import change_data
+from ordito.cli.plan_view import Level, write_brief, write_plan
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
@@ -70,7 +71,7 @@ class CliConversation:
             return True
         if not session.can_ask:
             raise NobodyToAsk(proposal.workflow)
-        write_plan(proposal, session.err, full=False)
+        write_plan(proposal, session.err)
         return self._ask(proposal, session.err)
 
     def _ask(self, proposal: Proposal, channel: Channel) -> bool:
@@ -86,7 +87,7 @@ class CliConversation:
             if answer in {"no", "n", ""}:
                 return False
             if answer in {"details", "d"}:
-                write_plan(proposal, channel, full=True)
+                write_plan(proposal, channel, Level.FULL)
 
     def listener(self) -> Listener:
         """Render events as they come."""

@@ -12,6 +12,8 @@ class ExitCode(IntEnum):
     """Done, nothing to do, or done with warnings."""
     JOB_FAILED = 1
     """The job ran and failed."""
+    CHANGES = 2
+    """Only where it was asked for with ``--detailed-exitcode``: there are changes."""
     REFUSED = 3
     """Refused before anything ran: the document, inputs, names or the plan are not right."""
     UNREACHABLE = 4

@@ -17,9 +17,11 @@ from ordito.planning.refused import PlanRefused
 
 
 def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode:
+    more = {} if isinstance(error, InvalidDocument) else _show_refused(error, session)
     session.diagnostics(error.diagnostics)
     code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
-    session.fail_for_programs(code, f"nothing was done: {total(error.diagnostics)}", "", as_json(error.diagnostics))
+    said = f"nothing was done: {total(error.diagnostics)}"
+    session.fail_for_programs(code, said, "", as_json(error.diagnostics), **more)
     if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
         purpose = "remove what runs, by the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))
@@ -29,6 +31,24 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
             *_explanation(error, session),
         )
     return ExitCode.REFUSED
+
+
+def _show_refused(error: PlanRefused, session: Session) -> dict[str, object]:
+    """Show what a plan that is refused would change, where it is known: all of it is to be seen at once. Gives it for
+    programs."""
+    if not error.changes:
+        return {}
+    from ordito.cli.plan_data import changes_data
+
+    data = changes_data(error.changes)
+    if session.stream is not None:
+        for change in data:
+            session.stream.say("plan.change", change)
+    else:
+        from ordito.cli.plan_view import write_changes
+
+        write_changes(error.changes, session.err)
+    return {"changes": data}
 
 
 def _explanation(error: InvalidDocument | PlanRefused, session: Session) -> list[NextCommand]:

@@ -162,6 +162,13 @@ def allow_large_option(function: F) -> F:
     )(function)
 
 
+def force_option(function: F) -> F:
+    """The option of verbs that skip what was done before."""
+    return click.option("--force", is_flag=True, help="Skip nothing: carry everything out again, done or not.")(
+        function
+    )
+
+
 def fetch_option(function: F) -> F:
     """The option of verbs that read a service."""
     return click.option(

@@ -1,19 +1,20 @@
-"""A plan for people and for programs: what happens to each instance and why, in which order, and how much it is.
+"""A plan for people: what happens to each instance and why, in which order, and how much it is.
 
-shop  (deploy, 6 instances)
-  + machine_1    new node template                      service.yaml:52:5
-  ~ web_1        scripts/start.sh has changed           service.yaml:80:5
+shop  (deploy)
+  + machine_1  2 wanted (instance_count)              service.yaml:52:5
+  ~ web_1      it is error: continued after create    service.yaml:80:5
+                 the content of scripts/start.sh: 3f1c5a -> 9a02bb
 Order
-   1  machine_1 create
-   2  api_1 create | web_1 create
-Plan: 5 to make, 1 to change, 0 to remove; 24 operations in 9 waves.
+   1  machine_1 deploy
+   2  api_1 create | web_1 configure
+Plan: 5 to make, 1 to change, 0 to remove, 3 unchanged; 24 operations in 9 waves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-import msgspec
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 
 from ordito.app.proposal import Proposal
 from ordito.cli.channel import Channel
@@ -21,95 +22,135 @@ from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import Preview, PreviewStep, preview
-from ordito.work.plan import Change
+from ordito.work.plan import Change, Difference
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
+MOST_DIFFERENCES = 3
+"""Differences of one instance that are shown where not all is asked for."""
 WIDEST_REASON = 60
+WIDEST_VALUE = 60
 
-STYLES = {"+": "good", "~": "change", "-": "bad"}
+STYLES = {"+": "good", "~": "change", "-/+": "change", "-": "bad"}
 
 
-def write_plan(proposal: Proposal, channel: Channel, *, full: bool) -> None:
-    """The whole plan; ``full`` leaves nothing out however long it gets, and gives the reason of each step."""
-    shown = preview(proposal.plan)
+class Level(Enum):
+    """How much of a plan is shown: what happens to nodes, to instances with the order, or every step too."""
+
+    SUMMARY = "summary"
+    USUAL = "usual"
+    FULL = "full"
+
+
+def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL) -> None:
+    """The whole plan; in full nothing is left out however long it gets, and the reason of each step is given."""
+    shown = shown_of(proposal)
     channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow})")
-    _write_changes(shown.changes, channel, full=full)
-    if full:
+    write_changes(shown.changes, channel, level)
+    if level is Level.FULL:
+        _write_counts(shown, channel)
         _write_steps(shown, channel)
-    else:
+    elif level is Level.USUAL:
         _write_waves(shown, channel)
     _write_warnings(shown, channel)
-    channel.line(totals(shown, full=full))
+    channel.line(totals(shown, full=level is Level.FULL))
 
 
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
-    shown = preview(proposal.plan)
+    shown = shown_of(proposal)
     _write_warnings(shown, channel)
     channel.line(totals(shown))
+
+
+def shown_of(proposal: Proposal) -> Preview:
+    """The preview of a proposal."""
+    return preview(proposal.plan, existing=proposal.existing)
 
 
 def totals(shown: Preview, *, full: bool = False) -> str:
     """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
     found = shown.totals
-    instances = f"{found.made} to make, {found.changed} to change, {found.removed} to remove"
+    parts = [f"{found.made} to make", f"{found.changed} to change", f"{found.removed} to remove"]
+    if found.replaced:
+        parts.insert(2, f"{found.replaced} to make anew")
+    if found.unchanged:
+        parts.append(f"{found.unchanged} unchanged")
     operations = plural(found.operations + found.delegated, "operation")
     if full and found.no_op:
         operations += f" and {plural(found.no_op, 'no-op')}"
-    return f"Plan: {instances}; {operations} in {plural(len(shown.waves) if full else found.waves, 'wave')}."
-
-
-def plan_data(proposal: Proposal) -> dict[str, object]:
-    """The plan for programs."""
-    shown = preview(proposal.plan)
-    return {
-        "service": proposal.service.name,
-        "workflow": shown.workflow,
-        "changes": [change_data(change) for change in shown.changes],
-        "waves": [[msgspec.to_builtins(step) for step in wave] for wave in shown.waves],
-        "totals": msgspec.to_builtins(shown.totals),
-        "counts": shown.counts,
-        "warnings": list(shown.warnings),
-    }
-
-
-def change_data(change: Change) -> dict[str, object]:
-    """What the plan means for one instance, for programs."""
-    return {
-        "symbol": change.symbol,
-        "instance": change.instance,
-        "reason": change.reason,
-        "declared": change.declared,
-    }
+    return f"Plan: {', '.join(parts)}; {operations} in {plural(len(shown.waves) if full else found.waves, 'wave')}."
 
 
 # ---------------------------------------------------------------------------------------------------------- changes
 
 
-def _write_changes(changes: Sequence[Change], channel: Channel, *, full: bool) -> None:
-    rows = [(c.symbol, c.instance, c.reason, c.declared) for c in changes]
-    if len(rows) > MOST_ROWS and not full:
-        rows = list(_folded(changes))
+def write_changes(changes: Sequence[Change], channel: Channel, level: Level = Level.USUAL) -> None:
+    """What happens to each instance, or to all of a node where they are very many or only a summary is wanted."""
+    full = level is Level.FULL
+    folded = level is Level.SUMMARY or (len(changes) > MOST_ROWS and not full)
+    rows = list(_folded(changes) if folded else map(_row, changes))
     shown = rows if full else rows[:MOST_ROWS]
-    names = max((width(name) for _, name, _, _ in shown), default=0)
-    reasons = min(max((width(reason) for _, _, reason, _ in shown), default=0), WIDEST_REASON)
-    for symbol, name, reason, declared in shown:
-        mark = channel.paint(STYLES.get(symbol, "strong"), symbol)
+    # Of very many rows nobody sees the columns, and each is written as it comes.
+    aligned = shown[: 0 if len(shown) > MOST_ROWS else MOST_ROWS]
+    names = max((width(name) for _, name, _, _, _ in aligned), default=0)
+    reasons = min(max((width(reason) for _, _, reason, _, _ in aligned), default=0), WIDEST_REASON)
+    marks = max((len(symbol) for symbol, _, _, _, _ in aligned), default=1)
+    for symbol, name, reason, declared, differences in shown:
+        mark = channel.paint(STYLES.get(symbol, "strong"), pad(symbol, marks))
         place = channel.paint("faint", declared)
         channel.line(f"  {mark} {pad(name, names)}  {pad(printable(reason), reasons)}  {place}".rstrip())
+        if level is not Level.SUMMARY:
+            _write_differences(differences, channel, marks + 5, full=full)
     if len(rows) > len(shown):
-        channel.line(f"  ... and {plural(len(rows) - len(shown), 'more row')}; all of them with: -o json")
+        channel.line(f"  ... and {plural(len(rows) - len(shown), 'more row')}; all of them with: --full")
 
 
-def _folded(changes: Iterable[Change]) -> Iterator[tuple[str, str, str, str]]:
+Row = tuple[str, str, str, str, tuple[Difference, ...]]
+
+
+def _row(change: Change) -> Row:
+    return change.symbol, change.instance, _reason(change), change.declared, change.differences
+
+
+def _reason(change: Change) -> str:
+    return f"refused: {change.reason}" if change.refused else change.reason
+
+
+def _folded(changes: Iterable[Change]) -> Iterator[Row]:
     """A row for all instances of a node to which the same happens for the same reason."""
-    groups: dict[tuple[str, str, str, str], int] = {}
+    groups: dict[tuple[str, str, str, str], list[Change]] = {}
     for change in changes:
-        key = (change.symbol, node_of(change.instance), change.reason, change.declared)
-        groups[key] = groups.get(key, 0) + 1
-    for (symbol, node, reason, declared), count in groups.items():
-        yield symbol, f"{node} ({plural(count, 'instance')})", reason, declared
+        groups.setdefault((change.symbol, node_of(change.instance), _reason(change), change.declared), []).append(
+            change
+        )
+    for (symbol, node, reason, declared), found in groups.items():
+        yield symbol, f"{node} ({plural(len(found), 'instance')})", reason, declared, found[0].differences
+
+
+def _write_differences(differences: Sequence[Difference], channel: Channel, indent: int, *, full: bool) -> None:
+    for found in differences if full else differences[:MOST_DIFFERENCES]:
+        line = f"{' ' * indent}{found.what}: {_value(found.before, channel)} -> {_value(found.after, channel)}"
+        channel.line(f"{printable(line)}  {channel.paint('faint', found.declared)}".rstrip())
+    if not full and len(differences) > MOST_DIFFERENCES:
+        channel.line(f"{' ' * indent}and {len(differences) - MOST_DIFFERENCES} more")
+
+
+def _value(value: object, channel: Channel) -> str:
+    if value is None:
+        return "(nothing)"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shorten(text, WIDEST_VALUE, channel.symbols.ellipsis) if text else '""'
+
+
+def _write_counts(shown: Preview, channel: Channel) -> None:
+    """How many instances of each node are wanted, and where that comes from."""
+    if not shown.counts:
+        return
+    channel.line(channel.paint("strong", "Instances"))
+    for node, count in shown.counts.items():
+        origin = shown.origins.get(node, "")
+        channel.line(f"    {node} {count}{channel.paint('faint', f'  {origin}') if origin else ''}")
 
 
 def _write_warnings(shown: Preview, channel: Channel) -> None:
@@ -130,11 +171,24 @@ def _write_waves(shown: Preview, channel: Channel) -> None:
     channel.line(channel.paint("strong", "Order"))
     digits = len(str(len(found)))
     for number, wave in enumerate(found[:MOST_ROWS], 1):
-        more = f" | and {len(wave) - MOST_IN_WAVE} more" if len(wave) > MOST_IN_WAVE else ""
-        text = " | ".join(map(_named, wave[:MOST_IN_WAVE])) + more
+        names = list(map(named, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
+        more = f" | and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
+        text = " | ".join(names[:MOST_IN_WAVE]) + more
         channel.line(f"  {number:>{digits}}  {shorten(text, channel.width - digits - 4, channel.symbols.ellipsis)}")
     if len(found) > MOST_ROWS:
         channel.line(f"  ... and {plural(len(found) - MOST_ROWS, 'more wave')}")
+
+
+def _together(wave: Sequence[PreviewStep]) -> list[str]:
+    """What the instances of each node do in a wave of very many steps."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for step in wave:
+        key = node_of(step.instance), title(step.operation), node_of(step.far)
+        counts[key] = counts.get(key, 0) + 1
+    return [
+        f"{node} {operation}{f' -> {far}' if far else ''}{f' ({count})' if count > 1 else ''}"
+        for (node, operation, far), count in counts.items()
+    ]
 
 
 def _write_steps(shown: Preview, channel: Channel) -> None:
@@ -142,9 +196,45 @@ def _write_steps(shown: Preview, channel: Channel) -> None:
     for number, wave in enumerate(shown.waves, 1):
         channel.line(channel.paint("strong", f"Wave {number}"))
         for step in wave:
-            does = "by a provider" if step.delegated else step.artifact or "no-op"
-            channel.line(f"    {_named(step)}  {channel.paint('faint', f'{does}; {printable(step.reason)}')}")
+            channel.line(f"    {named(step)}  {channel.paint('faint', f'{does(step)}; {printable(step.reason)}')}")
 
 
-def _named(step: PreviewStep) -> str:
+def does(step: PreviewStep) -> str:
+    """What a step runs."""
+    return "by a provider" if step.delegated else step.artifact or "no-op"
+
+
+def named(step: PreviewStep) -> str:
+    """A step as people call it."""
     return f"{step.instance} {title(step.operation, step.far)}"
+
+
+def write_explanation(proposal: Proposal, channel: Channel) -> None:
+    """The reason of every step, and of each that it waits for."""
+    plan, shown = proposal.plan, shown_of(proposal)
+    steps = {step.id: step for wave in shown.waves for step in wave}
+    before: dict[int, list[tuple[int, int]]] = {}
+    for first, then, reason in plan.edges:
+        before.setdefault(then, []).append((first, reason))
+    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow})")
+    for number, step in enumerate(plan.steps):
+        known = steps.get(step.id)
+        if known is not None:
+            place = f"  {known.declared}" if known.declared else ""
+            channel.line(
+                f"{named(known)}  {channel.paint('faint', f'{does(known)}; {printable(known.reason)}{place}')}"
+            )
+        elif number in before:
+            channel.line(channel.paint("faint", f"{step.id}  {plan.reasons[step.reason]}"))
+        for reason, firsts in _by_reason(before.get(number, ())).items():
+            names = [named(steps[i]) if (i := plan.steps[first].id) in steps else i for first in firsts]
+            more = f" and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
+            channel.line(f"    after {', '.join(names[:MOST_IN_WAVE])}{more}: {printable(plan.reasons[reason])}")
+    channel.line(totals(shown, full=True))
+
+
+def _by_reason(edges: Iterable[tuple[int, int]]) -> Mapping[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for first, reason in edges:
+        found.setdefault(reason, []).append(first)
+    return found

@@ -85,13 +85,15 @@ class Session:
                 self.err.line(f"  = help: {printable(hint)}")
         self.fail_for_programs(code, message, hint)
 
-    def fail_for_programs(self, code: str, message: str, hint: str, diagnostics: Sequence[object] = ()) -> None:
-        """Say the same to a program that waits for a result."""
+    def fail_for_programs(
+        self, code: str, message: str, hint: str, diagnostics: Sequence[object] = (), **more: object
+    ) -> None:
+        """Say the same to a program that waits for a result, with ``more`` that is known."""
         error = {"code": code, "message": message, "hint": hint}
         if self.stream is not None:
             self.stream.say("error", error)
         elif self.settings.output in COMMON_FORMATS[1:]:
-            write_data({"error": error, "diagnostics": diagnostics}, self.settings.output, self.out)
+            write_data({"error": error, "diagnostics": diagnostics, **more}, self.settings.output, self.out)
 
     def closed(self, code: ExitCode) -> ExitCode:
         """The exit code of the verb, unless its result could not be written."""

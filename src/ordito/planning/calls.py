@@ -30,6 +30,7 @@ class Calls:
         self._diagnostics = diagnostics
         self._outputs = referenced_outputs(service)
         self._known: dict[Key, int] = {}
+        self._contents: dict[int, Content] = {}
         self._by_slot: dict[int, Content] = {}
         self._at_slots: dict[tuple[int, tuple[str, ...]], int] = {}
         self._refused: set[str] = set()
@@ -91,6 +92,10 @@ class Calls:
         )
         return self._add(key, call, self._digests.content(operation, context))
 
+    def content(self, number: int) -> Content | None:
+        """What a call carries out, None for nothing; of one as it is for every instance."""
+        return self._contents.get(number)
+
     def is_by_slot(self, number: int) -> bool:
         """Whether what a call carries out differs from slot to slot."""
         return number in self._by_slot
@@ -111,6 +116,7 @@ class Calls:
     def _add(self, key: Key, call: Call, content: Content | None = None) -> int:
         number = self._known[key] = len(self.all)
         if content is not None:
+            self._contents[number] = content
             digest, by_slot = self._digests.of(content)
             call = msgspec.structs.replace(call, digest=digest)
             if by_slot:

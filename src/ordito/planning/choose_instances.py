@@ -28,8 +28,11 @@ def all_instances(draft: Draft) -> None:
     for node in draft.ordered:
         draft.counts[node.name] = 0
         for record in draft.snapshot.of_node(node.name):
-            started = bool(record.created or record.applied or record.failed)
-            fate, reason = (Fate.LEAVE, "undeploy") if started else (Fate.DROP, "it was never started")
+            fate, reason = Fate.LEAVE, "undeploy"
+            if draft.options.force:
+                reason = "undeploy, forced: everything is carried out again"
+            elif not _was_started(record):
+                fate, reason = Fate.DROP, "it was never started"
             draft.put(Member(record, node, fate, reason))
     _warn_of_unknown(draft)
 
@@ -64,14 +67,14 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
     for record in existing:
         host = draft.members.get(record.host)
         if host is not None and host.goes:
-            draft.put(_leaving(record, node, f"its host {host.id} is removed"))
+            draft.put(_leaving(draft, record, node, f"its host {host.id} is removed"))
         else:
             staying.append(record)
     newest_first = sorted(staying, key=lambda i: number_of(i.id), reverse=True)
     surplus = {i.id for i in newest_first[: max(0, len(staying) - wanted)]}
     for record in staying:
         if record.id in surplus:
-            draft.put(_leaving(record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
+            draft.put(_leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
         else:
             draft.put(Member(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
@@ -79,9 +82,13 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
     draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
 
 
-def _leaving(record: Instance, node: NodeTemplate, reason: str) -> Member:
-    started = bool(record.created or record.applied or record.failed)
-    return Member(record, node, Fate.LEAVE if started else Fate.DROP, reason)
+def _leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> Member:
+    leaves = _was_started(record) or draft.options.force
+    return Member(record, node, Fate.LEAVE if leaves else Fate.DROP, reason)
+
+
+def _was_started(record: Instance) -> bool:
+    return bool(record.created or record.applied or record.failed)
 
 
 def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance]) -> None:

@@ -8,13 +8,18 @@ refused: changing it in place is not a deployment.
 from __future__ import annotations
 
 from ordito.instances.status import DEGRADED, OK
-from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipes import Entry
+from ordito.work.plan import Difference
 
 OPERATIONAL = frozenset({OK, DEGRADED})
 MOST_NAMED = 3
+FORCED = "forced: everything is carried out again"
+
+
+IN_PLACE, ANEW = "~", "-/+"
+"""What would have to be done with an instance that runs in another form than is wanted."""
 
 
 class Changed:
@@ -24,13 +29,26 @@ class Changed:
         self._draft = draft
         self._found: dict[tuple[str, int, str], list[str]] = {}
 
-    def note(self, node: NodeTemplate, call: int, what: str, instance: str) -> None:
+    def note(self, member: Member, call: int, what: str, *, symbol: str = IN_PLACE) -> None:
         """An instance has an operation that differs."""
-        self._found.setdefault((node.name, call, what), []).append(instance)
+        self._found.setdefault((member.template.name, call, what), []).append(member.id)
+        if not member.refused:
+            member.reason = f"{self._draft.calls.all[call].name} {what}"
+        member.refused = ANEW if ANEW in (symbol, member.refused) else IN_PLACE
+
+    def explain(self, member: Member, call: int, applied: str) -> None:
+        """Keep how an operation of an instance differs from what was carried out, which has the digest ``applied``."""
+        found = self._draft.differences.of(call, applied)
+        member.differences += tuple(d for d in found if d not in member.differences)
 
     def moved(self, member: Member, target: str) -> None:
         """An instance lies on a host that the template does not name any more."""
-        self._draft.diagnostics.error(
+        member.refused = ANEW
+        member.reason = f"it is hosted on {member.record.host}, and is wanted on {target}"
+        declared = str(member.template.span) if member.template.span else ""
+        node = self._draft.snapshot.instances.get(member.record.host)
+        member.differences = (Difference("host", node.node if node else None, target or None, declared),)
+        self._draft.refusals.error(
             "changed-running",
             f'{member.id} is hosted on {member.record.host}, and the template wants it on "{target}"; deploy does not'
             " move what exists",
@@ -45,7 +63,7 @@ class Changed:
             named = ", ".join(instances[:MOST_NAMED])
             more = f" and {len(instances) - MOST_NAMED} more" if len(instances) > MOST_NAMED else ""
             template = self._draft.service.nodes[node]
-            self._draft.diagnostics.error(
+            self._draft.refusals.error(
                 "changed-running",
                 f"{named}{more}: {call.name} {what}; deploy does not change what exists in place",
                 template.span,
@@ -77,24 +95,41 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: C
         changed.moved(member, wanted.target if wanted else "nothing")
         return
     operational = record.local in OPERATIONAL
-    own = draft.with_hosts(member)
-    last = -1
-    differs = len(entries)
-    for place, entry in enumerate(entries):
-        if entry.relationship is not None and entry.relationship.target in draft.options.left_behind:
-            continue  # It is kept as it was made, with the files of that time.
-        applied = record.applied.get(entry.key)
-        if applied is not None:
-            last = place
-            if applied.digest != draft.calls.all[draft.calls.for_instance(entry.call, own)].digest:
-                differs = min(differs, place)
-        elif operational and entry.side is not Side.TARGET:
-            changed.note(member.template, entry.call, "is wanted and was not carried out", member.id)
-    if differs < len(entries) and (operational or differs == 0):
-        changed.note(member.template, entries[differs].call, "was carried out in another form", member.id)
-    if operational:
+    last, differing = _compare(draft, member, entries)
+    for entry in entries if operational else ():
+        if entry.side is not Side.TARGET and entry.key not in record.applied and not _is_kept(draft, entry):
+            changed.note(member, entry.call, "is wanted and was not carried out")
+    first = next(iter(differing), len(entries))
+    if differing and (operational or first == 0):
+        symbol = IN_PLACE if first else ANEW
+        changed.note(member, entries[first].call, "was carried out in another form", symbol=symbol)
+    for place in differing:
+        changed.explain(member, entries[place].call, record.applied[entries[place].key].digest)
+    if member.refused:
         return
-    member.fate = Fate.CONTINUE
-    member.done = min(last + 1, differs)
-    after = f", after {entries[member.done - 1].name}" if member.done else ""
-    member.reason = f"it is {record.local}: continued{after}"
+    if draft.options.force:
+        member.fate, member.reason = Fate.CONTINUE, FORCED
+    elif not operational:
+        member.fate = Fate.CONTINUE
+        member.done = min(last + 1, first)
+        after = f", after {entries[member.done - 1].name}" if member.done else ""
+        member.reason = f"it is {record.local}: continued{after}"
+
+
+def _compare(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> tuple[int, list[int]]:
+    """The place of the last operation that was carried out (-1 for none), and those of all that were in another form
+    than is wanted now."""
+    calls, applied, own = draft.calls, member.record.applied, draft.with_hosts(member)
+    last, differing = -1, []
+    for place, entry in enumerate(entries):
+        done = applied.get(entry.key)
+        if done is not None and not _is_kept(draft, entry):
+            last = place
+            if done.digest != calls.all[calls.for_instance(entry.call, own)].digest:
+                differing.append(place)
+    return last, differing
+
+
+def _is_kept(draft: Draft, entry: Entry) -> bool:
+    """Whether an operation belongs to a relationship that is kept as it was made, with the files of that time."""
+    return entry.relationship is not None and entry.relationship.target in draft.options.left_behind

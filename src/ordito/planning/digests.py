@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
 from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
@@ -25,11 +26,12 @@ DIGEST_LENGTH = 32
 
 class Content(msgspec.Struct, frozen=True):
     """What is carried out: files with their digests and targets with their relationship types, values, and the
-    context in which these are evaluated."""
+    context in which these are evaluated. ``spans`` are the places of values where they are known."""
 
     files: tuple[tuple[str, str], ...]
     values: Mapping[str, Value]
     context: Context
+    spans: Mapping[str, Span] = {}
 
 
 class Digests:
@@ -54,7 +56,9 @@ class Digests:
             # An operation of a node was carried out beside what the node requires; other targets are another form.
             required = self._service.nodes[context.node].requirements
             files += sorted((f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required)
-        return Content(tuple(files), {i.name: i.value for i in operation.inputs.values() if i.has_value}, context)
+        given = [i for i in operation.inputs.values() if i.has_value]
+        spans = {i.name: i.span for i in given if i.span is not None}
+        return Content(tuple(files), {i.name: i.value for i in given}, context, spans)
 
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make."""
@@ -66,8 +70,12 @@ class Digests:
     def of(self, content: Content) -> tuple[str, bool]:
         """The digest of what is carried out for every instance, and whether it differs from slot to slot."""
         self._by_slot = False
-        values = {n: self._stable(v, content.context, self._everywhere) for n, v in content.values.items()}
+        values = self.values(content)
         return digest_of([content.files, values]), self._by_slot
+
+    def values(self, content: Content) -> dict[str, object]:
+        """The values of what is carried out for every instance: the same as long as they mean the same."""
+        return {n: self._stable(v, content.context, self._everywhere) for n, v in content.values.items()}
 
     def at(self, content: Content, near: tuple[Instance, ...], far: tuple[Instance, ...]) -> str:
         """The digest of what is carried out for one instance, or one pair: ``near`` and ``far`` are the instances it

@@ -16,11 +16,12 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.calls import Calls
+from ordito.planning.differences import Differences
 from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipes import Recipes, Where
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Difference
 
 
 class Fate(StrEnum):
@@ -71,10 +72,11 @@ class Member:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
     ``done`` is how many of its operations, in order, were carried out already. ``undone`` are the steps that undo
-    links of an instance that stays.
+    links of an instance that stays. ``differences`` are what is wanted in another form than it was carried out;
+    ``refused`` is the symbol of a change that would be needed and is not made, "" for none.
     """
 
-    __slots__ = ("chain", "done", "fate", "reason", "record", "template", "undone")
+    __slots__ = ("chain", "differences", "done", "fate", "reason", "record", "refused", "template", "undone")
 
     def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
         self.record = record
@@ -84,6 +86,8 @@ class Member:
         self.done = 0
         self.chain: Chain | None = None
         self.undone: list[int] = []
+        self.differences: tuple[Difference, ...] = ()
+        self.refused = ""
 
     @property
     def id(self) -> str:
@@ -100,7 +104,8 @@ class Draft:
     """A plan in the making.
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
-    instances per node and ``origins`` says where each comes from. ``order`` is the order of the steps that are left in
+    instances per node and ``origins`` says where each comes from. ``refusals`` are errors about what runs, after which
+    planning goes on so that all of the plan is seen. ``order`` is the order of the steps that are left in
     the end, ``linking`` the number of operations of pairs.
     """
 
@@ -112,10 +117,12 @@ class Draft:
         self.snapshot = snapshot
         self.options = options
         self.diagnostics = Diagnostics()
+        self.refusals = Diagnostics()
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.static = Evaluator(service, Snapshot(), inputs)
         self.digests = Digests(service, inputs, options.digests, self.diagnostics)
         self.calls = Calls(service, self.digests, options, self.diagnostics)
+        self.differences = Differences(self.calls, self.digests, options)
         self.recipes = Recipes(service, self.calls, options, self.diagnostics)
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}

@@ -32,6 +32,7 @@ def freeze(draft: Draft) -> Plan:
         instances=tuple(draft.created),
         capacity=_capacity(draft, steps),
         counts=dict(draft.counts),
+        origins={node: origin for node, origin in draft.origins.items() if origin},
         warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
     )
 
@@ -78,20 +79,24 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
     reasons = tuple(draft.reasons)
     found: list[Change] = []
     for members in draft.of_node.values():
-        changing = (m for m in members if m.id in working)
-        found.extend(_change(m, reasons[draft.steps[working[m.id]].reason]) for m in changing)
+        for member in members:
+            first = working.get(member.id)
+            if first is not None or member.refused:
+                found.append(_change(member, reasons[draft.steps[first].reason] if first is not None else ""))
     return tuple(found)
 
 
 def _change(member: Member, first_reason: str) -> Change:
     symbol = SYMBOLS[member.fate]
     reason = member.reason
+    declared = str(member.template.span) if member.template.span else ""
+    if member.refused:
+        return Change(member.refused, member.id, reason, declared, member.differences, refused=True)
     if member.fate is Fate.KEEP:
         reason = "links of a target that leaves are undone" if member.undone else first_reason
     elif member.fate is Fate.CONTINUE and not member.record.created:
         symbol = "+"
-    declared = str(member.template.span) if member.template.span else ""
-    return Change(symbol, member.id, reason, declared)
+    return Change(symbol, member.id, reason, declared, member.differences)
 
 
 def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:

@@ -128,7 +128,8 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
         if applied is None:
             missing.append(entry)
         elif applied.digest != draft.calls.all[_call(draft, source, target, entry)].digest:
-            changed.note(source.template, entry.call, f"for {target.id} was carried out in another form", source.id)
+            changed.note(source, entry.call, f"for {target.id} was carried out in another form")
+            changed.explain(source, entry.call, applied.digest)
     return missing
 
 

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
+from ordito.model.service import Service
+
 
 def _nobody(_: Sequence[str]) -> bool:
     return False
+
+
+def _nothing() -> None:
+    """What was deployed last, where nothing ever was."""
+
+
+class Deployed(msgspec.Struct, frozen=True):
+    """What was deployed last: the service (None for none that is known), its inputs, and the digests of its files as in
+    ``PlanOptions``."""
+
+    service: Service | None = None
+    inputs: Mapping[str, object] = {}
+    digests: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -16,7 +33,9 @@ class PlanOptions:
 
     ``digests`` gives the content digest of each artifact file, by ``Artifact.file``. ``accepts`` says whether some
     executor processes an artifact of these types (the type and its ancestors), ``provides`` whether some provider
-    makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement.
+    makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement;
+    with ``force`` nothing is skipped because it was done before. ``deployed`` gives what was deployed last, None for
+    nothing; it is asked at most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
     """
@@ -26,6 +45,8 @@ class PlanOptions:
     provides: Callable[[Sequence[str]], bool] = _nobody
     allow_large: bool = False
     left_behind: frozenset[str] = frozenset()
+    force: bool = False
+    deployed: Callable[[], Deployed | None] = _nothing
 
 
 MOST_PAIRS = 100_000

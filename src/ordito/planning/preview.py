@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 
 import msgspec
 
@@ -25,12 +26,15 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many instances are made, continued or changed, and removed; how many operations have something to run, are
-    delegated to a provider, and do nothing; and how many waves have something that is run or delegated."""
+    """How many instances are made, continued or changed, made anew, removed, and left alone; how many operations have
+    something to run, are delegated to a provider, and do nothing; and how many waves have something that is run or
+    delegated."""
 
     made: int = 0
     changed: int = 0
+    replaced: int = 0
     removed: int = 0
+    unchanged: int = 0
     operations: int = 0
     delegated: int = 0
     no_op: int = 0
@@ -38,18 +42,21 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """What a plan would do. All steps of a wave could run at once; a step waits for steps of earlier waves only."""
+    """What a plan would do. All steps of a wave could run at once; a step waits for steps of earlier waves only.
+    ``origins`` says where counts come from, where that is more than the usual."""
 
     workflow: str
     changes: tuple[Change, ...]
     waves: tuple[tuple[PreviewStep, ...], ...]
     totals: Totals
     counts: dict[str, int]
+    origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
 
 
-def preview(plan: Plan) -> Preview:
-    """The preview of a plan. Joins are left out: they are nothing but order."""
+def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
+    """The preview of a plan; ``existing`` are the ids of all instances that there are before it. Joins are left out:
+    they are nothing but order."""
     waves: list[list[PreviewStep]] = []
     for step, wave in zip(plan.steps, _waves(plan), strict=True):
         if step.action is not Action.JOIN:
@@ -61,14 +68,22 @@ def preview(plan: Plan) -> Preview:
     totals = Totals(
         made=symbols.count("+"),
         changed=symbols.count("~"),
+        replaced=symbols.count("-/+"),
         removed=symbols.count("-"),
+        unchanged=len(set(existing).difference(change.instance for change in plan.changes)),
         operations=sum(not s.no_op and not s.delegated for s in shown),
         delegated=sum(s.delegated for s in shown),
         no_op=sum(s.no_op for s in shown),
         waves=sum(not all(s.no_op for s in wave) for wave in waves),
     )
     return Preview(
-        plan.workflow, plan.changes, tuple(tuple(w) for w in waves), totals, dict(plan.counts), plan.warnings
+        plan.workflow,
+        plan.changes,
+        tuple(tuple(w) for w in waves),
+        totals,
+        dict(plan.counts),
+        plan.origins,
+        plan.warnings,
     )
 
 

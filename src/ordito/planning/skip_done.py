@@ -9,7 +9,9 @@ from ordito.work.plan import Action
 
 def skip_done(draft: Draft) -> None:
     """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
-    gets a step that does nothing and closes its chain."""
+    gets a step that does nothing and closes its chain. What is forced is called again whatever was done."""
+    if draft.options.force:
+        return
     for member in draft.members.values():
         if member.fate is Fate.CONTINUE:
             _skip_installed(draft, member)

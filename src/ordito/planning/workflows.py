@@ -94,6 +94,7 @@ def plan(
             break
         transform(draft)
     errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
-    if errors:
-        raise PlanRefused(errors)
+    if errors or draft.refusals.has_errors:
+        # What is refused of instances that run holds up no other transform, so that everything is seen at once.
+        raise PlanRefused([*errors, *draft.refusals.sorted()], () if errors else freeze(draft).changes)
     return freeze(draft)

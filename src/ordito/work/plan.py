@@ -90,13 +90,27 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: int = 0
 
 
+class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is wanted in another form than it was carried out: ``what``, from what to what (None where there
+    was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``."""
+
+    what: str
+    before: object = None
+    after: object = None
+    declared: str = ""
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-`` removed, and why."""
+    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
+    and why; ``declared`` is the place of its node. ``differences`` are what has changed. One that is ``refused`` would
+    be needed, and is not part of any plan: then there is none."""
 
     symbol: str
     instance: str
     reason: str
     declared: str = ""
+    differences: tuple[Difference, ...] = ()
+    refused: bool = False
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -105,7 +119,8 @@ class Plan(msgspec.Struct, frozen=True):
     ``edges`` holds (before, after, reason): two indices into ``steps`` and one into ``reasons``. ``instances`` are
     the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
     the number of operations that may run at one time on a Compute instance (1 where it is not named).
-    ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node.
+    ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
+    says where it comes from, where that is more than the usual one.
     """
 
     workflow: str
@@ -118,6 +133,7 @@ class Plan(msgspec.Struct, frozen=True):
     links: tuple[Link, ...] = ()
     capacity: dict[str, int] = {}
     counts: dict[str, int] = {}
+    origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
 
     @property

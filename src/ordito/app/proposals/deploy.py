@@ -33,7 +33,8 @@ SERVICE_FILE = "service.yaml"
 class DeployAsked(msgspec.Struct, frozen=True):
     """What to deploy: without ``service`` that of the ensemble. ``allow_large`` permits very many link operations of
     one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where the service
-    leaves a choice, and what was chosen before holds until something else is."""
+    leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is carried out
+    again, done or not."""
 
     workflow: ClassVar[str] = DEPLOY
     makes_ensemble: ClassVar[bool] = True
@@ -43,6 +44,7 @@ class DeployAsked(msgspec.Struct, frozen=True):
     allow_large: bool = False
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
+    force: bool = False
 
     def propose(self, known: Known) -> Proposal:
         """What deploying would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
@@ -70,7 +72,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    made = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large)
+    made = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large, force=asked.force)
     is_new = not user.exists
     return Proposal(
         workflow=DEPLOY,

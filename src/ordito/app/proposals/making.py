@@ -7,11 +7,15 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.pinned_service import read_pinned
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Known
 from ordito.app.services import ReadService, artifact_files, definition_files
-from ordito.ensemble.pins import measure
-from ordito.planning.options import PlanOptions
+from ordito.base.diagnostics import InvalidDocument
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pins import Pinned, measure
+from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
 
@@ -25,12 +29,17 @@ class Made(msgspec.Struct, frozen=True):
 
 
 def make_plan(
-    known: Known, workflow: str, read: ReadService, inputs: Mapping[str, object], *, allow_large: bool = False
+    known: Known,
+    workflow: str,
+    read: ReadService,
+    inputs: Mapping[str, object],
+    *,
+    allow_large: bool = False,
+    force: bool = False,
 ) -> Made:
     """The plan of a workflow. Raises ``PlanRefused`` and ``EnsembleError``."""
-    layout, package = known.place.layout, read.package
-    plugins = plugins_of(layout)
-    measured = measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
+    layout = known.place.layout
+    plugins, measured = plugins_of(layout), measured_files(layout, read)
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     options = PlanOptions(
@@ -39,5 +48,26 @@ def make_plan(
         provides=plugins.provides,
         allow_large=allow_large,
         left_behind=whole.nodes,
+        force=force,
+        deployed=lambda: deployed_last(known),
     )
     return Made(plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, whole)
+
+
+def measured_files(layout: Layout, read: ReadService) -> Pinned:
+    """What pinning a service would give. Raises ``EnsembleError``."""
+    package = read.package
+    return measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
+
+
+def deployed_last(known: Known) -> Deployed | None:
+    """What was deployed last; None for nothing, and where its files are not there any more: it is only asked in order
+    to say what has changed."""
+    status = known.status
+    if not status.service:
+        return None
+    try:
+        read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+        return Deployed(read.service, status.inputs, measured_files(known.place.layout, read).digests)
+    except (InvalidDocument, EnsembleError):
+        return None

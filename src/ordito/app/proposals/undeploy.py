@@ -13,10 +13,13 @@ from ordito.app.proposals.making import make_plan
 
 
 class UndeployAsked(msgspec.Struct, frozen=True):
-    """To remove everything that exists."""
+    """To remove everything that exists; with ``force`` all is carried out, what was done before and what removes
+    instances that were never started too."""
 
     workflow: ClassVar[str] = UNDEPLOY
     makes_ensemble: ClassVar[bool] = False
+
+    force: bool = False
 
     def propose(self, known: Known) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
@@ -28,7 +31,7 @@ class UndeployAsked(msgspec.Struct, frozen=True):
             return None
         with paused_collector():
             read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
-            made = make_plan(known, UNDEPLOY, read, status.inputs)
+            made = make_plan(known, UNDEPLOY, read, status.inputs, force=self.force)
         return Proposal(
             workflow=UNDEPLOY,
             read=read,

@@ -10,7 +10,7 @@ import click
 
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.cli.options import allow_large_option, choice_options, fetch_option
+from ordito.cli.options import allow_large_option, choice_options, fetch_option, force_option
 
 TAKES_INPUTS = True
 
@@ -21,6 +21,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     """The arguments of a deployment; the verb gets them as ``asked``."""
 
     @click.argument("service", required=False)
+    @force_option
     @allow_large_option
     @fetch_option
     @choice_options
@@ -31,12 +32,13 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs: GivenInputs,
         allow_large: bool,
         fetch: bool,
+        force: bool,
         choices: GivenChoices,
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.deploy import DeployAsked
 
-        wanted = DeployAsked(service or "", inputs, allow_large, fetch, choices)
+        wanted = DeployAsked(service or "", inputs, allow_large, fetch, choices, force)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked

@@ -28,10 +28,21 @@ def _make(workflow: str, arguments: Any) -> click.Command:
 
     @verb("plan", text, takes_inputs=arguments.TAKES_INPUTS, named=f"plan {workflow}")
     @arguments.asked  # type: ignore[untyped-decorator]
+    @click.option("--summary", is_flag=True, help="Show what happens to each node, and no order.")
     @click.option("--full", is_flag=True, help="Show every step with its reason.")
-    def command(session: Session, asked: Asked, *, full: bool) -> ExitCode:
+    @click.option("--explain", is_flag=True, help="Show the reason of every step, and of all that it waits for.")
+    @click.option(
+        "--detailed-exitcode", is_flag=True, help="End with 2 where there are changes, 0 where there are none."
+    )
+    def command(
+        session: Session, asked: Asked, *, summary: bool, full: bool, explain: bool, detailed_exitcode: bool
+    ) -> ExitCode:
         """Plan."""
-        return _plan(session, asked, full=full)
+        chosen = [n for n, given in (("--summary", summary), ("--full", full), ("--explain", explain)) if given]
+        if len(chosen) > 1:
+            raise click.UsageError(f"{' and '.join(chosen)} exclude each other")
+        code = _plan(session, asked, chosen[0] if chosen else "")
+        return code if detailed_exitcode or code is not ExitCode.CHANGES else ExitCode.DONE
 
     return command
 
@@ -39,27 +50,33 @@ def _make(workflow: str, arguments: Any) -> click.Command:
 command = PlanCommand(_make)
 
 
-def _plan(session: Session, asked: Asked, *, full: bool) -> ExitCode:
+def _plan(session: Session, asked: Asked, view: str) -> ExitCode:
     from ordito.app.plan import PlanRequest, plan
-    from ordito.cli.plan_view import plan_data, write_plan
+    from ordito.cli.plan_data import plan_data
 
     result = plan(PlanRequest(session.settings.directory, asked))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal
     if proposal is None or proposal.plan.is_empty:
-        return _nothing_to_do(asked.workflow, proposal, session)
+        return _nothing_to_do(asked.workflow, proposal, session, result.unfinished)
     session.diagnostics(proposal.diagnostics)
 
     def text(channel: Channel) -> None:
-        write_plan(proposal, channel, full=full)
+        from ordito.cli.plan_view import Level, write_explanation, write_plan
 
-    session.result(plan_data(proposal), text)
-    return ExitCode.DONE
+        if view == "--explain":
+            write_explanation(proposal, channel)
+        else:
+            write_plan(proposal, channel, Level(view.removeprefix("--") or "usual"))
+
+    session.result({} if session.writes_text else plan_data(proposal, result.unfinished), text)
+    return ExitCode.CHANGES
 
 
-def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session) -> ExitCode:
+def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, unfinished: str) -> ExitCode:
     from ordito.cli.job_view import warn_of_changed_inputs, warn_of_orphans
+    from ordito.cli.plan_data import nothing_data, plan_data
 
     said = "nothing is deployed"
     if proposal is not None:
@@ -71,6 +88,6 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session) -
         elif proposal.orphans:
             said = "the service that was deployed has no instances"
             warn_of_orphans(proposal.orphans, session)
-    empty = {"workflow": workflow, "changes": [], "steps": [], "waves": []}
-    session.result(empty, lambda channel: channel.line(f"Nothing to do: {said}."))
+    data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
+    session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
     return ExitCode.DONE

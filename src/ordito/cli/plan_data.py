@@ -1,0 +1,93 @@
+"""A plan for programs, in the format that `docs/plan.md` describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ordito.app.proposal import Proposal
+from ordito.planning.preview import PreviewStep, Totals, preview
+from ordito.work.plan import Change, Plan
+
+FORMAT = "ordito.plan/1"
+"""The format and its version: it grows by new names; what changes its meaning gets a new number."""
+
+
+def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
+    """The plan for programs."""
+    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing)
+    waves = {step.id: number for number, wave in enumerate(shown.waves, 1) for step in wave}
+    steps = {step.id: step for wave in shown.waves for step in wave}
+    return {
+        "format": FORMAT,
+        "service": proposal.service.name,
+        "workflow": shown.workflow,
+        "changes": changes_data(shown.changes),
+        "steps": [_step_data(plan, number, steps, waves) for number in range(len(plan.steps))],
+        "edges": [
+            {"before": plan.steps[before].id, "after": plan.steps[after].id, "reason": plan.reasons[reason]}
+            for before, after, reason in plan.edges
+        ],
+        "waves": [[step.id for step in wave] for wave in shown.waves],
+        "counts": {
+            node: {"count": count, "origin": shown.origins.get(node, "")} for node, count in shown.counts.items()
+        },
+        "totals": msgspec.to_builtins(shown.totals),
+        "warnings": list(shown.warnings),
+        "unfinished": unfinished,
+    }
+
+
+def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
+    """The plan of a workflow where nothing was ever deployed."""
+    empty: dict[str, object] = {name: [] for name in ("changes", "steps", "edges", "waves", "warnings")}
+    totals = msgspec.to_builtins(Totals())
+    return {
+        "format": FORMAT,
+        "service": "",
+        "workflow": workflow,
+        **empty,
+        "counts": {},
+        "totals": totals,
+        "unfinished": unfinished,
+    }
+
+
+def changes_data(changes: Sequence[Change]) -> list[dict[str, object]]:
+    """What a plan means for each instance, for programs."""
+    return [change_data(change) for change in changes]
+
+
+def change_data(change: Change) -> dict[str, object]:
+    """What the plan means for one instance, for programs."""
+    return {
+        "symbol": change.symbol,
+        "instance": change.instance,
+        "reason": change.reason,
+        "declared": change.declared,
+        "differences": [
+            {"what": d.what, "before": d.before, "after": d.after, "declared": d.declared} for d in change.differences
+        ],
+        "refused": change.refused,
+    }
+
+
+def _step_data(plan: Plan, number: int, steps: dict[str, PreviewStep], waves: dict[str, int]) -> dict[str, object]:
+    step = plan.steps[number]
+    shown = steps.get(step.id)
+    if shown is None:
+        return {"id": step.id, "joins": True, "reason": plan.reasons[step.reason]}
+    return {
+        "id": shown.id,
+        "wave": waves[shown.id],
+        "instance": shown.instance,
+        "operation": shown.operation,
+        "far": shown.far,
+        "runs_on": shown.runs_on,
+        "artifact": shown.artifact,
+        "no_op": shown.no_op,
+        "delegated": shown.delegated,
+        "reason": shown.reason,
+        "declared": shown.declared,
+    }

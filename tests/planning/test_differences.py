@@ -1,0 +1,150 @@
+"""What has changed since it was carried out: files, values and targets, each with what it was and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from ordito.model.service import Service
+from ordito.planning.options import Deployed
+from ordito.planning.refused import PlanRefused
+from ordito.work.plan import Change
+from tests.support.runs import OPTIONS, World
+from tests.support.services import Requires, call, compute, node, on, operation, service
+
+Difference = tuple[str, object, object]
+
+
+def changes(
+    before: Service,
+    after: Service,
+    inputs: tuple[Mapping[str, object], Mapping[str, object]] = ({}, {}),
+    digests: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+) -> dict[str, Change]:
+    """What a plan for another form of a service says of each instance."""
+    world = World(before, inputs[0])
+    world.run(options=replace(OPTIONS, digests=digests[0]))
+    world.service, world.inputs = after, dict(inputs[1])
+    deployed = Deployed(before, inputs[0], digests[0])
+    options = replace(OPTIONS, digests=digests[1], deployed=lambda: deployed)
+    with pytest.raises(PlanRefused) as refused:
+        world.plan(options=options)
+    return {c.instance: c for c in refused.value.changes}
+
+
+def of(change: Change) -> list[Difference]:
+    return [(d.what, d.before, d.after) for d in change.differences]
+
+
+def configured(**values: object) -> list[object]:
+    return [operation("configure", inputs=values)]  # type: ignore[arg-type]
+
+
+def test_a_value_that_an_input_brings() -> None:
+    made = service(node("a", operations=configured(port=call("get_input", "port"), name="x")))  # type: ignore[arg-type]
+    found = changes(made, made, ({"port": 80}, {"port": 8080}))
+    assert of(found["a_1"]) == [("Standard.configure: input port", 80, 8080)]
+    assert (found["a_1"].symbol, found["a_1"].refused) == ("~", True)
+    assert found["a_1"].differences[0].declared == "service.yaml:1:1"
+
+
+def test_values_that_come_and_go() -> None:
+    found = changes(
+        service(node("a", operations=configured(old=1))),  # type: ignore[arg-type]
+        service(node("a", operations=configured(new=[1, "x"]))),  # type: ignore[arg-type]
+    )
+    assert of(found["a_1"]) == [
+        ("Standard.configure: input old", 1, None),
+        ("Standard.configure: input new", None, [1, "x"]),
+    ]
+
+
+def test_a_value_that_only_the_running_system_knows_is_shown_as_written() -> None:
+    found = changes(
+        service(node("a", operations=configured(ip=call("get_attribute", "SELF", "state")))),  # type: ignore[arg-type]
+        service(node("a", operations=configured(ip=call("get_attribute", "SELF", "tosca_name")))),  # type: ignore[arg-type]
+    )
+    assert of(found["a_1"]) == [
+        (
+            "Standard.configure: input ip",
+            {"get_attribute": ["SELF", "state"]},
+            {"get_attribute": ["SELF", "tosca_name"]},
+        )
+    ]
+
+
+def test_the_content_of_a_script() -> None:
+    made = service(node("a", operations=["create"]))
+    found = changes(made, made, digests=({"scripts/create.sh": "1" * 64}, {"scripts/create.sh": "2" * 64}))
+    assert of(found["a_1"]) == [("the content of scripts/create.sh", "1" * 12, "2" * 12)]
+    assert found["a_1"].symbol == "-/+"
+
+
+def test_another_script() -> None:
+    found = changes(
+        service(node("a", operations=[operation("start", "a.sh")])),
+        service(node("a", operations=[operation("start", "b.sh")])),
+    )
+    assert of(found["a_1"]) == [("Standard.start runs", "a.sh", "b.sh")]
+
+
+def test_an_operation_that_gets_an_implementation() -> None:
+    found = changes(service(node("a")), service(node("a", operations=["start"])))
+    assert of(found["a_1"]) == [("Standard.start runs", None, "scripts/start.sh")]
+
+
+def test_another_target() -> None:
+    found = changes(
+        service(node("t"), node("u"), node("a", Requires("t", name="r"), operations=["start"])),
+        service(node("t"), node("u"), node("a", Requires("u", name="r"), operations=["start"])),
+    )
+    assert [(what, bool(before), bool(after)) for what, before, after in of(found["a_1"])] == [
+        ("a.r -> t.feature", True, False),
+        ("a.r -> u.feature", False, True),
+    ]
+
+
+def test_another_host() -> None:
+    found = changes(
+        service(node("h"), node("i"), node("a", on("h"))), service(node("h"), node("i"), node("a", on("i")))
+    )
+    assert of(found["a_1"]) == [("host", "h", "i")]
+    assert found["a_1"].symbol == "-/+"
+
+
+def test_what_a_provider_is_asked_for() -> None:
+    before, after = service(compute("m")), service(compute("m"))
+    cpus = {"size": 2}
+    after = replace_node(after, "m", cpus)
+    found = changes(replace_node(before, "m", {"size": 1}), after)
+    assert of(found["m_1"]) == [("property size", 1, 2)]
+
+
+def replace_node(made: Service, name: str, properties: Mapping[str, object]) -> Service:
+    import msgspec
+
+    template = msgspec.structs.replace(made.nodes[name], properties=properties)
+    return msgspec.structs.replace(made, nodes={**made.nodes, name: template})
+
+
+def test_everything_that_changes_is_seen_at_once() -> None:
+    """What is refused holds up no other part of the plan that is shown."""
+    before = service(node("a", operations=configured(x=1)), node("b", count=2), node("c", count=2))  # type: ignore[arg-type]
+    after = service(node("a", operations=configured(x=2)), node("b", count=3), node("c", count=1))  # type: ignore[arg-type]
+    found = changes(before, after)
+    assert {name: change.symbol for name, change in found.items()} == {"a_1": "~", "b_3": "+", "c_2": "-"}
+    assert [name for name, change in found.items() if change.refused] == ["a_1"]
+
+
+def test_nothing_is_claimed_where_something_else_was_deployed_last() -> None:
+    """The digest in the record tells whether what is at hand is what was carried out."""
+    world = World(service(node("a", operations=configured(x=1))))  # type: ignore[arg-type]
+    world.run()
+    other = Deployed(service(node("a", operations=configured(x=7))))  # type: ignore[arg-type]
+    world.service = service(node("a", operations=configured(x=2)))  # type: ignore[arg-type]
+    for deployed in (lambda: other, lambda: None):
+        with pytest.raises(PlanRefused) as refused:
+            world.plan(options=replace(OPTIONS, deployed=deployed))
+        assert refused.value.changes[0].differences == ()
