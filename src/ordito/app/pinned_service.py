@@ -14,7 +14,9 @@ from ordito.app.place import Place
 from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.pin_restore import origins, restore
 from ordito.ensemble.pins import pin, pinned_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
@@ -37,11 +39,23 @@ def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, objec
 
     Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
     """
-    root = pinned_root(place.layout, digest)
+    root = _root(place, digest, main)
     shown = Path(place.shown) / root.relative_to(place.layout.root) / main
     circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
     read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
     return read if read.service.name != digest else _named(read, place)
+
+
+def _root(place: Place, digest: str, main: str) -> Path:
+    """The folder of a pin; what git has left out of it is put back, if it is still where it came from."""
+    try:
+        return pinned_root(place.layout, digest)
+    except EnsembleError:
+        user = read_user_part(place.layout, place.manifest, Diagnostics())
+        service = Path(user.service_path(place.layout, place.shown)).resolve() if user.service else None
+        if not restore(place.layout, digest, origins(service, main) if service else ()):
+            raise
+        return pinned_root(place.layout, digest)
 
 
 def _named(read: ReadService, place: Place) -> ReadService:

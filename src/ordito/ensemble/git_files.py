@@ -6,7 +6,7 @@ Lines are only ever added, and only missing ones: both files belong to the user.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ordito.ensemble.files import read, write_whole
 from ordito.ensemble.layout import PRIVATE, Layout
@@ -26,7 +26,7 @@ def ensure_git_files(layout: Layout) -> None:
 
 def ignore_files(layout: Layout, paths: Iterable[Path]) -> None:
     """Keep files of the ensemble out of git. Raises ``EnsembleError``."""
-    add_lines(layout.git_ignore, [_pattern(path.relative_to(layout.root)) for path in paths])
+    add_lines(layout.git_ignore, [pattern(path.relative_to(layout.root)) for path in paths])
 
 
 def add_lines(path: Path, lines: Iterable[str]) -> None:
@@ -51,7 +51,7 @@ def is_ours(before: bytes, after: bytes) -> bool:
     return kept == before.splitlines() and all(line in own or line.startswith(b"/artifacts/") for line in new)
 
 
-def _pattern(path: Path) -> str:
+def pattern(path: PurePath) -> str:
     """A path as git's ignore files write it, its special characters escaped."""
     escaped = "".join(f"\\{c}" if c in "\\*?[ " else c for c in path.as_posix())
     return f"/{escaped}"

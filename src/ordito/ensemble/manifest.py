@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ordito.ensemble.conflicts import first_conflict, refuse_conflict, without_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
 from ordito.ensemble.layout import Layout
@@ -62,6 +63,7 @@ def read_manifest(layout: Layout) -> ManifestParts | None:
 def split(content: bytes, name: str = "ensemble.yaml") -> ManifestParts:
     """Cut a file in two. Raises ``EnsembleError`` for one with several marker lines."""
     marks = [found.start() for found in _MARKER_LINE.finditer(content)]
+    refuse_conflict(content, name, marks[0] if marks else -1)
     if not marks:
         if END.rstrip() in content:
             raise EnsembleError(f"{name} has the end of a status, and no marker line where it begins", RESTORE)
@@ -69,6 +71,16 @@ def split(content: bytes, name: str = "ensemble.yaml") -> ManifestParts:
     if len(marks) > 1:
         raise EnsembleError(f"{name} has {len(marks)} marker lines, after a merge perhaps", RESTORE)
     return ManifestParts(content[: marks[0]], content[marks[0] :])
+
+
+def user_part(layout: Layout) -> bytes:
+    """The user's part of the file, also where a merge has left conflicts in the machine's part; nothing where there is
+    no file. Raises ``EnsembleError``."""
+    content = read(layout.manifest) or b""
+    found = _MARKER_LINE.search(content)
+    if found is None or first_conflict(content[: found.start()] + b"\n") >= 0:
+        return split(content, str(layout.manifest)).user
+    return without_conflict(content[: found.start()])
 
 
 def join(parts: ManifestParts) -> bytes:
@@ -100,8 +112,7 @@ def write_manifest(
     else:
         row = msgspec.structs.replace(row, instances=dict(rows))
     machine = MARKER + "".join(block({"status": msgspec.to_builtins(row)})).encode() + END
-    found = read_manifest(layout) or ManifestParts()
-    write_whole(layout.manifest, [join(ManifestParts(found.user, machine))])
+    write_whole(layout.manifest, [join(ManifestParts(user_part(layout), machine))])
     _remove_old_parts(layout, row.parts)
     return _digest(machine)
 

@@ -128,15 +128,23 @@ def pinned_digests(layout: Layout, digest: str, prefix: PurePath, names: Iterabl
     return {n: _named_digest(root, PurePosixPath(n), by_place) for n in dict.fromkeys(names) if "://" not in n}
 
 
-def pinned_files(layout: Layout, digest: str) -> list[tuple[str, str]]:
-    """The files of a pin by their places in it, with their SHA-256; none where its list is missing."""
+class PinnedFile(msgspec.Struct, frozen=True):
+    """A file of a pin: its place in it, its SHA-256, and whether it may be executed."""
+
+    place: str
+    digest: str
+    is_executable: bool
+
+
+def pinned_files(layout: Layout, digest: str) -> list[PinnedFile]:
+    """The files of a pin; none where its list is missing. Raises ``EnsembleError``."""
     path = layout.artifacts / digest / LIST
     with explained("read", path):
         try:
             listed = read_regular(path).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return []
-    return [(found[1], found[3]) for found in _LINE.finditer(listed)]
+    return [PinnedFile(found[1], found[3], found[2] == "x") for found in _LINE.finditer(listed)]
 
 
 # -------------------------------------------------------------------------------------------------- what is pinned

@@ -73,7 +73,7 @@ def _sources(layout: Layout, pin: str, sources: JobSources) -> list[Source]:
     if sources.origin:
         named = set(sources.named)
         origin = Path(sources.origin)
-        found += [Source(origin / place, place in named, digest) for place, digest in pinned_files(layout, pin)]
+        found += [Source(origin / file.place, file.place in named, file.digest) for file in pinned_files(layout, pin)]
     return found
 
 
