@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.job_history import job_lines, job_record
+from ordito.ensemble.job_history import job_lines, read_job
 from ordito.ensemble.layout import Layout
 
 JOB = "A6BLBud50000"
@@ -24,26 +24,40 @@ def test_the_lines_of_jobs_are_read_past_those_that_say_nothing(tmp_path: Path) 
 
 def test_no_jobs(tmp_path: Path) -> None:
     assert list(job_lines(Layout(tmp_path))) == []
-    assert job_record(Layout(tmp_path), JOB) is None
+    assert read_job(Layout(tmp_path), JOB) is None
+
+
+HEAD = f"format: ordito.job/2\njob:\n  changeId: {JOB}\n"
 
 
 def test_a_record_in_parts_is_put_together(tmp_path: Path) -> None:
     jobs = tmp_path / "jobs"
     (jobs / JOB).mkdir(parents=True)
-    (jobs / f"{JOB}.yaml").write_text(f"job:\n  changeId: {JOB}\nparts:\n- {JOB}/0001.yaml\n- {JOB}/0002.yaml\n")
+    (jobs / f"{JOB}.yaml").write_text(f"{HEAD}parts:\n- {JOB}/0001.yaml\n- {JOB}/0002.yaml\n")
     (jobs / JOB / "0001.yaml").write_text('- {"target": "a_1"}\n- {"target": "b_1"}\n')
-    (jobs / JOB / "0002.yaml").write_text("- target: c_1\n")
-    record = job_record(Layout(tmp_path), JOB)
+    (jobs / JOB / "0002.yaml").write_text("- {target: c_1}\n")
+    record = read_job(Layout(tmp_path), JOB)
     assert record is not None
-    assert record["changes"] == [{"target": "a_1"}, {"target": "b_1"}, {"target": "c_1"}]
+    assert [change.target for change in record.changes()] == ["a_1", "b_1", "c_1"]
     (jobs / JOB / "0002.yaml").unlink()
     with pytest.raises(EnsembleError, match="missing"):
-        job_record(Layout(tmp_path), JOB)
+        list(record.changes())
 
 
-@pytest.mark.parametrize("text", ["job: [", "[]", "a: b"])
+def test_a_record_with_a_change_on_each_line_is_read_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / f"{JOB}.yaml").write_text(f'{HEAD}changes:\n- {{"target":"a_1"}}\n- {{"target":"b_1"}}\n')
+    record = read_job(Layout(tmp_path), JOB)
+    assert record is not None
+    assert [change.target for change in record.changes()] == ["a_1", "b_1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["job: [", "[]", "a: b", f"job:\n  changeId: {JOB}\n", f"{HEAD}status: 3\n", HEAD.replace(JOB, "A6BLBud60000")],
+)
 def test_what_is_no_record_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "jobs").mkdir()
     (tmp_path / "jobs" / f"{JOB}.yaml").write_text(text)
     with pytest.raises(EnsembleError, match=JOB):
-        job_record(Layout(tmp_path), JOB)
+        read_job(Layout(tmp_path), JOB)

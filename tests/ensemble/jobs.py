@@ -8,11 +8,13 @@ from pathlib import Path
 
 from ordito.base.change_ids import ChangeIds
 from ordito.engine.driver import JobResult, run_job
+from ordito.ensemble.job_record import ClosingJob
 from ordito.ensemble.logs import JobLog
+from ordito.ensemble.status import status_after
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
-from ordito.work.records import JobHeader, Journal, StepFinishedRecord, StepStartedRecord
+from ordito.work.records import JobClosingRecord, JobHeader, Journal, StepFinishedRecord, StepStartedRecord
 from tests.engine.fakes import FakeClock, FakeExecutor, FakeOperations, FakeProvider, World
 
 NOW = 1_800_000_000.0
@@ -59,6 +61,19 @@ def deploy(root: Path, plan: Plan, executor: FakeExecutor | None = None) -> JobR
         result = carry_out(ensemble, plan, executor)
         ensemble.close_job(effective)
     return result
+
+
+def closing_job(ensemble: Ensemble) -> ClosingJob:
+    """The job of an ensemble that has ended and is not closed, as it is to be written down."""
+    journal = ensemble.journal
+    job, closing = journal.unfinished(), journal.last_record()
+    assert job is not None
+    assert isinstance(closing, JobClosingRecord)
+    before = journal.status()
+    after = status_after(before, job.header, job.plan, closing)
+    return ClosingJob(
+        job.header, job.plan, journal.records, closing, before, after, journal.previous(), ensemble.snapshot
+    )
 
 
 def files(root: Path, *, private: bool = False) -> dict[str, bytes]:

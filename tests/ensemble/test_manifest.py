@@ -27,6 +27,7 @@ from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.ensemble.yaml_writer import block, flow
 from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
+from ordito.model.choices import Choices, SelectedNode
 from ordito.work.records import GivenValue
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -114,6 +115,12 @@ statuses = st.builds(
     outputs=maps,
     counts=st.dictionaries(texts, st.integers(0, 9), max_size=2),
     given=st.dictionaries(texts, st.builds(GivenValue, values, values), max_size=2),
+    choices=st.builds(
+        Choices,
+        substitutes=st.dictionaries(texts, texts, max_size=2),
+        selected=st.dictionaries(texts, st.builds(SelectedNode, texts, texts, maps), max_size=2),
+        requirements=st.dictionaries(texts, texts, max_size=2),
+    ),
 )
 
 
@@ -213,7 +220,7 @@ def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None
         ("local: ok", "local: 3", "status.instances"),
         ("index: 0", "indx: 0", "indx"),
         ("web_1:", "web:", "'web' is no instance id"),
-        ("format: ordito.status/1", "format: ordito.status/9", "ordito.status/9"),
+        ("format: ordito.status/2", "format: ordito.status/9", "ordito.status/9"),
         ("status:", "other:", "`status:`"),
     ],
 )

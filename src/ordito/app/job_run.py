@@ -125,7 +125,7 @@ class _Job:
         """Run the steps, then write the files and commit them."""
         result = asyncio.run(self._run(change_ids, conversation, records))
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
-        kept = self._ensemble.close_job(self._effective, keeper)
+        kept = self._ensemble.close_job(self._effective, keeper, self._plan)
         for executor in self._plugins.executors:
             executor.close()
         return JobReport(

@@ -10,8 +10,8 @@ from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
-from ordito.ensemble.job_history import Entry, JobLine, job_lines, job_record
-from ordito.ensemble.job_record import moment
+from ordito.ensemble.job_format import moment
+from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import read_log
@@ -70,14 +70,14 @@ def list_jobs(request: JobsRequest) -> list[JobLine]:
     return sorted(lines.values(), key=lambda line: line.id, reverse=True)
 
 
-def show_job(request: JobRequest) -> Entry | OpenJob:
+def show_job(request: JobRequest) -> RecordedJob | OpenJob:
     """The record of a closed job, or what is known of one that is not. Raises ``Refused`` and ``EnsembleError``."""
     place = _place(request.directory)
     found = open_job(place)
     job = _find(place, request.job, found)
     if found is not None and found.job == job:
         return found
-    record = job_record(place.layout, job)
+    record = read_job(place.layout, job)
     if record is None:
         raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
     return record

@@ -13,7 +13,9 @@ def merge(first: Delta | None, second: Delta | None) -> Delta | None:
     links = {link.id: link for link in (*first.links, *second.links)}
     attributes = {name: dict(values) for name, values in first.attributes.items()}
     outputs = {name: dict(operations) for name, operations in first.outputs.items()}
-    for gone in second.unlinked:
+    for forgotten in second.forgotten:
+        instances.pop(forgotten, None)
+    for gone in (*second.unlinked, *second.forgotten):
         links.pop(gone, None)
         attributes.pop(gone, None)
         outputs.pop(gone, None)
@@ -29,4 +31,5 @@ def merge(first: Delta | None, second: Delta | None) -> Delta | None:
         unlinked=tuple(dict.fromkeys(unlinked)),
         attributes=attributes,
         outputs=outputs,
+        forgotten=(*first.forgotten, *second.forgotten),
     )

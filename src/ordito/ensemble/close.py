@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git_files import ensure_git_files
-from ordito.ensemble.job_record import JobRecord, write_job_record
-from ordito.ensemble.jobs_tsv import append_lines, lines_of
+from ordito.ensemble.job_record import ClosingJob, JobRecord, write_changes, write_job_record
+from ordito.ensemble.jobs_tsv import append_lines
 from ordito.ensemble.journal import Journal
 from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, Kept
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
 from ordito.ensemble.status import Status, status_after
 from ordito.instances.records import Snapshot
+from ordito.work.plan import Plan
 from ordito.work.records import JobClosingRecord
 
 NO_KEEPER = KeepsNothing()
@@ -27,28 +30,37 @@ Effective = Callable[[Snapshot], Mapping[str, str]]
 
 
 def close_job(
-    layout: Layout, journal: Journal, snapshot: Snapshot, effective: Effective, keeper: Keeper = NO_KEEPER
+    layout: Layout,
+    journal: Journal,
+    snapshot: Snapshot,
+    effective: Effective,
+    keeper: Keeper = NO_KEEPER,
+    plan: Plan | None = None,
 ) -> tuple[Status, Kept]:
     """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble,
     and have them kept in version control; gives that status, and what came of the keeping.
 
-    ``snapshot`` is what the journal's rows say. Raises ``EnsembleError``; then nothing is lost, and closing may be
-    tried again.
+    ``snapshot`` is what the journal's rows say, ``plan`` the job's plan where that is at hand. Raises
+    ``EnsembleError``; then nothing is lost, and closing may be tried again.
     """
-    job = journal.unfinished()
-    closing = job.records[-1] if job is not None and job.records else None
-    if job is None or not isinstance(closing, JobClosingRecord):
+    frame, closing = journal.frame(), journal.last_record()
+    if frame is None or not isinstance(closing, JobClosingRecord):
         raise EnsembleError(
             "there is no job to close: its steps have not all ended", "continue with `ordito jobs resume`"
         )
+    header, rest, count = frame
+    if plan is None or len(plan.steps) != count:
+        plan = msgspec.structs.replace(rest, steps=journal.steps())
     before = journal.status()
-    record = JobRecord(job, closing, before, journal.previous_changes())
-    end = JobEnd(job.header.id, job.header.workflow, closing.status, record.summary)
+    after = status_after(before, header, plan, closing)
+    previous = journal.previous()
+    record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
+    write_changes(layout, record)
+    end = JobEnd(header.id, header.workflow, closing.status, record.summary)
     kept = record.kept = keeper.keep_sources(end)
-    after = status_after(before, job.header, job.plan, closing)
     ensure_git_files(layout)
     write_job_record(layout, record)
-    append_lines(layout.jobs_tsv, lines_of(record))
+    append_lines(layout.jobs_tsv, record.all_lines)
     digest = write_manifest(layout, snapshot, after, effective(snapshot))
     # The journal still holds the job: killed here, what is missing is done when it is resumed.
     record.kept = keeper.keep_ensemble(end, kept)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
 from ordito.base.change_ids import is_change_id
-from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
+from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead
 from ordito.ensemble.jobs_tsv import unescape
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.yaml_reader import load
+from ordito.source.regular import open_regular
 
 RESTORE = "restore the file from git"
-
-Entry = dict[str, object]
-"""A mapping of a job's record, as ``job_record`` writes it."""
 
 
 class JobLine(msgspec.Struct, frozen=True):
@@ -34,12 +34,22 @@ class JobLine(msgspec.Struct, frozen=True):
 def job_lines(layout: Layout) -> Iterator[JobLine]:
     """The jobs in `jobs.tsv`, in the order in which they stand there; lines that say nothing are passed over, such as
     one that was cut off by a crash. Raises ``EnsembleError``."""
-    content = read(layout.jobs_tsv) or b""
-    for line in content.decode("utf-8", "replace").split("\n"):
-        columns = line.split("\t")
-        if len(columns) >= COLUMNS and columns[1] == "job" and is_change_id(columns[0]):
-            change, _, _, workflow, _, outcome, _, start, seconds, summary = map(unescape, columns[:COLUMNS])
-            yield JobLine(change, workflow, outcome, start, _number(seconds), summary)
+    path = layout.jobs_tsv
+    with explained("read", path):
+        if not path.exists():
+            return
+        with open_regular(path) as file:
+            for line in file:
+                if b"\tjob\t" in line and (found := _job_line(line)) is not None:
+                    yield found
+
+
+def _job_line(line: bytes) -> JobLine | None:
+    columns = line.decode("utf-8", "replace").rstrip("\n").split("\t")
+    if len(columns) < COLUMNS or columns[1] != "job" or not is_change_id(columns[0]):
+        return None
+    change, _, _, workflow, _, outcome, _, start, seconds, summary = map(unescape, columns[:COLUMNS])
+    return JobLine(change, workflow, outcome, start, _number(seconds), summary)
 
 
 COLUMNS = 10
@@ -53,31 +63,79 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def job_record(layout: Layout, job: str) -> Entry | None:
-    """The record of a job with all its tasks in ``changes``, None if there is none. Raises ``EnsembleError``."""
+# ------------------------------------------------------------------------------------------------ the record of a job
+
+
+class RecordedJob:
+    """The record of a job as it was read: its header, and its ConfigChanges as they are asked for."""
+
+    def __init__(self, layout: Layout, path: Path, file: JobFile, head: JobHead, lines: list[bytes]) -> None:
+        """Use ``read_job``."""
+        self._layout = layout
+        self._path = path
+        self._lines = lines
+        self.file = file
+        self.head = head
+
+    def changes(self) -> Iterator[ConfigChange]:
+        """The ConfigChanges, in the order in which the tasks have ended. Raises ``EnsembleError``."""
+        yield from self.file.changes
+        yield from _read_lines(self._lines, self._path)
+        for part in self.file.parts:
+            path = self._layout.jobs / part
+            content = read(path)
+            if content is None:
+                raise EnsembleError(f"{path} is missing, though the job's record names it", RESTORE)
+            yield from _read_lines(content.splitlines(), path)
+
+
+def read_job(layout: Layout, job: str) -> RecordedJob | None:
+    """The record of a job, None if there is none. Raises ``EnsembleError``."""
     path = layout.job_record(job)
     content = read(path)
     if content is None:
         return None
-    record = load(content, str(path), RESTORE)
-    if not isinstance(record, dict) or not isinstance(record.get("job"), dict):
+    head, mark, rest = content.partition(CHANGES)
+    lines: list[bytes] = []
+    if mark and rest.startswith(b"- {"):
+        content, lines = head + b"\n", rest.splitlines()
+    data = load(content, str(path), RESTORE)
+    if not isinstance(data, dict) or not isinstance(data.get("job"), dict):
         raise EnsembleError(f"{path} is no record of a job", RESTORE)
-    changes = record.get("changes", [])
-    for part in record.pop("parts", []):
-        changes.extend(_part(layout, str(part)))
-    record["changes"] = changes
-    return record
-
-
-def _part(layout: Layout, name: str) -> list[Entry]:
-    path = layout.jobs / name
-    content = read(path)
-    if content is None:
-        raise EnsembleError(f"{path} is missing, though the job's record names it", RESTORE)
-    lines = content.splitlines()
+    if data.get("format") != FORMAT:
+        raise EnsembleError(
+            f"{path} has format {data.get('format')!r}, this version knows {FORMAT}",
+            "look at it with the version of ordito that wrote it",
+        )
     try:
-        # One task a line, as JSON behind a dash: hundreds of times faster than a YAML parser.
-        return [msgspec.json.decode(line.removeprefix(b"- ")) for line in lines]
-    except msgspec.DecodeError:
-        found = load(content, str(path), RESTORE)
-        return found if isinstance(found, list) else []
+        file = msgspec.convert(data, JobFile)
+    except msgspec.ValidationError as error:
+        raise EnsembleError(f"{path}: {error}", RESTORE) from error
+    assert file.job is not None
+    if file.job.change_id != job:
+        raise EnsembleError(f"{path} is the record of job {file.job.change_id}, by what it says", RESTORE)
+    return RecordedJob(layout, path, file, file.job, lines)
+
+
+CHANGES = b"\nchanges:\n"
+
+
+def _read_lines(lines: list[bytes], path: Path) -> Iterator[ConfigChange]:
+    """ConfigChanges that stand on a line each, as JSON behind a dash: hundreds of times faster than a YAML parser."""
+    decoder = msgspec.json.Decoder(ConfigChange)
+    for number, line in enumerate(lines, 1):
+        try:
+            change = decoder.decode(line.removeprefix(b"- "))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            change = _by_yaml(line, path, number)
+        yield change
+
+
+def _by_yaml(line: bytes, path: Path, number: int) -> ConfigChange:
+    """A line that JSON cannot say, or that somebody else wrote."""
+    found = load(line, str(path), RESTORE, first_line=number)
+    try:
+        (change,) = msgspec.convert(found, tuple[ConfigChange])
+    except msgspec.ValidationError as error:
+        raise EnsembleError(f"{path}: ConfigChange {number}: {error}", RESTORE) from error
+    return change

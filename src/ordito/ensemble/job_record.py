@@ -1,173 +1,231 @@
-"""`jobs/<changeId>.yaml`: the record of one job, a header and then one ConfigChange for each of its tasks.
+"""Writing `jobs/<changeId>.yaml`: the record of one job, a header and then one ConfigChange for each of its tasks.
 
 A ConfigChange says what a task changed, not how things were: the records of all jobs in their order rebuild the status.
-So operations that did nothing are in it as well, without a changeId, where they changed a state.
+So operations that did nothing are in it as well, without a changeId. The job is read from its journal once, record by
+record, and what it wrote goes out as it comes, so that large jobs need little memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 import msgspec
 
+from ordito.ensemble.changes import Changes
+from ordito.ensemble.codec import Decoder
+from ordito.ensemble.entity_change import Entity
 from ordito.ensemble.files import write_whole
-from ordito.ensemble.journal import UnfinishedJob
+from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
+from ordito.ensemble.jobs_tsv import job_line, task_line
 from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest_rows import changed_status
+from ordito.ensemble.pending_rows import last_change_of
 from ordito.ensemble.status import Status
-from ordito.ensemble.yaml_writer import block, flow
-from ordito.instances.records import Delta, Instance, Link
+from ordito.ensemble.yaml_writer import block, flow_line
+from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import (
     JobClosingRecord,
+    JobHeader,
+    Record,
     StepFinishedRecord,
     StepSkippedRecord,
     StepStartedRecord,
 )
 
-FORMAT = "ordito.job/1"
+LARGEST_READABLE = 100
+"""Tasks above which each of them is written on one line."""
 
 LARGEST_INLINE = 10_000
 """Tasks above which they are written to files of their own, so many a file."""
 
-Entry = dict[str, object]
 
+class ClosingJob(msgspec.Struct, frozen=True):
+    """A job whose steps have all ended, as it is to be written down.
 
-class Ended(msgspec.Struct, frozen=True):
-    """A step that has ended: its start, where it had one, and its end."""
+    ``records`` gives its records anew each time; ``closing`` is the last of them. ``before`` and ``after`` are the
+    status when it began and now, ``previous`` the records of what it has changed as they were then (see
+    ``Journal.previous``), ``snapshot`` what exists now.
+    """
 
-    step: Step
-    began: StepStartedRecord | None
-    ended: StepFinishedRecord
-
-    @property
-    def target(self) -> str:
-        """What it was about: the link of a pair, else the instance."""
-        return self.step.link or self.step.instance
-
-    @property
-    def start(self) -> float:
-        """When it started, in seconds since the epoch."""
-        return self.began.at if self.began else self.ended.at
+    header: JobHeader
+    plan: Plan
+    records: Callable[[], Iterator[Record]]
+    closing: JobClosingRecord
+    before: Status
+    after: Status
+    previous: Mapping[str, tuple[str, bytes]]
+    snapshot: Snapshot
 
 
 class JobRecord:
-    """What is written about a closed job, made from its journal alone, so that it is the same whenever it is made."""
+    """What is written about a job, made from its journal alone, so that it is the same whenever it is made.
 
-    def __init__(
-        self, job: UnfinishedJob, closing: JobClosingRecord, before: Status, previous: Mapping[str, str]
-    ) -> None:
-        """``before`` is the status when the job began, ``previous`` the last change of each instance and link then."""
+    ``changes`` is to be gone through once (``write_changes``); what is counted and gathered here is complete after
+    that. ``kept`` is what came of the files in version control.
+    """
+
+    def __init__(self, job: ClosingJob) -> None:
         self.job = job
-        self.closing = closing
+        self.skipped: dict[str, str] = {}
+        self.lines: list[bytes] = []
         self.kept = NOTHING
-        self._before = before
-        self._previous = previous
-        self.skipped = [record for record in job.records if isinstance(record, StepSkippedRecord)]
-        finished = [record for record in job.records if isinstance(record, StepFinishedRecord)]
-        self.count = len(finished)
-        self._tasks = sum(bool(record.change) for record in finished)
-        self._failed = sum(bool(record.change) and not record.outcome.succeeded for record in finished)
+        self.readable: list[ConfigChange] = []
+        self.inline: list[bytes] = []
+        self.parts: list[str] = []
+        self._succeeded = self._failed = self._no_op = self._said = 0
+        self._last: dict[str, str] = {}
+        self._instance, self._link = Decoder(Instance), Decoder(Link)
+        self._changes = Changes(self._entity_before, self._entity_now)
+        self._began: dict[int, StepStartedRecord] = {}
+        self._touched: dict[int, list[str]] = {}
+        self._changes.follow(Delta(instances=job.plan.instances))
+
+    # --------------------------------------------------------------------------------------------- the ConfigChanges
+
+    def changes(self) -> Iterator[ConfigChange]:
+        """One for each step that has ended, in that order, and for what changed besides."""
+        for record in self.job.records():
+            found = self._change(record)
+            if found is not None:
+                self._said += 1
+                yield found
+        for name in self._changes.unsaid():
+            self._said += 1
+            yield ConfigChange(target=name, changes=self._changes.say([name], None))
+
+    def _change(self, record: Record) -> ConfigChange | None:
+        match record:
+            case StepFinishedRecord():
+                return self._finished(record)
+            case StepStartedRecord():
+                # Started again: when it did first, and what that changed, is in the first record.
+                self._began.setdefault(record.step, record)
+            case StepSkippedRecord():
+                self.skipped[self.job.plan.steps[record.step].id] = record.because
+        delta: Delta | None = getattr(record, "delta", None)
+        if delta is None:
+            return None
+        step: int = getattr(record, "step", -1)
+        self._touched.setdefault(step, []).extend(self._changes.follow(delta))
+        if delta.attributes or delta.outputs or delta.unlinked or delta.forgotten:
+            # Said at once, since it cannot be told from how things are when the step ends.
+            changes = self._changes.say(self._touched.pop(step), delta)
+            return ConfigChange(target=self._target(step), operation=self._operation(step), changes=changes)
+        return None
+
+    def _finished(self, record: StepFinishedRecord) -> ConfigChange:
+        step, outcome, plan = self.job.plan.steps[record.step], record.outcome, self.job.plan
+        began = self._began.pop(record.step, None)
+        touched = self._touched.pop(record.step, [])
+        if record.delta is not None:
+            touched.extend(self._changes.follow(record.delta))
+        target, operation = step.link or step.instance, operation_of(plan, step)
+        start = moment(began.at if began else record.at)
+        previous = ""
+        if record.change:
+            self._succeeded += outcome.succeeded
+            self._failed += not outcome.succeeded
+            previous = self._previous(target)
+            self._last[target] = record.change
+            self.lines.append(task_line(self.job.header.id, record.change, operation, target, outcome, start))
+        else:
+            self._no_op += 1
+        return ConfigChange(
+            change_id=record.change,
+            previous_id=previous,
+            target=target,
+            instance=step.instance if step.link else "",
+            operation=operation,
+            outcome="no-op" if record.no_op and outcome.succeeded else str(outcome.ending),
+            changed=outcome.changed,
+            exit_code=outcome.exit_code or None,
+            attempts=record.attempt,
+            digest=plan.calls[step.call].digest if step.call >= 0 else "",
+            changes=self._changes.say(dict.fromkeys(touched), record.delta),
+            reason=plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
+            start="" if record.no_op else start,
+            seconds=None if record.no_op else round(outcome.seconds, 3),
+            summary=outcome.message,
+            output=outcome.tail,
+        )
+
+    def _previous(self, target: str) -> str:
+        """The last change of a target before the one that is told now."""
+        if target not in self._last:
+            before = self._entity_before(target) if target in self.job.previous else self._entity_now(target)
+            return last_change_of(before) if before is not None else ""
+        return self._last[target]
+
+    def _target(self, step: int) -> str:
+        if step < 0:
+            return self.job.header.id
+        found = self.job.plan.steps[step]
+        return found.link or found.instance
+
+    def _operation(self, step: int) -> str:
+        return operation_of(self.job.plan, self.job.plan.steps[step]) if step >= 0 else ""
+
+    def _entity_before(self, name: str) -> Entity:
+        kind, body = self.job.previous.get(name, ("", b""))
+        if not body:
+            return None
+        return self._link(body) if kind == "link" else self._instance(body)
+
+    def _entity_now(self, name: str) -> Entity:
+        snapshot = self.job.snapshot
+        return snapshot.instances.get(name) or snapshot.links.get(name)
+
+    # -------------------------------------------------------------------------------------------------- the header
 
     @property
-    def header(self) -> Entry:
-        """What the record says about the job as a whole."""
-        header, closing = self.job.header, self.closing
-        entry: Entry = {
-            "changeId": header.id,
-            "previousId": self._before.last_job.id if self._before.last_job else "",
-            "workflow": header.workflow,
-            "status": closing.status,
-            "began": moment(header.began),
-            "ended": moment(closing.at),
-            "seconds": self.seconds,
-            "service": header.service,
-            "main": header.main,
-            "user": header.user,
-            "machine": header.machine,
-            "onFailure": header.options.on_failure,
-            "succeeded": self._tasks - self._failed,
-            "failed": self._failed,
-            "noOp": self.count - self._tasks,
-            "skipped": len(self.skipped),
-            "summary": self.summary,
-            "inputs": header.inputs,
-            "outputs": closing.outputs,
-            "commits": dict(self.kept.commits),
-            "notCommitted": list(self.kept.problems),
-        }
-        return {key: value for key, value in entry.items() if value not in ("", {}, [])}
+    def head(self) -> JobHead:
+        """What the record says about the job as a whole; once all changes were gone through."""
+        header, closing, before = self.job.header, self.job.closing, self.job.before
+        return JobHead(
+            change_id=header.id,
+            previous_id=before.last_job.id if before.last_job else "",
+            workflow=header.workflow,
+            status=closing.status,
+            began=moment(header.began),
+            ended=moment(closing.at),
+            seconds=self.seconds,
+            ticks=header.ticks,
+            user=header.user,
+            machine=header.machine,
+            service=header.service,
+            on_failure=header.options.on_failure,
+            succeeded=self._succeeded,
+            failed=self._failed,
+            no_op=self._no_op,
+            skipped=len(self.skipped),
+            changes=self._said,
+            summary=self.summary,
+            commits=self.kept.commits,
+            not_committed=self.kept.problems,
+        )
 
     @property
     def seconds(self) -> float:
         """How long the job took, interruptions included."""
-        return round(max(0.0, self.closing.at - self.job.header.began), 3)
+        return round(max(0.0, self.job.closing.at - self.job.header.began), 3)
 
     @property
     def summary(self) -> str:
         """One line about what the job did."""
-        parts = [f"{self._tasks} operation{'' if self._tasks == 1 else 's'}"]
-        counts = ((self._failed, "failed"), (len(self.skipped), "not run"))
+        tasks, failed = self._succeeded + self._failed, self._failed
+        parts = [f"{tasks} operation{'' if tasks == 1 else 's'}"]
+        counts = ((failed, "failed"), (len(self.skipped), "not run"))
         return ", ".join([*parts, *(f"{count} {what}" for count, what in counts if count)])
 
     @property
-    def added(self) -> Mapping[str, Entry]:
-        """The instances that the job has made, as they were recorded first."""
-        return Changes().of([Delta(instances=self.job.plan.instances)])
-
-    def ended(self) -> Iterator[Ended]:
-        """The steps that have ended, in the order in which they did."""
-        steps = self.job.plan.steps
-        began: dict[int, StepStartedRecord] = {}
-        for record in self.job.records:
-            if isinstance(record, StepStartedRecord):
-                # Started again after a crash: when it did first, and what that changed, is in the first record.
-                began.setdefault(record.step, record)
-            elif isinstance(record, StepFinishedRecord):
-                yield Ended(steps[record.step], began.pop(record.step, None), record)
-
-    def changes(self) -> Iterator[Entry]:
-        """The ConfigChanges: one for each step that has ended, in that order; those without operation have no id."""
-        previous, changes = dict(self._previous), Changes()
-        changes.of([Delta(instances=self.job.plan.instances)])
-        for ended in self.ended():
-            yield self._change(ended, previous, changes)
-
-    def _change(self, task: Ended, previous: dict[str, str], changes: Changes) -> Entry:
-        plan, step, ended = self.job.plan, task.step, task.ended
-        entry: Entry = {}
-        if ended.change:
-            entry = {"changeId": ended.change, "previousId": previous.get(task.target, "")}
-            previous[task.target] = ended.change
-        entry |= {
-            "target": task.target,
-            "instance": step.instance if step.link else "",
-            "operation": operation_of(plan, step),
-        }
-        entry |= _how(ended)
-        entry |= {
-            "digest": plan.calls[step.call].digest if step.call >= 0 else "",
-            "changes": changes.of([task.began.delta if task.began else None, ended.delta]),
-            "reason": plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
-        }
-        if not ended.no_op:
-            entry["start"] = moment(task.start)
-            entry["seconds"] = round(ended.outcome.seconds, 3)
-        entry |= {"summary": ended.outcome.message, "output": list(ended.outcome.tail)}
-        return {key: value for key, value in entry.items() if value not in ("", None, {}, [])}
-
-
-def _how(ended: StepFinishedRecord) -> Entry:
-    """How a task ended."""
-    outcome = ended.outcome
-    return {
-        "outcome": "no-op" if ended.no_op and outcome.succeeded else str(outcome.ending),
-        "changed": outcome.changed,
-        "exitCode": outcome.exit_code or None,
-        "attempts": ended.attempt if ended.attempt > 1 else None,
-    }
+    def all_lines(self) -> list[bytes]:
+        """The lines for `jobs.tsv`: the job's own, then one for each task that has a changeId."""
+        header, status = self.job.header, self.job.closing.status
+        own = job_line(header.id, header.workflow, status, moment(header.began), self.seconds, self.summary)
+        return [own, *self.lines]
 
 
 def operation_of(plan: Plan, step: Step) -> str:
@@ -177,83 +235,42 @@ def operation_of(plan: Plan, step: Step) -> str:
     return step.id.rpartition(".")[2] if step.action is not Action.JOIN else "join"
 
 
-class Changes:
-    """Says what deltas change, each value only where it is another than it was said to be before."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, Entry] = {}
-
-    def of(self, deltas: Iterable[Delta | None]) -> dict[str, Entry]:
-        """What deltas change one after the other, by instance, link or end of a relationship."""
-        changes: dict[str, Entry] = {}
-        records: dict[str, Entry] = {}
-        for delta in deltas:
-            if delta is not None:
-                records.update((instance.id, _instance(instance)) for instance in delta.instances)
-                records.update((link.id, _link(link)) for link in delta.links)
-                _add_values(changes, delta)
-        for name, record in records.items():
-            if "unlinked" not in changes.get(name, ()):
-                news = self._news(name, record)
-                changes[name] = {**news, **changes.get(name, {})}
-        return {name: entry for name, entry in changes.items() if entry}
-
-    def _news(self, name: str, record: Entry) -> Entry:
-        said = self._said.get(name, {})
-        self._said[name] = record
-        return {key: value for key, value in record.items() if said.get(key, "") != value}
-
-
-def _add_values(changes: dict[str, Entry], delta: Delta) -> None:
-    """Attribute values and outputs of a delta, and what it takes away."""
-    for name in delta.unlinked:
-        changes[name] = {"unlinked": True}
-    for key, values in (("attributes", delta.attributes), ("outputs", delta.outputs)):
-        for name, found in values.items():
-            entry = changes.setdefault(name, {})
-            before = entry.get(key)
-            entry[key] = {**before, **found} if isinstance(before, dict) else dict(found)
-
-
-def _instance(instance: Instance) -> Entry:
-    return {
-        "state": instance.state,
-        "local": instance.local,
-        "created": instance.created,
-        "host": instance.host,
-        "note": instance.note,
-        "lastConfigChange": instance.last_config_change,
-        "lastStateChange": instance.last_state_change,
-    }
-
-
-def _link(link: Link) -> Entry:
-    return {"relationship": link.relationship, "source": link.source, "target": link.target, "state": link.state}
-
-
-def moment(seconds: float) -> str:
-    """A moment in seconds since the epoch, in UTC, to the millisecond."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 # ---------------------------------------------------------------------------------------------------------- writing
 
 
-def write_job_record(layout: Layout, record: JobRecord, *, largest: int = LARGEST_INLINE) -> None:
-    """Write the record; that of a large job has its changes in files of their own. Raises ``EnsembleError``."""
-    job, plan = record.job.header.id, record.job.plan
-    head: Entry = {"format": FORMAT, "job": record.header, "added": record.added}
-    head["skipped"] = {plan.steps[skipped.step].id: skipped.because for skipped in record.skipped}
-    if record.count <= largest:
-        head["changes"] = list(record.changes())
-    else:
-        changes = record.changes()
-        numbers = range(1, -(-record.count // largest) + 1)
-        head["parts"] = [_write_part(layout, job, number, islice(changes, largest)) for number in numbers]
-    write_whole(layout.job_record(job), ["".join(block({key: value for key, value in head.items() if value})).encode()])
+def write_changes(layout: Layout, record: JobRecord, *, largest: int = LARGEST_INLINE) -> None:
+    """Go through the changes, and write those of a large job to files of their own; the others are kept for the record
+    itself. Raises ``EnsembleError``."""
+    readable, lines = record.readable, record.inline
+    for change in record.changes():
+        if len(lines) == largest:
+            _write_part(layout, record)
+        if len(readable) <= LARGEST_READABLE:
+            readable.append(change)
+        lines.append(b"- %b\n" % flow_line(change))
+    if record.parts:
+        _write_part(layout, record)
 
 
-def _write_part(layout: Layout, job: str, number: int, changes: Iterable[Entry]) -> str:
-    path = layout.job_part(job, number)
-    write_whole(path, (f"- {flow(change)}\n".encode() for change in changes))
-    return f"{job}/{path.name}"
+def _write_part(layout: Layout, record: JobRecord) -> None:
+    job = record.job.header.id
+    path = layout.job_part(job, len(record.parts) + 1)
+    write_whole(path, record.inline)
+    record.parts.append(f"{job}/{path.name}")
+    record.inline.clear()
+
+
+def write_job_record(layout: Layout, record: JobRecord) -> None:
+    """Write the record itself, whose changes ``write_changes`` has gone through. Raises ``EnsembleError``."""
+    is_readable = len(record.readable) <= LARGEST_READABLE
+    file = JobFile(
+        FORMAT,
+        record.head,
+        changed_status(record.job.before, record.job.after),
+        record.skipped,
+        tuple(record.parts),
+        tuple(record.readable) if is_readable and not record.parts else (),
+    )
+    head = "".join(block(msgspec.to_builtins(file))).encode()
+    lines = [] if is_readable or record.parts else [b"changes:\n", *record.inline]
+    write_whole(layout.job_record(record.job.header.id), chain([head], lines))

@@ -9,57 +9,45 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence, Set
 from pathlib import Path
 
-from ordito.base.change_ids import LENGTH
+from ordito.base.change_ids import LENGTH, MOMENT_LENGTH
 from ordito.ensemble.errors import explained
-from ordito.ensemble.files import sync_directory, write_all
-from ordito.ensemble.job_record import Ended, JobRecord, moment, operation_of
-from ordito.source.regular import read_regular
-from ordito.work.plan import Plan
+from ordito.ensemble.files import BLOCK, sync_directory, write_all
+from ordito.source.regular import open_regular
+from ordito.work.invocation import Outcome
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def lines_of(record: JobRecord) -> list[bytes]:
-    """The lines of a job: its own, then one for each task that has a changeId."""
-    header, closing, plan = record.job.header, record.closing, record.job.plan
-    job = _line(
-        *(header.id, "job", "", header.workflow, "", closing.status, ""),
-        *(moment(header.began), record.seconds, record.summary),
-    )
-    return [job, *(_task(header.id, plan, task) for task in record.ended() if task.ended.change)]
+def job_line(job: str, workflow: str, status: str, start: str, seconds: float, summary: str) -> bytes:
+    """The line of a job; ``start`` is as ``job_format.moment`` writes it."""
+    return _line(job, "job", "", workflow, "", status, "", start, str(seconds), summary)
 
 
-def _task(job: str, plan: Plan, task: Ended) -> bytes:
-    outcome = task.ended.outcome
+def task_line(job: str, change: str, operation: str, target: str, outcome: Outcome, start: str) -> bytes:
+    """The line of a task."""
     changed = "" if outcome.changed is None else "yes" if outcome.changed else "no"
-    return _line(
-        *(task.ended.change, "task", job, operation_of(plan, task.step), task.target, outcome.ending, changed),
-        *(moment(task.start), round(outcome.seconds, 3), outcome.message),
-    )
+    seconds = str(round(outcome.seconds, 3))
+    return _line(change, "task", job, operation, target, outcome.ending, changed, start, seconds, outcome.message)
 
 
-def append_lines(path: Path, lines: Iterable[bytes]) -> None:
+def append_lines(path: Path, lines: Sequence[bytes]) -> None:
     """Append those lines that the file does not have yet, durably, after mending a line that was cut off by a crash.
 
     Lines are told apart by their changeId. Raises ``EnsembleError``.
     """
-    wanted = {line[:LENGTH]: line for line in lines}
     with explained("write", path):
         created = not path.exists()
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
-            content = read_regular(path)
-            whole = content.rfind(b"\n") + 1
-            torn = content[whole:]
-            if torn and any(line.startswith(torn) for line in wanted.values()):
+            present, whole, torn = _look(path, {line[:MOMENT_LENGTH] for line in lines})
+            if torn and any(line.startswith(torn) for line in lines):
                 os.ftruncate(handle, whole)
                 torn = b""
-            present = {line[:LENGTH] for line in content[:whole].splitlines()} & wanted.keys()
-            missing = [line for change, line in wanted.items() if change not in present]
+            missing = [line for line in lines if line[:LENGTH] not in present]
             if missing:
                 write_all(handle, b"".join([b"\n" if torn else b"", *missing]))
             os.fsync(handle)
@@ -67,6 +55,21 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
             os.close(handle)
         if created:
             sync_directory(path.parent)
+
+
+def _look(path: Path, moments: Set[bytes]) -> tuple[set[bytes], int, bytes]:
+    """The changeIds of these moments that the file has, the length of its whole lines, and what is left of a torn one.
+
+    The file grows with all jobs there ever were, so it is not held in memory."""
+    pattern = re.compile(rb"^(?:%b)[0-9a-f]{4}(?=\t)" % b"|".join(map(re.escape, sorted(moments))), re.MULTILINE)
+    present: set[bytes] = set()
+    whole, torn = 0, b""
+    with open_regular(path) as file:
+        while block := file.read(BLOCK):
+            lines, newline, torn = (torn + block).rpartition(b"\n")
+            whole += len(lines) + len(newline)
+            present.update(pattern.findall(lines))
+    return present, whole, torn
 
 
 def escape(value: object) -> str:
@@ -89,5 +92,8 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else {"t": "\t", "n": "\n", "r": "\r"}.get(found[3], found[3])
 
 
-def _line(*columns: object) -> bytes:
-    return "\t".join(escape(column) for column in columns).encode() + b"\n"
+def _line(*columns: str) -> bytes:
+    line = "\t".join(columns)
+    if line.isascii() and line.isprintable() and "\\" not in line:
+        return line.encode() + b"\n"
+    return "\t".join(map(escape, columns)).encode() + b"\n"

@@ -20,9 +20,9 @@ from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import journal_explained
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.pending_rows import PendingRows
+from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
-from ordito.instances.records import Data, Delta, Instance, Link, Snapshot
+from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.work.plan import Plan, Step
 from ordito.work.records import JobHeader, Record
 
@@ -31,8 +31,8 @@ T = TypeVar("T")
 APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
 
-VERSION = 1
-"""The version of the tables below; a newer one is refused."""
+VERSION = 2
+"""The version of the tables below, and of what their rows hold; others are refused."""
 
 CHUNK = 1_000
 """Steps, and edges, in one row."""
@@ -43,9 +43,9 @@ CREATE TABLE job (id TEXT PRIMARY KEY, header BLOB NOT NULL, plan BLOB NOT NULL)
 CREATE TABLE steps (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE edges (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE record (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE previous (target TEXT PRIMARY KEY, change TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE instance (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, changed TEXT NOT NULL, body BLOB NOT NULL);
-CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, changed TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE previous (id TEXT PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE instance (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
 CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
 CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
 """
@@ -71,6 +71,7 @@ class Journal:
         self._records: list[bytes] = []
         self._rows = PendingRows()
         self._next = 0
+        self._kept: set[str] = set()
 
     def __enter__(self) -> Journal:
         return self
@@ -98,9 +99,8 @@ class Journal:
             db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
             db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
             db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
-            for table in ("instance", "link"):
-                db.execute(f"INSERT INTO previous SELECT id, changed FROM {table} WHERE changed <> ''")
-            _execute(db, rows)
+            self._kept = set()
+            self._write(db, rows)
         self._next = 0
 
     def append(self, record: Record) -> None:
@@ -117,7 +117,7 @@ class Journal:
         with self._transaction("write to") as db:
             numbered = enumerate(self._records, self._next)
             db.executemany("INSERT INTO record VALUES (?, ?)", numbered)
-            _execute(db, self._rows)
+            self._write(db, self._rows)
         self._next += len(self._records)
         self._records = []
         self._rows = PendingRows()
@@ -130,17 +130,47 @@ class Journal:
                 return None
             steps = _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
             edges = _joined(db, "SELECT body FROM edges ORDER BY chunk", Decoder(tuple[tuple[int, int, int], ...]))
-            record: Decoder[Record] = Decoder(Record)  # type: ignore[arg-type]
-            found = tuple(record(body) for (body,) in db.execute("SELECT body FROM record ORDER BY number"))
+            decode = _record_decoder()
+            found = tuple(decode(body) for (body,) in db.execute("SELECT body FROM record ORDER BY number"))
             frame = Decoder(Plan)(row[1])
             plan = msgspec.structs.replace(frame, steps=steps, edges=edges)
             self._next = len(found)
             return UnfinishedJob(Decoder(JobHeader)(row[0]), plan, found)
 
-    def previous_changes(self) -> dict[str, str]:
-        """For each instance and link that had one when the job began: its last change."""
+    def frame(self) -> tuple[JobHeader, Plan, int] | None:
+        """The header of the job that this journal holds, its plan without steps and edges, and how many steps that
+        has; None where it holds none."""
         with self._reading() as db:
-            return dict(db.execute("SELECT target, change FROM previous").fetchall())
+            row = db.execute("SELECT header, plan FROM job").fetchone()
+            if row is None:
+                return None
+            parts = Decoder(tuple[msgspec.Raw, ...])
+            count = sum(len(parts(body)) for (body,) in db.execute("SELECT body FROM steps"))
+            return Decoder(JobHeader)(row[0]), Decoder(Plan)(row[1]), count
+
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the job's plan."""
+        with self._reading() as db:
+            return _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
+
+    def last_record(self) -> Record | None:
+        """The last record of the job."""
+        with self._reading() as db:
+            row = db.execute("SELECT body FROM record ORDER BY number DESC LIMIT 1").fetchone()
+            return None if row is None else _record_decoder()(row[0])
+
+    def records(self) -> Iterator[Record]:
+        """The records of the job, one after the other as they are asked for."""
+        with self._reading() as db:
+            decode = _record_decoder()
+            for (body,) in db.execute("SELECT body FROM record ORDER BY number"):
+                yield decode(body)
+
+    def previous(self) -> dict[str, tuple[str, bytes]]:
+        """For each instance and link that the job has changed: what it is, ``instance`` or ``link``, and its record as
+        it was when the job began, to be read with ``codec.Decoder``; empty for what there was not."""
+        with self._reading() as db:
+            return {name: (kind, body) for name, kind, body in db.execute("SELECT id, kind, body FROM previous")}
 
     def finish(self, status: Status, digest: str) -> None:
         """The job's files are written: forget the job, and remember what they say and their digest."""
@@ -213,6 +243,17 @@ class Journal:
 
     # ------------------------------------------------------------------------------------------- the database
 
+    def _write(self, db: sqlite3.Connection, rows: PendingRows) -> None:
+        """Change rows; what they held when the job began is kept."""
+        kept = self._kept
+        for table in ("instance", "link"):
+            fresh = [(name,) for found, name in rows.touched if found == table and name not in kept]
+            kept.update(name for (name,) in fresh)
+            db.executemany(KEEP_PREVIOUS.format(table), fresh)
+        if rows.forgotten:
+            _keep_numbers(db, rows.forgotten)
+        _execute(db, rows)
+
     @contextmanager
     def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
         with journal_explained(doing, self._path):
@@ -221,6 +262,7 @@ class Journal:
                 yield self._db
                 self._db.execute("COMMIT")
             except BaseException:
+                self._kept = set()
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
@@ -301,6 +343,12 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
         raise EnsembleError(
             f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"
         )
+    if 0 < found < VERSION:
+        raise EnsembleError(
+            f"{path} was written by an older version of ordito (its format is {found}, this version's {VERSION})",
+            "if no job is unfinished, move the journal away: it is made again from ensemble.yaml; "
+            "else finish that job with the version that began it",
+        )
     return int(found)
 
 
@@ -314,6 +362,21 @@ def _execute(db: sqlite3.Connection, rows: PendingRows) -> None:
     for statement, parameters in rows.statements():
         if parameters:
             db.executemany(statement, parameters)
+
+
+def _keep_numbers(db: sqlite3.Connection, forgotten: Sequence[str]) -> None:
+    """Remember the numbers of instances whose rows go, so that none of them is used again."""
+    highest = Decoder(dict[str, int])(_get(db, "highest") or encode({}))
+    for name in forgotten:
+        row = db.execute("SELECT body FROM instance WHERE id = ?", (name,)).fetchone()
+        if row is not None:
+            node = Decoder(Instance)(row[0]).node
+            highest[node] = max(number_of(name), highest.get(node, 0))
+    _set(db, "highest", encode(highest))
+
+
+def _record_decoder() -> Decoder[Record]:
+    return Decoder(Record)  # type: ignore[arg-type]
 
 
 def _chunks(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:

@@ -20,6 +20,7 @@ from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import (
     FORMAT,
+    FORMAT_NAME,
     InstanceRow,
     StatusRow,
     instance_rows,
@@ -164,9 +165,15 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
 
     Raises ``EnsembleError`` for a machine part that does not mean anything, naming the place.
     """
+    row = read_rows(layout)
+    return (Snapshot(), Status()) if row is None else (snapshot_of(row, row.instances), status_of(row))
+
+
+def read_rows(layout: Layout) -> StatusRow | None:
+    """The same as it stands there, with the instances of all files; None if there is no machine part."""
     found = read_manifest(layout)
     if found is None or not found.machine:
-        return Snapshot(), Status()
+        return None
     name = str(layout.manifest)
     if not found.machine.rstrip().endswith(END.rstrip()):
         raise EnsembleError(
@@ -176,10 +183,8 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
     data = load(found.machine, name, RESTORE, first_line=first_line)
     if not isinstance(data, dict) or set(data) != {"status"}:
         raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", RESTORE)
+    check_format(data["status"], name)
     row = _convert(data["status"], StatusRow, f"{name}: status")
-    if row.format != FORMAT:
-        hint = "install the version of ordito that wrote it, or a newer one"
-        raise EnsembleError(f"{name}: the status has format {row.format!r}, this version knows {FORMAT}", hint)
     instances = dict(row.instances)
     for part in row.parts:
         instances.update(_read_part(layout, part))
@@ -190,7 +195,19 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
     for instance in instances:
         if not _INSTANCE_ID.fullmatch(instance):
             raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", RESTORE)
-    return snapshot_of(row, instances), status_of(row)
+    return msgspec.structs.replace(row, instances=instances)
+
+
+def check_format(status: object, name: str) -> None:
+    """Raise ``EnsembleError`` for a status that another version has written."""
+    found = status.get("format", "") if isinstance(status, dict) else FORMAT
+    if found == FORMAT:
+        return
+    number = str(found).removeprefix(FORMAT_NAME)
+    hint = "install the version of ordito that wrote it, or a newer one"
+    if number.isdecimal() and int(number) < int(FORMAT.removeprefix(FORMAT_NAME)):
+        hint = "an older version of ordito wrote it: undeploy with that version, and deploy again with this one"
+    raise EnsembleError(f"{name}: the status has format {found!r}, this version knows {FORMAT}", hint)
 
 
 def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:

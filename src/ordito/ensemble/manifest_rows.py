@@ -12,7 +12,8 @@ from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snaps
 from ordito.model.choices import Choices
 from ordito.work.records import GivenValue, LeftBehind
 
-FORMAT = "ordito.status/1"
+FORMAT_NAME = "ordito.status/"
+FORMAT = f"{FORMAT_NAME}2"
 
 V = TypeVar("V")
 
@@ -144,6 +145,27 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
             if snapshot.attributes.get(name) or snapshot.outputs.get(name)
         },
     )
+
+
+STATUS_KEYS = {
+    "service": "service",
+    "main": "main",
+    "revision": "revision",
+    "last_change": "lastChange",
+    "inputs": "inputs",
+    "given": "given",
+    "choices": "choices",
+    "outputs": "outputs",
+    "counts": "counts",
+    "left": "left",
+}
+"""What belongs to no instance: its name in a status, and its key in the file."""
+
+
+def changed_status(before: Status, after: Status) -> dict[str, object]:
+    """What the file says otherwise after a job, by its keys, each as a whole; the last job left out."""
+    found = ((key, getattr(before, name), getattr(after, name)) for name, key in STATUS_KEYS.items())
+    return {key: msgspec.to_builtins(now) for key, then, now in found if then != now}
 
 
 def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ordito.ensemble.codec import encode
 from ordito.instances.records import Data, Delta, Instance, Link
@@ -11,9 +11,15 @@ Statement = tuple[str, list[tuple[object, ...]]]
 """An SQL statement, and the parameters of each of its executions."""
 
 
+KEEP_PREVIOUS = """
+INSERT OR IGNORE INTO previous (id, kind, body)
+VALUES (?1, '{0}', coalesce((SELECT body FROM {0} WHERE id = ?1), x''))
+"""
+"""Keeps the record that an entity had when the job began, an empty one for what there was not: at its first change."""
+
 PUT_ENTITY = """
-INSERT INTO {} (id, changed, body) VALUES (?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET changed = excluded.changed, body = excluded.body
+INSERT INTO {} (id, body) VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET body = excluded.body
 """
 
 
@@ -21,7 +27,7 @@ class PendingRows:
     """Collects deltas; ``statements`` then does to the rows what ``Snapshot.apply`` does to the mappings."""
 
     def __init__(self) -> None:
-        self._instances: dict[str, Instance] = {}
+        self._instances: dict[str, Instance | None] = {}
         self._links: dict[str, Link | None] = {}
         self._cleared: dict[str, None] = {}
         self._attributes: dict[str, dict[str, Data]] = {}
@@ -38,21 +44,30 @@ class PendingRows:
         for name in delta.unlinked:
             self._links[name] = None
             self._clear(name)
+        for name in delta.forgotten:
+            self._instances[name] = None
+            self._clear(name)
         for entity, values in delta.attributes.items():
             self._attributes.setdefault(entity, {}).update(values)
         for entity, operations in delta.outputs.items():
             kept = self._outputs.setdefault(entity, {})
             kept.update((operation, encode(outputs)) for operation, outputs in operations.items())
 
+    @property
+    def touched(self) -> Iterator[tuple[str, str]]:
+        """The table and the id of each instance and link that is changed."""
+        yield from (("instance", name) for name in self._instances)
+        yield from (("link", name) for name in self._links)
+
+    @property
+    def forgotten(self) -> list[str]:
+        """The instances whose rows go."""
+        return [name for name, record in self._instances.items() if record is None]
+
     def statements(self) -> Iterator[Statement]:
         """What to execute, in this order."""
-        yield (
-            PUT_ENTITY.format("instance"),
-            [(i.id, last_change_of_instance(i), encode(i)) for i in self._instances.values()],
-        )
-        links = [(name, link) for name, link in self._links.items() if link is not None]
-        yield "DELETE FROM link WHERE id = ?", [(name,) for name, link in self._links.items() if link is None]
-        yield PUT_ENTITY.format("link"), [(name, last_change_of_link(link), encode(link)) for name, link in links]
+        yield from _put("instance", self._instances)
+        yield from _put("link", self._links)
         yield "DELETE FROM attribute WHERE entity = ?", [(name,) for name in self._cleared]
         yield "DELETE FROM output WHERE entity = ?", [(name,) for name in self._cleared]
         yield (
@@ -76,6 +91,17 @@ class PendingRows:
         self._cleared[entity] = None
         self._attributes.pop(entity, None)
         self._outputs.pop(entity, None)
+
+
+def _put(table: str, found: Mapping[str, Instance | Link | None]) -> Iterator[Statement]:
+    yield f"DELETE FROM {table} WHERE id = ?", [(name,) for name, record in found.items() if record is None]
+    records = [(name, encode(record)) for name, record in found.items() if record is not None]
+    yield PUT_ENTITY.format(table), list(records)
+
+
+def last_change_of(record: Instance | Link) -> str:
+    """The last change that a record names, "" for none."""
+    return last_change_of_instance(record) if isinstance(record, Instance) else last_change_of_link(record)
 
 
 def last_change_of_instance(instance: Instance) -> str:

@@ -6,11 +6,12 @@ import msgspec
 
 from ordito.base.change_ids import last_reserved
 from ordito.model.choices import Choices
+from ordito.work.effects import applies, revises
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, LeftBehind
 
-REVISING = frozenset({"deploy", "undeploy"})
-"""Workflows whose success makes a new revision."""
+WELL = frozenset({"ok", "degraded"})
+"""How a job has ended that did what it should."""
 
 
 class LastJob(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,17 +47,17 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
     """The status once a job is closed."""
-    revises = header.workflow in REVISING
+    shapes = revises(header.workflow)
     return Status(
-        service=header.service if revises else before.service,
-        main=header.main if revises else before.main,
-        revision=before.revision + 1 if revises and closing.status == "ok" else before.revision,
+        service=header.service if shapes else before.service,
+        main=header.main if shapes else before.main,
+        revision=before.revision + 1 if shapes and closing.status in WELL else before.revision,
         last_job=LastJob(header.id, header.workflow, closing.status),
         last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
-        inputs=header.inputs if revises else before.inputs,
+        inputs=header.inputs if shapes else before.inputs,
         outputs=closing.outputs,
-        counts={**before.counts, **plan.counts},
-        given=header.given if revises else before.given,
-        choices=header.choices if revises else before.choices,
-        left=header.left if revises else before.left,
+        counts={**before.counts, **plan.counts} if applies(header.workflow) else before.counts,
+        given=header.given if shapes else before.given,
+        choices=header.choices if shapes else before.choices,
+        left=header.left if shapes else before.left,
     )

@@ -16,6 +16,7 @@ from ordito.ensemble.manifest import read_state, state_digest
 from ordito.ensemble.pending_rows import last_change_of_instance
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
+from ordito.work.plan import Plan
 
 
 class Ensemble:
@@ -49,9 +50,9 @@ class Ensemble:
         last = max([*known, *jobs[-1:], self.status.last_change], default="")
         return ChangeIds.begin(now, tasks=tasks, last=last, existing=jobs)
 
-    def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER) -> Kept:
+    def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> Kept:
         """Write the files of the job that has ended, see ``close.close_job``."""
-        self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper)
+        self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper, plan)
         self.unfinished = None
         return kept
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+import msgspec
+
 PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./+@%=-]|:(?=[A-Za-z0-9/]))*")
 """Texts that need no quotes, as long as they are no ``RESERVED`` word."""
 
@@ -42,6 +44,23 @@ def flow(data: object) -> str:
     except ValueError:
         return _flow(data)
     return _printable(POINTLESS.sub(_with_point, text) if EXPONENT.search(text) else text)
+
+
+def flow_line(data: object) -> bytes:
+    """The same for rows and plain data, in as little time and space as possible."""
+    try:
+        text = _ENCODER.encode(data)
+    except UnicodeEncodeError:
+        return flow(msgspec.to_builtins(data)).encode()
+    if _ODD.search(text) or not (text.isascii() or UNPRINTABLE.search(text.decode()) is None):
+        return flow(msgspec.to_builtins(data)).encode()
+    return text
+
+
+_ENCODER = msgspec.json.Encoder()
+
+_ODD = re.compile(rb"\x7f|null|[:\[,]-?\d[\d.]*[eE]")
+"""What may be a number with an exponent, or one that JSON cannot write, or a character that YAML does not take."""
 
 
 def scalar(value: object) -> str:

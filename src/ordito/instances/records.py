@@ -139,6 +139,8 @@ class Snapshot:
             self.links[link.id] = link
         for name in delta.unlinked:
             self._unlink(name)
+        for name in delta.forgotten:
+            self._forget(name)
         for entity, values in delta.attributes.items():
             self.attributes.setdefault(entity, {}).update(values)
             self.changes.append(entity)
@@ -176,6 +178,21 @@ class Snapshot:
         elif instance.node in self._existing:
             self._gone.setdefault(instance.node, []).append(instance.id)
 
+    def _forget(self, name: str) -> None:
+        for link in self.links_of(name):
+            self._unlink(link)
+        record = self.instances.get(name)
+        if record is None:
+            return
+        if record.exists:
+            # Who keeps something that was computed must hear that there is one instance less.
+            self._put(msgspec.structs.replace(record, local="absent"))
+        self.attributes.pop(name, None)
+        self.outputs.pop(name, None)
+        self._by_node[record.node].remove(name)
+        del self.instances[name]
+        self._links_of.pop(name, None)
+
     def _unlink(self, name: str) -> None:
         link = self.links.pop(name, None)
         if link is not None:
@@ -188,18 +205,21 @@ class Snapshot:
 
 class Delta(msgspec.Struct, frozen=True):
     """A change of the snapshot: records in their new form, links that are gone, attribute values by entity, and
-    operation outputs by entity and ``Interface.operation``."""
+    operation outputs by entity and ``Interface.operation``. ``forgotten`` are instances that are not even recorded any
+    more, with their links and with what else is recorded of them; their numbers are not used again."""
 
     instances: tuple[Instance, ...] = ()
     links: tuple[Link, ...] = ()
     unlinked: tuple[str, ...] = ()
     attributes: Mapping[str, Mapping[str, Data]] = {}
     outputs: Mapping[str, Mapping[str, Mapping[str, Data]]] = {}
+    forgotten: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
-        return not (self.instances or self.links or self.unlinked or self.attributes or self.outputs)
+        named = self.instances or self.links or self.unlinked or self.forgotten
+        return not (named or self.attributes or self.outputs)
 
 
 def number_of(instance: str) -> int:

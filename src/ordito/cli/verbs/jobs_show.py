@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
 
 import click
 import msgspec
@@ -18,6 +18,8 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.ensemble.job_format import ConfigChange
+from ordito.ensemble.job_history import RecordedJob
 
 MOST_ROWS = 1_000
 
@@ -38,8 +40,12 @@ def command(session: Session, job: str | None) -> ExitCode:
         session.result(data, lambda channel: _open(found, channel))
         if found.outcome == INTERRUPTED:
             session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
+    elif session.writes_text:
+        _closed(found, session.out)
     else:
-        session.result(found, lambda channel: _closed(found, channel))
+        data = msgspec.to_builtins(found.file)
+        data["changes"] = [msgspec.to_builtins(change) for change in found.changes()]
+        session.result(data, lambda _: None)
     return ExitCode.DONE
 
 
@@ -48,30 +54,27 @@ def _open(job: OpenJob, channel: Channel) -> None:
     channel.line(f"Job {job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} done")
 
 
-def _closed(record: Mapping[str, Any], channel: Channel) -> None:
-    header = record["job"]
-    channel.line(channel.paint("strong", f"Job {header['changeId']}"))
+def _closed(job: RecordedJob, channel: Channel) -> None:
+    head = job.head
+    channel.line(channel.paint("strong", f"Job {head.change_id}"))
     for name in HEADER:
-        if name in header:
-            channel.line(f"  {name:<9} {printable(as_text(header[name]))}")
-    tasks = record["changes"]
-    rows = [_row(task) for task in tasks[:MOST_ROWS]]
+        if value := getattr(head, name):
+            channel.line(f"  {name:<9} {printable(value)}")
+    rows = [_row(task) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
-    if len(tasks) > MOST_ROWS:
-        channel.line(f"... and {plural(len(tasks) - MOST_ROWS, 'more task')}; all of them with: -o json")
-    skipped = record.get("skipped") or {}
-    for step, because in list(skipped.items())[:MOST_ROWS]:
+    if head.changes > MOST_ROWS:
+        channel.line(f"... and {plural(head.changes - MOST_ROWS, 'more task')}; all of them with: -o json")
+    for step, because in islice(job.file.skipped.items(), MOST_ROWS):
         channel.line(f"not run: {step}, because of {because}")
 
 
-def _row(task: Mapping[str, Any]) -> tuple[str, ...]:
-    code = f" (exit {task['exitCode']})" if "exitCode" in task else ""
-    return (
-        task.get("changeId", "-"),
-        task["target"],
-        task["operation"],
-        f"{task['outcome']}{code}",
-        as_text(task.get("seconds", "")),
-        as_text(task.get("summary", "")),
-    )
+def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
+    """The steps; what the job has changed besides has no outcome."""
+    return (change for change in job.changes() if change.outcome)
+
+
+def _row(task: ConfigChange) -> tuple[str, ...]:
+    code = f" (exit {task.exit_code})" if task.exit_code is not None else ""
+    seconds = "" if task.seconds is None else as_text(task.seconds)
+    return (task.change_id or "-", task.target, task.operation, f"{task.outcome}{code}", seconds, task.summary)

@@ -1,0 +1,151 @@
+"""What changed of one entity, as the record of a job says it: a row that is complete, and how to act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ordito.instances.records import Applied, Data, Delta, Instance, Link
+
+Entity = Instance | Link | None
+"""What is recorded of an instance or a link, None where nothing is."""
+
+
+class AppliedChange(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """An operation that now counts as carried out; empty for one that does no longer."""
+
+    change_id: str = ""
+    digest: str = ""
+
+
+NAMES = {
+    "node": "template",
+    "last_config_change": "lastConfigChange",
+    "last_state_change": "lastStateChange",
+}
+
+
+class EntityChange(
+    msgspec.Struct,
+    frozen=True,
+    rename=lambda name: NAMES.get(name, name),
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
+    """What became of an instance, a link or an end of a relationship: only what is another value than before.
+
+    ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance.
+    In ``applied`` and ``failed`` an empty entry says that the operation does not count so any more; attributes and
+    outputs are those that were set.
+    """
+
+    unlinked: bool = False
+    forgotten: bool = False
+    node: str | UnsetType = UNSET
+    index: int | UnsetType = UNSET
+    relationship: str | UnsetType = UNSET
+    source: str | UnsetType = UNSET
+    target: str | UnsetType = UNSET
+    host: str | UnsetType = UNSET
+    state: str | UnsetType = UNSET
+    local: str | UnsetType = UNSET
+    created: str | UnsetType = UNSET
+    note: str | UnsetType = UNSET
+    last_config_change: str | UnsetType = UNSET
+    last_state_change: str | UnsetType = UNSET
+    applied: dict[str, AppliedChange] = {}
+    failed: dict[str, str] = {}
+    attributes: Mapping[str, Data] = {}
+    outputs: Mapping[str, Mapping[str, Data]] = {}
+
+
+_OF_INSTANCE = (
+    *("node", "index", "host", "state", "local", "created", "note"),
+    *("last_config_change", "last_state_change"),
+)
+_OF_LINK = ("relationship", "source", "target", "state")
+_NO_INSTANCE = Instance("", "", -1, state="", local="")
+_NO_LINK = Link("", "", "", "", state="")
+
+
+def difference(before: Entity, now: Instance | Link) -> dict[str, object]:
+    """The fields of an ``EntityChange`` that say what an entity is now and was not before; empty for no difference."""
+    fields, known = (_OF_INSTANCE, _NO_INSTANCE) if isinstance(now, Instance) else (_OF_LINK, _NO_LINK)
+    known = before or known
+    changed: dict[str, object] = {}
+    for name in fields:
+        value = getattr(now, name)
+        if value != getattr(known, name):
+            changed[name] = value
+    if now.applied != known.applied:
+        changed["applied"] = _applied(known.applied, now.applied)
+    if now.failed != known.failed:
+        gone = {operation: "" for operation in known.failed if operation not in now.failed}
+        changed["failed"] = gone | {o: c for o, c in now.failed.items() if known.failed.get(o) != c}
+    return changed
+
+
+def _applied(before: Mapping[str, Applied], now: Mapping[str, Applied]) -> dict[str, AppliedChange]:
+    changed = {operation: AppliedChange() for operation in before if operation not in now}
+    for operation, applied in now.items():
+        if before.get(operation) != applied:
+            changed[operation] = AppliedChange(applied.change, applied.digest)
+    return changed
+
+
+# ------------------------------------------------------------------------------------------------ and back again
+
+
+class NoSuchEntity(Exception):
+    """A change speaks of an instance or a link that is not recorded."""
+
+
+def delta_of(changes: Mapping[str, EntityChange], known: Callable[[str], Entity]) -> Delta:
+    """The delta that does what changes say; ``known`` gives entities as they are before it.
+
+    Raises ``NoSuchEntity``.
+    """
+    instances: list[Instance] = []
+    links: list[Link] = []
+    for name, change in changes.items():
+        found = None if change.forgotten else _changed(name, change, None if change.unlinked else known(name))
+        if isinstance(found, Instance):
+            instances.append(found)
+        elif found is not None:
+            links.append(found)
+    return Delta(
+        instances=tuple(instances),
+        links=tuple(links),
+        unlinked=tuple(name for name, change in changes.items() if change.unlinked),
+        attributes={name: change.attributes for name, change in changes.items() if change.attributes},
+        outputs={name: change.outputs for name, change in changes.items() if change.outputs},
+        forgotten=tuple(name for name, change in changes.items() if change.forgotten),
+    )
+
+
+def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
+    """An entity as it is after a change; None where that says nothing about its record."""
+    if before is None:
+        if change.node is not UNSET:
+            before = msgspec.structs.replace(_NO_INSTANCE, id=name)
+        elif change.relationship is not UNSET:
+            before = msgspec.structs.replace(_NO_LINK, id=name)
+    fields = _OF_INSTANCE if isinstance(before, Instance) else _OF_LINK
+    changed = {field: value for field in fields if (value := getattr(change, field)) is not UNSET}
+    if not (changed or change.applied or change.failed):
+        return None
+    if before is None:
+        raise NoSuchEntity(name)
+    applied = dict(before.applied)
+    for operation, row in change.applied.items():
+        applied.pop(operation, None)
+        if row.change_id or row.digest:
+            applied[operation] = Applied(row.change_id, row.digest)
+    failed = dict(before.failed)
+    for operation, failure in change.failed.items():
+        failed.pop(operation, None)
+        if failure:
+            failed[operation] = failure
+    return msgspec.structs.replace(before, **changed, applied=applied, failed=failed)

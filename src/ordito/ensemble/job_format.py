@@ -1,0 +1,106 @@
+"""The words of a job's record, `jobs/<changeId>.yaml`: what stands in its header and in each of its ConfigChanges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import msgspec
+
+from ordito.ensemble.entity_change import EntityChange
+
+FORMAT = "ordito.job/2"
+
+
+class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """One mapping of the record: its keys in this order, those that say nothing left out."""
+
+
+class JobHead(_Row, frozen=True):
+    """What a record says about its job as a whole.
+
+    ``previous_id`` is the job before it, ``merged_ids`` those that it joins with that one, which other clones ran.
+    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them.
+    ``ticks`` is how many ticks the job has reserved for its changeIds. ``environment`` is that of `--env`, ``command``
+    the words of the command line. Of the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps
+    that did nothing, ``skipped`` of those that were not run; ``changes`` is how many ConfigChanges there are.
+    ``rollback`` says how undoing the job ended, where that was tried; ``commits`` are those that hold the files it was
+    made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and why.
+    """
+
+    change_id: str
+    previous_id: str = ""
+    merged_ids: tuple[str, ...] = ()
+    workflow: str = ""
+    status: str = ""
+    rollback: str = ""
+    began: str = ""
+    ended: str = ""
+    seconds: float = 0.0
+    ticks: int = 1
+    environment: str = ""
+    command: tuple[str, ...] = ()
+    user: str = ""
+    machine: str = ""
+    service: str = ""
+    on_failure: str = ""
+    succeeded: int = 0
+    failed: int = 0
+    no_op: int = 0
+    skipped: int = 0
+    changes: int = 0
+    summary: str = ""
+    commits: Mapping[str, str] = {}
+    not_committed: tuple[str, ...] = ()
+
+
+class ConfigChange(_Row, frozen=True):
+    """What a task did and what that changed.
+
+    One without ``change_id`` is no task: an operation that does nothing, or what else the job has changed.
+    ``previous_id`` is the last change of the target before. ``target`` is an instance or a link, ``instance`` the one
+    of the two ends of a link on which the operation ran. ``changed`` is what the operation reported about having
+    modified the instance. ``changes`` are by the id of what is changed.
+    """
+
+    change_id: str = ""
+    previous_id: str = ""
+    target: str = ""
+    instance: str = ""
+    operation: str = ""
+    outcome: str = ""
+    changed: bool | None = None
+    exit_code: int | None = None
+    attempts: int = 1
+    digest: str = ""
+    changes: dict[str, EntityChange] = {}
+    reason: str = ""
+    start: str = ""
+    seconds: float | None = None
+    summary: str = ""
+    output: tuple[str, ...] = ()
+
+
+class JobFile(_Row, frozen=True):
+    """The whole of a record. ``status`` holds what the job made of the values of `ensemble.yaml` that belong to no
+    instance, each as a whole; ``skipped`` the steps that were not run, and why. The ConfigChanges stand in
+    ``changes``, or, of a large job, in the files that ``parts`` names."""
+
+    format: str = ""
+    job: JobHead | None = None
+    status: Mapping[str, object] = {}
+    skipped: Mapping[str, str] = {}
+    parts: tuple[str, ...] = ()
+    changes: tuple[ConfigChange, ...] = ()
+
+
+def moment(seconds: float) -> str:
+    """A moment in seconds since the epoch, in UTC, to the millisecond."""
+    whole, part = divmod(int(seconds * 1_000), 1_000)
+    return f"{_second(whole)}.{part:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")

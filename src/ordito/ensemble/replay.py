@@ -1,0 +1,233 @@
+"""Rebuilding what exists from the records of all jobs: each says what it changed, so all of them in order say all.
+
+Jobs follow each other by the ids of those before them. Where two follow the same one, two clones have gone on by
+themselves; a record that names several closes such a fork, as a merge does in git.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ordito.base.change_ids import decode
+from ordito.ensemble.entity_change import Entity, NoSuchEntity, delta_of
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_format import ConfigChange, JobHead
+from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest_rows import FORMAT, StatusRow, status_of
+from ordito.ensemble.status import LastJob, Status
+from ordito.instances.records import Snapshot
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something that stands against trusting the records: ``code`` is ``missing`` (a record is not there),
+    ``damaged`` (it cannot be read, or not all of it is there), ``colliding`` (several jobs or tasks have one id) or
+    ``unfitting`` (it changes what the records before it do not know). ``change`` is the id that it is about."""
+
+    code: str
+    change: str
+    message: str
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """Jobs that two clones ran after the same job, ``after`` ("" for none), without anything that joins them."""
+
+    after: str
+    jobs: tuple[str, ...]
+
+
+class Clash(msgspec.Struct, frozen=True):
+    """Something that jobs on both sides of a fork have changed."""
+
+    target: str
+    jobs: tuple[str, str]
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """What the records say exists, after the jobs ``jobs``. ``heads`` are those that no other follows; ``reached`` says
+    whether the job or task was found at which to stop. With problems it is what was found before the first one."""
+
+    snapshot: Snapshot
+    status: Status
+    jobs: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    forks: tuple[Fork, ...]
+    clashes: tuple[Clash, ...]
+    heads: tuple[str, ...]
+    reached: bool = False
+
+
+def rebuild(layout: Layout, *, until: str = "", first: int | None = None) -> Rebuilt:
+    """Go through the records of all jobs in the order of their ids, up to the job or task ``until``, or the ``first``
+    so many jobs. Raises ``EnsembleError`` where the directory cannot be read."""
+    replay = Replay(layout)
+    for job in replay.jobs[:first]:
+        if replay.run(job, until):
+            break
+    return replay.result(all_of_them=not until and first is None)
+
+
+class Replay:
+    """One way through the records, from the first job on."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self.jobs = layout.job_ids()
+        self._known = frozenset(self.jobs)
+        self._snapshot = Snapshot()
+        self._values: dict[str, object] = {}
+        self._last: JobHead | None = None
+        self._done: list[str] = []
+        self._problems: list[Problem] = []
+        self._parents: dict[str, tuple[str, ...]] = {}
+        self._changed_by: dict[str, str] = {}
+        self._clashes: dict[str, Clash] = {}
+        self._end = -1
+        self._forked = False
+        self._reached = False
+
+    def run(self, job: str, until: str = "") -> bool:
+        """Do what the record of a job says; gives whether ``until`` was reached."""
+        try:
+            record = read_job(self._layout, job)
+        except EnsembleError as error:
+            self._problem("damaged", job, f"{error.message}")
+            return False
+        if record is None:
+            self._problem("missing", job, f"the record of job {job} is missing")
+            return False
+        self._place(record.head)
+        reached = bool(self._problems) or self._follow(record, until)
+        if not reached:
+            self._values.update(record.file.status)
+            self._last = record.head
+        self._done.append(job)
+        self._reached |= job == until
+        return self._reached
+
+    def result(self, *, all_of_them: bool) -> Rebuilt:
+        """What has come of it; with ``all_of_them`` also what jobs are missing at the end."""
+        if all_of_them:
+            for line in job_lines(self._layout):
+                if line.id not in self._known:
+                    self._problem("missing", line.id, f"the record of job {line.id} is missing, which jobs.tsv names")
+        forks, heads = self._forks()
+        return Rebuilt(
+            snapshot=self._snapshot,
+            status=self._status(),
+            jobs=tuple(self._done),
+            problems=tuple(dict.fromkeys(self._problems)),
+            forks=forks,
+            clashes=tuple(self._clashes.values()),
+            heads=heads,
+            reached=self._reached,
+        )
+
+    # ------------------------------------------------------------------------------------------------- the history
+
+    def _place(self, head: JobHead) -> None:
+        """Where a job stands among the others."""
+        job = head.change_id
+        self._parents[job] = tuple(p for p in (head.previous_id, *head.merged_ids) if p)
+        for parent in self._parents[job]:
+            if parent not in self._known:
+                self._problem("missing", parent, f"the record of job {parent} is missing, which job {job} follows")
+        first = decode(job).tick
+        if first <= self._end:
+            self._problem("colliding", job, f"job {job} bears an id that an earlier job has reserved for its tasks")
+        self._end = max(self._end, first + head.ticks - 1)
+
+    def _forks(self) -> tuple[tuple[Fork, ...], tuple[str, ...]]:
+        """Which jobs nothing joins that follow the same one, and which jobs no other follows."""
+        followed = {parent for parents in self._parents.values() for parent in parents}
+        heads = tuple(job for job in self._parents if job not in followed)
+        if len(heads) < 2:
+            return (), heads
+        children: dict[str, list[str]] = {}
+        for job, parents in self._parents.items():
+            for parent in parents or ("",):
+                children.setdefault(parent, []).append(job)
+        lines = [self._ancestors(head) for head in heads]
+        forks = [
+            Fork(parent, tuple(jobs))
+            for parent, jobs in children.items()
+            if len(jobs) > 1 and not any(line.issuperset(jobs) for line in lines)
+        ]
+        return tuple(forks), heads
+
+    def _ancestors(self, job: str) -> set[str]:
+        """A job with all those before it."""
+        found: set[str] = set()
+        open_ones = [job]
+        while open_ones:
+            at = open_ones.pop()
+            if at not in found:
+                found.add(at)
+                open_ones.extend(self._parents.get(at, ()))
+        return found
+
+    # -------------------------------------------------------------------------------------------------- the changes
+
+    def _follow(self, record: RecordedJob, until: str) -> bool:
+        """Do what the changes of a record say; gives whether a task was reached at which to stop."""
+        job, count = record.head.change_id, 0
+        line = self._line(record.head)
+        try:
+            for change in record.changes():
+                count += 1
+                self._apply(job, change, line)
+                if until and change.change_id == until:
+                    self._reached = True
+                    return True
+        except EnsembleError as error:
+            self._problem("damaged", job, error.message)
+        except NoSuchEntity as error:
+            message = f"job {job} changes {error}, of which the records before it know nothing"
+            self._problem("unfitting", job, message)
+        else:
+            if count != record.head.changes:
+                message = f"the record of job {job} holds {count} changes, and speaks of {record.head.changes}"
+                self._problem("damaged", job, message)
+        return bool(self._problems)
+
+    def _line(self, head: JobHead) -> set[str] | None:
+        """The jobs before a job by their ids, with itself; None where these are all that were done."""
+        job = head.change_id
+        self._forked |= self._parents[job] != tuple(self._done[-1:])
+        if not self._forked:
+            return None
+        line = self._ancestors(job)
+        if head.merged_ids:
+            self._clashes = {name: clash for name, clash in self._clashes.items() if not line.issuperset(clash.jobs)}
+        self._forked = len(line) <= len(self._done)
+        return line
+
+    def _apply(self, job: str, change: ConfigChange, line: set[str] | None) -> None:
+        self._snapshot.apply(delta_of(change.changes, self._known_entity))
+        for name in change.changes:
+            other = self._changed_by.get(name, job)
+            if line is not None and other not in line:
+                self._clashes[name] = Clash(name, (other, job))
+            self._changed_by[name] = job
+
+    def _known_entity(self, name: str) -> Entity:
+        return self._snapshot.instances.get(name) or self._snapshot.links.get(name)
+
+    def _status(self) -> Status:
+        last = self._last
+        row = msgspec.convert({**self._values, "format": FORMAT}, StatusRow)
+        job = LastJob(last.change_id, last.workflow, last.status) if last else None
+        return msgspec.structs.replace(status_of(row), last_job=job)
+
+    def _problem(self, code: str, change: str, message: str) -> None:
+        self._problems.append(Problem(code, change, message))
+
+
+def states(layout: Layout) -> Iterator[tuple[str, Rebuilt]]:
+    """What existed after each job. The snapshot is one and the same, and goes on with the next."""
+    replay = Replay(layout)
+    for job in replay.jobs:
+        replay.run(job)
+        yield job, replay.result(all_of_them=False)
