@@ -427,4 +427,29 @@ def test_accepts_shell_and_python_and_what_derives_from_them(place: Place) -> No
     assert place.executor.accepts([f"{kind}.Bash", kind, "tosca.artifacts.Root"])
     assert place.executor.accepts(["my.artifacts.Script", f"{kind}.Python", kind])
     assert not place.executor.accepts([kind, "tosca.artifacts.Root"])
-    assert place.executor.batch_key(place.invocation("", step="s")) == "s"
+
+
+def test_only_what_is_prepared_slowly_is_handed_over_alone(place: Place) -> None:
+    keys = [place.executor.batch_key(place.invocation("", step=step)) for step in ("a", "b")]
+    assert keys[0] == keys[1]
+    slow = [
+        place.invocation("", step="c", dependencies=("x",)),
+        place.invocation("", step="d", files=(Placement("x"),)),
+    ]
+    assert len({*keys, *map(place.executor.batch_key, slow)}) == 3
+
+
+def test_an_untidy_member_of_a_batch_is_cleaned_up(place: Place) -> None:
+    """What one leaves in its working directory is removed while the others go on; each has one outcome."""
+    batch = [place.invocation("mkdir -p a/b; touch a/b/c; pwd", step=f"s{n}", name=f"{n}.sh") for n in range(4)]
+
+    async def run() -> list[Ran]:
+        rans = {invocation.step: Ran() for invocation in batch}
+        async for step, progress in place.executor.run(batch):
+            rans[step].take(progress)
+        return list(rans.values())
+
+    rans = asyncio.run(run())
+    assert all(ran.outcome.succeeded for ran in rans)
+    assert len({ran.text for ran in rans}) == 4
+    assert place.left() == []

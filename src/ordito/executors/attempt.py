@@ -20,6 +20,7 @@ from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
+from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
 
 T = TypeVar("T")
@@ -31,13 +32,14 @@ TAIL_BYTES = 32_768
 
 class Surroundings(msgspec.Struct, frozen=True):
     """What an executor gives to each attempt: the basic variables, the folder of all slots, files of variables that
-    several share, patience, and who takes care of a child process that stays behind."""
+    several share, patience, who takes care of a child process that stays behind, and what watches descriptors."""
 
     base: Mapping[str, str]
     area: str
     shared: EnvironmentFiles
     patience: Patience
     left: Callable[[int], None]
+    watch: Watch
 
 
 class Attempt:
@@ -64,6 +66,7 @@ class Attempt:
         self._shared: EnvironmentFile | None = None
         self._process: OperationProcess | None = None
         self._ended: Ended | None = None
+        self._finishing: asyncio.Task[Outcome] | None = None
         self._cancelled = False
         self._tail = b""
 
@@ -84,15 +87,39 @@ class Attempt:
 
     async def finish(self) -> Outcome:
         """Clean up after the process has ended; its outcome."""
-        if self._process is None or self._ended is None:
-            raise RuntimeError("finish() was called before the end")
-        tail = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
-        if tail and not tail[-1]:
-            tail.pop()
-        outcome = outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
-        self.is_slot_clean = not self._process.has_left_group
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self._finish())
+        return await asyncio.shield(self._finishing)
+
+    async def finish_unless_slow(self) -> Outcome | None:
+        """The same without waiting for what is slow: then None, and the stream gets another None when that is done."""
+        if self._finishing is not None:
+            return await self.finish()
+        if self._is_tidy():
+            return self._outcome()
+        self._finishing = asyncio.create_task(self._finish())
+        self._finishing.add_done_callback(lambda _: self._stream.put((self, None)))
+        return None
+
+    async def _finish(self) -> Outcome:
+        outcome = self._outcome()
         await self._clean()
         return outcome
+
+    def _outcome(self) -> Outcome:
+        if self._process is None or self._ended is None:
+            raise RuntimeError("it was asked for its outcome before its end")
+        self.is_slot_clean = not self._process.has_left_group
+        tail: list[str] = []
+        if self._tail:
+            tail = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
+            if not tail[-1]:
+                tail.pop()
+        return outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
+
+    def _is_tidy(self) -> bool:
+        """Whether it has left nothing that has to be removed."""
+        return not (self._copies or self._files or self._shared) and is_empty(self.slot.work)
 
     async def end(self, ending: Ending) -> None:
         """End it with everything it started; returns when that is done."""
@@ -153,6 +180,7 @@ class Attempt:
             invocation.timeout,
             surroundings.patience,
             Ears(self._take, self._take_end, surroundings.left),
+            surroundings.watch,
         )
         return self._process.started(self.slot.path)
 

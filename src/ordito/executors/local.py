@@ -21,6 +21,7 @@ from ordito.executors.output_pipe import reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
 from ordito.executors.slots import Slots, remove
 from ordito.executors.stream import Stream
+from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
 
 SETTLE_PAUSE = 0.02
@@ -50,8 +51,14 @@ class LocalExecutor:
         self._slots = Slots(str(Path(base).resolve()))
         self._patience = Patience(grace, linger)
         self._shared = EnvironmentFiles(self._slots.base)
+        self._watch = Watch()
         self._surroundings = Surroundings(
-            base_environment(os.environ), self._slots.base, self._shared, self._patience, self._take_care_of
+            base_environment(os.environ),
+            self._slots.base,
+            self._shared,
+            self._patience,
+            self._take_care_of,
+            self._watch,
         )
         self._running: dict[str, Attempt] = {}
         self._caring: list[Callable[[], None]] = []
@@ -61,8 +68,9 @@ class LocalExecutor:
         return any(kind in COMMANDS for kind in processor_kinds)
 
     def batch_key(self, invocation: Invocation) -> str:
-        """Each step is a batch of its own: there is nothing to share on one's own machine."""
-        return invocation.step
+        """What is started together is handed over together, which saves a task for each; save what is prepared slowly:
+        nothing else waits for that."""
+        return invocation.step if invocation.files or invocation.dependencies else ""
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
         """Run invocations at the same time; all are ended if the iteration is given up."""
@@ -77,13 +85,13 @@ class LocalExecutor:
                 yield invocation.step, progress
             while attempts:
                 attempt, printed = await stream.get()
-                if printed is not None:
-                    yield attempt.invocation.step, printed
-                    continue
-                attempts.discard(attempt)
-                outcome = await attempt.finish()
-                self._forget(attempt)
-                yield attempt.invocation.step, outcome
+                # The others do not wait until everything is removed that one has left.
+                told = printed or await attempt.finish_unless_slow()
+                if isinstance(told, Outcome):
+                    attempts.discard(attempt)
+                    self._forget(attempt)
+                if told is not None:
+                    yield attempt.invocation.step, told
         finally:
             for attempt in attempts:
                 await attempt.end(Ending.CANCELLED)
@@ -207,7 +215,7 @@ class LocalExecutor:
     def _take_care_of(self, pid: int) -> None:
         """Take notice of the end of a child that outlives its operation."""
         with contextlib.suppress(OSError):
-            self._caring.append(reap_when_ended(asyncio.get_running_loop(), pid))
+            self._caring.append(reap_when_ended(self._watch, pid))
 
 
 def _unended(processes: Sequence[Process]) -> str:

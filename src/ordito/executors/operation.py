@@ -25,6 +25,7 @@ from ordito.executors.ending import end_processes
 from ordito.executors.output_pipe import OutputPipe
 from ordito.executors.process_table import Marker, boot_id, look_up, machine
 from ordito.executors.spawn import Command, spawn
+from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, Started
 
 
@@ -67,31 +68,33 @@ class OperationProcess:
     """A process that leads a session of its own, with its output in a pipe. Started when it is made; ``OSError`` and
     ``ValueError`` (a variable that no environment can carry) where it cannot be."""
 
-    def __init__(self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears) -> None:
+    def __init__(
+        self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears, watch: Watch
+    ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._watch = watch
+        self._marker = marker
         self._patience = patience
         self._ears = ears
         self._phase = Phase.RUNNING
         self._ending: Ending | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._end_task: asyncio.Task[None] | None = None
-        self._pipe = OutputPipe(self._loop, ears.printed, self._output_ended)
+        self._pipe = OutputPipe(watch, ears.printed, self._output_ended)
         self._began = self._loop.time()
         self._status = 0
         self._pid = self._spawn(command, marker)
         self._seconds = 0.0
-        self._pidfd = self._watch()
-        self._loop.add_reader(self._pidfd, self._process_ended)
+        self._pidfd = self._open_pidfd()
+        watch.add(self._pidfd, self._process_ended)
         process = look_up(self._pid)
-        self._marker = msgspec.structs.replace(
-            marker, leader=self._pid, leader_start=process.start_time if process else 0
-        )
+        self._start_time = process.start_time if process else 0
         if timeout is not None:
             self._timer = self._loop.call_later(timeout, self.end, Ending.TIMED_OUT)
 
     def started(self, slot: str) -> Started:
         """What is needed to find this very process again."""
-        return Started(self._pid, self._marker.leader_start, boot_id(), machine(), slot)
+        return Started(self._pid, self._start_time, boot_id(), machine(), slot)
 
     def resume(self) -> None:
         """There is room for output again."""
@@ -122,11 +125,13 @@ class OperationProcess:
     # ------------------------------------------------------------------------------------------------ what happens
 
     def _process_ended(self) -> None:
-        self._ignore_process()
         if self._phase is Phase.ENDING:
             # Not reaped yet: while its id is taken, its process group cannot become a stranger's.
+            self._ignore_process()
             return
-        self._reap()
+        if not self._reap(os.WNOHANG):
+            return
+        self._ignore_process()
         self._seconds = self._loop.time() - self._began
         self._enter(Phase.LINGERING)
         self._pipe.drain()
@@ -141,7 +146,8 @@ class OperationProcess:
             self._tell_end(())
 
     async def _end(self) -> None:
-        unended = await end_processes(self._marker, self._patience.grace)
+        marker = msgspec.structs.replace(self._marker, leader=self._pid, leader_start=self._start_time)
+        unended = await end_processes(marker, self._patience.grace)
         self._ignore_process()
         if not any(p.pid == self._pid for p in unended):
             self._reap()
@@ -180,12 +186,14 @@ class OperationProcess:
         finally:
             os.close(output)
 
-    def _reap(self) -> None:
-        """Take the status of the process, which ends or has ended."""
-        _, status = os.waitpid(self._pid, 0)
-        self._status = os.waitstatus_to_exitcode(status)
+    def _reap(self, options: int = 0) -> bool:
+        """Take the status of the process when it has ended; whether it has."""
+        pid, status = os.waitpid(self._pid, options)
+        if pid:
+            self._status = os.waitstatus_to_exitcode(status)
+        return pid != 0
 
-    def _watch(self) -> int:
+    def _open_pidfd(self) -> int:
         """A descriptor that can be read when the process ends; without one it may not run."""
         try:
             return os.pidfd_open(self._pid)
@@ -197,7 +205,7 @@ class OperationProcess:
 
     def _ignore_process(self) -> None:
         if self._pidfd >= 0:
-            self._loop.remove_reader(self._pidfd)
+            self._watch.remove(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
 

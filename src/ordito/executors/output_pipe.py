@@ -16,8 +16,9 @@ import contextlib
 import fcntl
 import os
 import shutil
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
+
+from ordito.executors.watch import Watch
 
 PIECE = 65_536
 
@@ -29,10 +30,10 @@ class OutputPipe:
     operation's end open any more.
     """
 
-    __slots__ = ("_descriptor", "_ended", "_is_reading", "_loop", "_printed")
+    __slots__ = ("_descriptor", "_ended", "_is_reading", "_printed", "_watch")
 
-    def __init__(self, loop: AbstractEventLoop, printed: Callable[[bytes], bool], ended: Callable[[], None]) -> None:
-        self._loop = loop
+    def __init__(self, watch: Watch, printed: Callable[[bytes], bool], ended: Callable[[], None]) -> None:
+        self._watch = watch
         self._printed = printed
         self._ended = ended
         self._descriptor = -1
@@ -60,7 +61,7 @@ class OutputPipe:
     def resume(self) -> None:
         """Read again after a reader had enough."""
         if self.is_open and not self._is_reading:
-            self._loop.add_reader(self._descriptor, self._read)
+            self._watch.add(self._descriptor, self._take)
             self._is_reading = True
 
     def drain(self) -> None:
@@ -86,9 +87,6 @@ class OutputPipe:
         if self.is_open:
             os.close(self._detach())
 
-    def _read(self) -> None:
-        self._take()
-
     def _take(self) -> int:
         """Read one piece; its size, 0 if there was none."""
         try:
@@ -99,35 +97,36 @@ class OutputPipe:
             self.close()
             self._ended()
         elif not self._printed(data) and self._is_reading:
-            self._loop.remove_reader(self._descriptor)
+            self._watch.remove(self._descriptor)
             self._is_reading = False
         return len(data)
 
     def _detach(self) -> int:
         if self._is_reading:
-            self._loop.remove_reader(self._descriptor)
+            self._watch.remove(self._descriptor)
             self._is_reading = False
         descriptor, self._descriptor = self._descriptor, -1
         return descriptor
 
 
-def reap_when_ended(loop: AbstractEventLoop, pid: int) -> Callable[[], None]:
+def reap_when_ended(watch: Watch, pid: int) -> Callable[[], None]:
     """Take notice of the end of a child process when it comes; what is returned stops that."""
     descriptor = os.pidfd_open(pid)
 
     def stop() -> None:
         nonlocal descriptor
         if descriptor >= 0:
-            loop.remove_reader(descriptor)
+            watch.remove(descriptor)
             os.close(descriptor)
             descriptor = -1
 
     def ended() -> None:
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                return
         stop()
 
-    loop.add_reader(descriptor, ended)
+    watch.add(descriptor, ended)
     return stop
 
 

@@ -32,6 +32,10 @@ GONE = frozenset("ZXx")
 """States of a process that runs no more: a zombie only waits for its parent to look at it."""
 
 
+PIECE = 4_096
+"""Bytes; more than a process has in its ``stat`` and ``limits``."""
+
+
 class Process(msgspec.Struct, frozen=True):
     """A line of the process table. ``start_time`` is in clock ticks since boot (proc(5), field 22 of ``stat``)."""
 
@@ -87,7 +91,7 @@ def machine() -> str:
 
 def look_up(pid: int) -> Process | None:
     """The process with this id; None where there is none (a zombie is one)."""
-    stat = _read(f"/proc/{pid}/stat")
+    stat = _short(f"/proc/{pid}/stat")
     # The name, in brackets, may hold blanks and brackets itself: the fields are counted from the last one.
     fields = stat[stat.rfind(b")") + 1 :].split()
     if len(fields) < 20:
@@ -144,7 +148,7 @@ def _belongs(process: Process, marker: Marker, group: int, number: int) -> bool:
 
 def _number(process: Process) -> int:
     """The number that a process bears, 0 for none."""
-    limits = _read(f"/proc/{process.pid}/limits")
+    limits = _short(f"/proc/{process.pid}/limits")
     found = _FILE_LOCKS.search(limits)
     return int(found[1]) if found else 0
 
@@ -165,3 +169,17 @@ def _read(path: str) -> bytes:
             return file.readall()
     except OSError:
         return b""
+
+
+def _short(path: str) -> bytes:
+    """A file of /proc that the kernel gives in one piece: this is done for every operation."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, PIECE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
