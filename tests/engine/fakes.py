@@ -109,6 +109,12 @@ class FakeOperations:
         values: Mapping[str, Mapping[str, object]] = {step.instance: outcome.outputs} if outcome.outputs else {}
         return outcome, Delta((after,), attributes=values)
 
+    def needless(self, step: Step) -> str:
+        return ""
+
+    def on_needless(self, step: Step, change: str) -> Delta:
+        return Delta()
+
     def topology_outputs(self) -> dict[str, object]:
         return {"instances": sorted(self.snapshot.instances)}
 

@@ -40,6 +40,7 @@ class World:
         self.ran: list[str] = []
         self.failed: list[str] = []
         self.skipped: list[str] = []
+        self.needless: dict[str, str] = {}
         self.states: list[tuple[str, str]] = []
         self.operations: Operations | None = None
 
@@ -59,6 +60,7 @@ class World:
         made = self.plan(workflow, options)
         self.jobs += 1
         self.ran, self.failed, self.skipped, self.states = [], [], [], []
+        self.needless = {}
         self._apply(Delta(instances=made.instances, links=made.links))
         self.operations = Operations(
             self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}"
@@ -90,6 +92,10 @@ class World:
 
     def _step(self, made: Plan, step: Step, answers: Answers) -> bool:
         assert self.operations is not None
+        if because := self.operations.needless(step):
+            self._apply(self.operations.on_needless(step, f"job{self.jobs}"))
+            self.needless[step.id] = because
+            return True
         call = made.calls[step.call]
         nothing = step.action is Action.CALL and not call.artifact
         job = f"job{self.jobs}"
@@ -110,7 +116,7 @@ class World:
         outcome, delta = self.operations.on_end(step, outcome, change)
         self._apply(delta)
         (self.ran if outcome.succeeded else self.failed).append(step.id)
-        return outcome.succeeded
+        return outcome.succeeded or step.dispensable
 
     def _apply(self, delta: Delta) -> None:
         for record in delta.instances:

@@ -11,6 +11,7 @@ from ordito.model.service import (
     COMPUTE,
     CONFIGURE,
     HOSTED_ON,
+    MAINTAIN,
     STANDARD,
     Capability,
     NodeTemplate,
@@ -77,6 +78,12 @@ def standard(*operations: Operation | str) -> dict[str, Interface]:
     own = {o.name: o for o in (operation(x) if isinstance(x, str) else x for x in operations)}
     every = {n: own.get(n, operation(n, None)) for n in STANDARD_OPERATIONS}
     return {"Standard": Interface("Standard", (STANDARD, "tosca.interfaces.Root"), {**every, **own})}
+
+
+def maintain(*operations: Operation | str) -> dict[str, Interface]:
+    """The Maintain interface, with these operations implemented."""
+    own = {o.name: o for o in (operation(x, interface="Maintain") if isinstance(x, str) else x for x in operations)}
+    return {"Maintain": Interface("Maintain", (MAINTAIN, "tosca.interfaces.Root"), own)}
 
 
 def configure(*operations: Operation | str) -> dict[str, Interface]:

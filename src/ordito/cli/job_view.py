@@ -32,6 +32,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_summary(_summary(report), channel)
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {', '.join(_commits(report))}"))
+    if report.status == "degraded":
+        session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
 

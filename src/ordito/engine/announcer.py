@@ -103,7 +103,10 @@ class Announcer:
         )
 
     def finished(self, record: StepFinishedRecord) -> None:
-        """A step ended, well or not."""
+        """A step ended, well or not, or was not needed."""
+        if record.because:
+            self.skipped(StepSkippedRecord(record.step, record.at, record.because))
+            return
         self._events.append(self._succeeded(record) if record.outcome.succeeded else self.failure(record))
 
     def failure(self, record: StepFinishedRecord) -> StepFailed:
@@ -118,6 +121,7 @@ class Announcer:
             change=record.change,
             declared=call.declared,
             artifact=call.artifact,
+            optional=step.optional,
             at=record.at,
         )
 

@@ -10,7 +10,7 @@ The life of a step is this table; a step *has ended* in one of the last three.
 | WAITING | READY | all predecessors have ended, and well, or the step is tolerant |
 | WAITING | SKIPPED | all predecessors have ended, one of them not well; or the job stops early |
 | READY | RUNNING | its host and the job have a free place |
-| READY | SKIPPED | the job stops early: it is cancelled, or a step failed under ``abort`` |
+| READY | SKIPPED | the job stops early: it is cancelled, or a step that is not optional failed under ``abort`` |
 | RUNNING | SUCCEEDED, FAILED | its outcome |
 | RUNNING | PAUSED | an attempt failed, and another is to follow; it gives its places back |
 | PAUSED | READY | its pause is over |
@@ -108,17 +108,24 @@ Command = Start | Skip | GiveUp
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How many steps, joins left out, ended in which way; ``no_op`` of those that succeeded had nothing to do."""
+    """How many steps, joins left out, ended in which way; ``no_op`` of those that succeeded had nothing to do, and the
+    job can do without ``optional`` of those that failed or were skipped."""
 
     succeeded: int = 0
     failed: int = 0
     skipped: int = 0
     no_op: int = 0
+    optional: int = 0
 
     @property
     def ended(self) -> int:
         """All steps that have ended."""
         return self.succeeded + self.failed + self.skipped
+
+    @property
+    def lacks(self) -> bool:
+        """Whether something did not end well that the job cannot do without."""
+        return self.failed + self.skipped > self.optional
 
 
 # Plain numbers for the inner loops, where an enum's members cost a look-up each.
@@ -139,6 +146,8 @@ class Core:
         self._aborts = options.on_failure == "abort"
         self._kind = bytearray(_kind(step, plan) for step in plan.steps)
         self._tolerant = bytearray(step.tolerant for step in plan.steps)
+        self._optional = bytearray(step.optional for step in plan.steps)
+        self._dispensable = bytearray(step.dispensable for step in plan.steps)
         self._state = bytearray(count)
         self._ready = bytearray(count)
         self._waits_for, self._first, self._after = _adjacency(count, plan.edges)
@@ -148,6 +157,7 @@ class Core:
         self._unended = count
         self._tally = [0] * len(StepState)
         self._no_ops = 0
+        self._spared = 0
         self._instant: list[int] = []
         self._skips: list[Skip] = []
         self._tried: set[int] = set()
@@ -243,7 +253,7 @@ class Core:
     @property
     def counts(self) -> Counts:
         """How many steps have ended in which way."""
-        return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops)
+        return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
 
     # ---------------------------------------------------------------------------------------------- transitions
 
@@ -272,7 +282,7 @@ class Core:
         elif succeeded:
             self._no_ops += 1
         self._end([(index, _SUCCEEDED if succeeded else _FAILED)])
-        if self._aborts and not succeeded:
+        if self._aborts and not succeeded and not self._optional[index]:
             self._stop(index)
 
     def _pause(self, index: int) -> None:
@@ -328,8 +338,9 @@ class Core:
             self._tally[state] += 1
         if state == _SUCCEEDED:
             return _NOBODY
+        self._spared += self._optional[index]
         if state == _FAILED:
-            return index
+            return _NOBODY if self._dispensable[index] else index
         culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopped_by
         if self._kind[index] != _JOIN:
             self._was_cancelled |= culprit == _CANCEL

@@ -264,7 +264,10 @@ class JobRun:
     def _status(self) -> str:
         if self._core.was_cancelled or self._was_ended:
             return "cancelled"
-        return "failed" if self._core.counts.failed else "ok"
+        counts = self._core.counts
+        if counts.lacks:
+            return "failed"
+        return "degraded" if counts.failed or counts.skipped else "ok"
 
     def _result(self, closing: JobClosingRecord) -> JobResult:
         counts = self._core.counts
@@ -336,6 +339,8 @@ class JobRun:
                     self._skip(command)
                 elif isinstance(command, GiveUp):
                     self._give_up(command)
+                elif because := self._needless(command.step):
+                    self._leave_out(command.step, because)
                 elif command.no_op:
                     self._finish_no_op(command.step)
                 else:
@@ -453,6 +458,16 @@ class JobRun:
         began = self._apply(self._operations.on_start(step, self._job))
         outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
         self._end(StepFinishedRecord(index, self._now, outcome, "", merge(began, self._apply(delta)), no_op=True))
+
+    def _needless(self, index: int) -> str:
+        """Why a step that may start is not needed, "" if it is; of one that was begun already nobody asks."""
+        return "" if index in self._waiting else self._operations.needless(self._steps[index])
+
+    def _leave_out(self, index: int, because: str) -> None:
+        """A step that turns out not to be needed counts as done, by the job itself."""
+        delta = self._apply(self._operations.on_needless(self._steps[index], self._job))
+        outcome = Outcome(Ending.SUCCEEDED, changed=False)
+        self._end(StepFinishedRecord(index, self._now, outcome, "", delta, no_op=True, because=because))
 
     def _end(self, record: StepFinishedRecord) -> None:
         self._record(record)

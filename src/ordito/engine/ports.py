@@ -41,6 +41,12 @@ class Operations(Protocol):
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step; a success may turn out to be a failure."""
 
+    def needless(self, step: Step) -> str:
+        """Why a step that may start now is not needed after all, "" if it is."""
+
+    def on_needless(self, step: Step, change: str) -> Delta:
+        """What changes because a step that was not needed counts as done."""
+
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology, as things are."""
 

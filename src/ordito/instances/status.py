@@ -16,6 +16,9 @@ UNKNOWN = "unknown"
 ERROR = "error"
 ABSENT = "absent"
 
+OPERATIONAL = frozenset({OK, DEGRADED})
+"""The statuses of what does its work."""
+
 WORSE = {OK: 0, DEGRADED: 1, PENDING: 2, UNKNOWN: 3, ERROR: 4, ABSENT: 5}
 """How bad a status is, compared with others."""
 
@@ -25,10 +28,12 @@ class Happened(StrEnum):
 
     CHAIN_BEGAN = "the first operation of a deploy chain starts on an instance that is absent or new"
     CHAIN_ENDED = "the chain of the instance has ended well"
+    CHAIN_LACKS = "the chain of the instance has ended, without an optional operation"
     STOPPED = "stop done"
     DELETED = "delete done, or nothing to delete"
     SUCCEEDED = "operation succeeded, chain not ended"
     FAILED_MODIFIED = "failed, modified"
+    FAILED_OPTIONAL = "failed, modified, and optional"
     FAILED_UNREPORTED = "failed, not reported"
     FAILED_UNMODIFIED = "failed, reported not modified"
     NEVER_STARTED = "never started"
@@ -37,10 +42,12 @@ class Happened(StrEnum):
 LOCAL_AFTER: Mapping[Happened, str | None] = {
     Happened.CHAIN_BEGAN: PENDING,
     Happened.CHAIN_ENDED: OK,
+    Happened.CHAIN_LACKS: DEGRADED,
     Happened.STOPPED: PENDING,
     Happened.DELETED: ABSENT,
     Happened.SUCCEEDED: None,
     Happened.FAILED_MODIFIED: ERROR,
+    Happened.FAILED_OPTIONAL: DEGRADED,
     Happened.FAILED_UNREPORTED: UNKNOWN,
     Happened.FAILED_UNMODIFIED: None,
     Happened.NEVER_STARTED: None,
@@ -72,10 +79,13 @@ def local_after(before: str, happened: Happened) -> str:
     return before if after is None else after
 
 
-def failure(modified: bool | None) -> Happened:
-    """Which kind of failure it was, by what the operation reported about having modified the instance."""
+def failure(modified: bool | None, *, optional: bool = False) -> Happened:
+    """Which kind of failure it was, by what the operation reported about having modified the instance, and by whether
+    the instance can do without it."""
     if modified is None:
         return Happened.FAILED_UNREPORTED
+    if modified and optional:
+        return Happened.FAILED_OPTIONAL
     return Happened.FAILED_MODIFIED if modified else Happened.FAILED_UNMODIFIED
 
 
@@ -85,7 +95,7 @@ def aggregate(statuses: Iterable[str]) -> str:
     found = set(statuses)
     if not found:
         return ABSENT
-    operational = found & {OK, DEGRADED}
+    operational = found & OPERATIONAL
     if operational == found:
         return max(found, key=WORSE.__getitem__)
     return DEGRADED if operational else min(found, key=WORSE.__getitem__)
@@ -121,7 +131,7 @@ def _together(records: list[Instance], effective: Mapping[str, str]) -> str | No
 def _effective(
     instance: Instance, contributions: set[str], effective: Mapping[str, str], *, optional_host: bool
 ) -> str:
-    if instance.local not in {OK, DEGRADED}:
+    if instance.local not in OPERATIONAL:
         return instance.local
     found = {instance.local, *contributions}
     if instance.host:

@@ -202,4 +202,5 @@ class Substituted(msgspec.Struct, frozen=True):
 HOSTED_ON = "tosca.relationships.HostedOn"
 COMPUTE = "tosca.nodes.Compute"
 STANDARD = "tosca.interfaces.node.lifecycle.Standard"
+MAINTAIN = "ordito.interfaces.Maintain"
 CONFIGURE = "tosca.interfaces.relationship.Configure"

@@ -3,6 +3,8 @@ whether it is still the same."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
@@ -36,9 +38,18 @@ class Calls:
         self._refused: set[str] = set()
         self.all: list[Call] = []
 
-    def of_node(self, node: NodeTemplate, interface: str, name: str, operation: Operation | None) -> int:
-        """The number of the call of a node's operation; one without an implementation does nothing."""
-        return self._of(node.name, "", interface, name, operation, Context(node=node.name))
+    def of_node(
+        self,
+        node: NodeTemplate,
+        interface: str,
+        name: str,
+        operation: Operation | None,
+        *,
+        wanted: Iterable[str] = (),
+    ) -> int:
+        """The number of the call of a node's operation; one without an implementation does nothing. ``wanted`` are
+        variables to hand back besides those that somebody refers to."""
+        return self._of(node.name, "", interface, name, operation, Context(node=node.name), wanted)
 
     def of_relationship(self, relationship: Relationship, side: str, operation: Operation) -> int:
         """The number of the call of a relationship's operation at one side of it."""
@@ -67,7 +78,14 @@ class Calls:
         return self._known[key]
 
     def _of(
-        self, owner: str, side: str, interface: str, name: str, operation: Operation | None, context: Context
+        self,
+        owner: str,
+        side: str,
+        interface: str,
+        name: str,
+        operation: Operation | None,
+        context: Context,
+        more: Iterable[str] = (),
     ) -> int:
         key = (owner, side, interface, name)
         known = self._known.get(key)
@@ -77,7 +95,7 @@ class Calls:
             declared = str(operation.span) if operation and operation.span else ""
             return self._add(key, Call(owner, side, interface, name, digest=NO_OP_DIGEST, declared=declared))
         implementation = operation.implementation
-        wanted = dict.fromkeys((*operation.outputs, *self._outputs.get((owner, interface, name), ())))
+        wanted = dict.fromkeys((*operation.outputs, *self._outputs.get((owner, interface, name), ()), *more))
         call = Call(
             owner=owner,
             side=side,

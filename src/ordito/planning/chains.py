@@ -6,6 +6,7 @@ from ordito.instances.states import DELETED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side, Stage
+from ordito.planning.needs import Needs
 from ordito.planning.recipes import Entry
 from ordito.work.plan import Action
 
@@ -40,6 +41,7 @@ def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, to
     order = draft.why("the order of the lifecycle")
     own = draft.with_hosts(member)
     steps: list[int] = []
+    needs = Needs(draft, member.template)
     for entry in entries:
         far = _first_far(draft, member, entry.relationship, entry.side) if entry.relationship else ""
         step = DraftStep(
@@ -55,6 +57,7 @@ def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, to
             tolerant=tolerant,
             reason=reason,
         )
+        needs.mark(step, entry.relationship, installs=not tolerant)
         number = draft.add(step)
         if steps:
             draft.edge(steps[-1], number, order)

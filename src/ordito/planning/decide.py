@@ -1,19 +1,20 @@
 """Transform: what becomes of each instance that stays, by its record and never by its state.
 
 An instance that is operational, and of which everything was carried out as it is wanted now, stays as it is. One that
-is not is continued after the last operation that was carried out. What runs in another form than is wanted now is
+is not is continued after the last operation that was carried out; of one that is degraded the optional operations that
+failed are carried out again. What runs in another form than is wanted now is
 refused: changing it in place is not a deployment.
 """
 
 from __future__ import annotations
 
-from ordito.instances.status import DEGRADED, OK
+from ordito.instances.records import Instance
+from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipes import Entry
 from ordito.work.plan import Difference
 
-OPERATIONAL = frozenset({OK, DEGRADED})
 MOST_NAMED = 3
 FORCED = "forced: everything is carried out again"
 
@@ -97,7 +98,8 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: C
     operational = record.local in OPERATIONAL
     last, differing = _compare(draft, member, entries)
     for entry in entries if operational else ():
-        if entry.side is not Side.TARGET and entry.key not in record.applied and not _is_kept(draft, entry):
+        missing = entry.key not in record.applied and entry.key not in record.failed
+        if missing and not _may_lack(draft, entry):
             changed.note(member, entry.call, "is wanted and was not carried out")
     first = next(iter(differing), len(entries))
     if differing and (operational or first == 0):
@@ -109,7 +111,7 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: C
         return
     if draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
-    elif not operational:
+    elif not operational or _lacks(record):
         member.fate = Fate.CONTINUE
         member.done = min(last + 1, first)
         after = f", after {entries[member.done - 1].name}" if member.done else ""
@@ -133,3 +135,17 @@ def _compare(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> tuple[
 def _is_kept(draft: Draft, entry: Entry) -> bool:
     """Whether an operation belongs to a relationship that is kept as it was made, with the files of that time."""
     return entry.relationship is not None and entry.relationship.target in draft.options.left_behind
+
+
+def _lacks(record: Instance) -> bool:
+    """Whether an instance does its work without an optional operation that has failed."""
+    return record.local == DEGRADED and bool(record.failed)
+
+
+def _may_lack(draft: Draft, entry: Entry) -> bool:
+    """Whether an instance may run without an operation: what a later source adds at its target, what was left out
+    because an optional target was not up, and what is kept as it was made."""
+    if entry.relationship is None:
+        return False
+    optional = draft.service.nodes[entry.relationship.target].settings.is_optional
+    return optional or entry.side is Side.TARGET or _is_kept(draft, entry)

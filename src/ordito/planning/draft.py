@@ -21,7 +21,7 @@ from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipes import Recipes, Where
-from ordito.work.plan import Action, Difference
+from ordito.work.plan import Action, Condition, Difference
 
 
 class Fate(StrEnum):
@@ -30,6 +30,7 @@ class Fate(StrEnum):
     NEW = "is made"
     CONTINUE = "is continued"
     KEEP = "stays as it is"
+    LOOK = "is looked at"
     LEAVE = "is removed"
     DROP = "was never started, so that only its record is removed"
 
@@ -54,6 +55,9 @@ class DraftStep(msgspec.Struct, gc=False):
     tolerant: bool = False
     done: bool = False
     reason: int = 0
+    optional: bool = False
+    dispensable: bool = False
+    condition: Condition = Condition.ALWAYS
 
 
 class Chain:

@@ -8,7 +8,7 @@ from ordito.base.diagnostics import Severity
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.work.plan import Action, Change, Plan, Step
 
-SYMBOLS = {Fate.NEW: "+", Fate.CONTINUE: "~", Fate.KEEP: "~", Fate.LEAVE: "-", Fate.DROP: "-"}
+SYMBOLS = {Fate.NEW: "+", Fate.CONTINUE: "~", Fate.KEEP: "~", Fate.LOOK: "?", Fate.LEAVE: "-", Fate.DROP: "-"}
 
 
 def freeze(draft: Draft) -> Plan:
@@ -56,6 +56,9 @@ def _step(draft: Draft, number: int, length: int, used: dict[int, int]) -> Step:
         tolerant=step.tolerant,
         chain=length,
         reason=step.reason,
+        optional=step.optional,
+        dispensable=step.dispensable,
+        condition=step.condition,
     )
 
 

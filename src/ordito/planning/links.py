@@ -15,6 +15,7 @@ from ordito.model.service import Relationship
 from ordito.planning.decide import Changed
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
+from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.recipes import PairEntry, Pairs
 from ordito.work.plan import Action
@@ -211,6 +212,7 @@ def _step(
         tolerant=tolerant,
         reason=draft.why(f"a new pair with {new}" if new else source.reason),
     )
+    Needs(draft, source.template).mark(step, relationship, installs=not tolerant)
     draft.linking += 1
     return draft.add(step)
 

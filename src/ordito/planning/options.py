@@ -38,6 +38,7 @@ class PlanOptions:
     nothing; it is asked at most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
+    ``instances`` are those that a workflow is about which is not about all, None for all.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class PlanOptions:
     left_behind: frozenset[str] = frozenset()
     force: bool = False
     deployed: Callable[[], Deployed | None] = _nothing
+    instances: frozenset[str] | None = None
 
 
 MOST_PAIRS = 100_000

@@ -139,7 +139,7 @@ class Recipes:
             operation = interface.operations.get(row.operation)
             if row.interface in interface.kinds and operation is not None and operation.implementation is not None:
                 call = self._calls.of_node(node, interface.name, row.operation, operation)
-                where = _where(operation, node, Side.NODE, lifecycle=True)
+                where = where_run(operation, node, Side.NODE, lifecycle=True)
                 found.append(self._entry(call, placed.stage, where))
         if not found and row.always:
             name = _standard(node)
@@ -165,7 +165,7 @@ class Recipes:
                 continue
             call = self._calls.of_relationship(relationship, row.side, operation)
             name = f"{relationship.key}.{self._calls.all[call].name}"
-            where = _where(operation, node, row.side, lifecycle=True)
+            where = where_run(operation, node, row.side, lifecycle=True)
             key = self._calls.all[call].key
             found.append(Entry(call, key, name, placed.stage, where, relationship=relationship, side=row.side))
         return found
@@ -190,7 +190,7 @@ class Recipes:
                 operation = implemented(relationship, row.interface, row.operation) if row.per is Per.PAIR else None
                 if operation is not None:
                     call = self._calls.of_relationship(relationship, row.side, operation)
-                    where = _where(operation, node, row.side, lifecycle=False)
+                    where = where_run(operation, node, row.side, lifecycle=False)
                     entries.append(PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side))
             if entries:
                 found.append(Pairs(relationship, tuple(entries), self._evidence(node, relationship)))
@@ -223,7 +223,7 @@ def _standard(node: NodeTemplate) -> str:
     return next((i.name for i in node.interfaces.values() if STANDARD in i.kinds), "Standard")
 
 
-def _where(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle: bool) -> Where:
+def where_run(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle: bool) -> Where:
     """Where an operation runs: as its ``operation_host`` says, else on the Compute of the instance; only the lifecycle
     of a Compute itself is the orchestrator's business."""
     asked = operation.operation_host.upper()

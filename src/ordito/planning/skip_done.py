@@ -23,7 +23,10 @@ def _skip_installed(draft: Draft, member: Member) -> None:
     assert member.chain is not None
     steps = [draft.steps[number] for number in member.chain.steps]
     for step in steps[: member.done]:
-        step.done = True
+        step.done = draft.calls.all[step.call].key not in member.record.failed
+        if not step.done:
+            # What follows it was carried out without it, so that it is no way into a state any more.
+            step.stage = None
     for step in steps[member.done :]:
         if step.link:
             link = draft.snapshot.links.get(step.link)

@@ -14,7 +14,9 @@ def stages(draft: Draft) -> None:
             continue
         steps = [s for number in member.chain.steps if not (s := draft.steps[number]).done]
         if steps:
-            steps[0].opens = True
+            # What only looks at the instance before its chain begins is no part of it.
+            works = [s for s in steps if s.stage is not None or s.link or s.condition] or steps
+            works[0].opens = True
             steps[-1].closes = True
             _set_states(steps)
 

@@ -29,13 +29,22 @@ def install_waits(draft: Draft) -> None:
                         _wait(draft, host, source, reason)
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if not m.goes]
-            _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins)
+            tolerant = draft.service.nodes[relationship.target].settings.is_optional
+            _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins, tolerant=tolerant)
 
 
 def _all_wait_for_all(
-    draft: Draft, sources: list[Member], targets: list[Member], name: str, reason: int, joins: dict[str, int]
+    draft: Draft,
+    sources: list[Member],
+    targets: list[Member],
+    name: str,
+    reason: int,
+    joins: dict[str, int],
+    *,
+    tolerant: bool,
 ) -> None:
-    if len(targets) == 1 or len(sources) == 1:
+    """Of ``tolerant`` waiting only the order counts: what the sources can do without may have failed."""
+    if (len(targets) == 1 or len(sources) == 1) and not tolerant:
         for source in sources:
             for target in targets:
                 _wait(draft, target, source, reason)
@@ -44,8 +53,8 @@ def _all_wait_for_all(
         return
     join = joins.get(name)
     if join is None:
-        all_up = draft.why(f"all instances of {name} are up")
-        join = joins[name] = draft.join(f"{name}.up", all_up)
+        all_up = draft.why(f"all instances of {name} are up" + (", or have failed" if tolerant else ""))
+        join = joins[name] = draft.join(f"{name}.up", all_up, tolerant=tolerant)
         for target in targets:
             assert target.chain is not None
             draft.edge(target.chain.end, join, all_up)

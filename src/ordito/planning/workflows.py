@@ -24,6 +24,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.links import links, unlinks
 from ordito.planning.options import PlanOptions
+from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
 from ordito.planning.skip_done import skip_done
@@ -47,6 +48,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         links,
         unlinks,
         skip_done,
+        ask_first,
         install_waits,
         uninstall_waits,
         stages,
@@ -58,10 +60,13 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         uninstall_chains,
         unlinks,
         skip_done,
+        ask_first,
         uninstall_waits,
         stages,
         reduce,
     ),
+    "check": (check_requirements, existing, looking("check"), install_waits, reduce),
+    "discover": (check_requirements, existing, looking("discover"), install_waits, reduce),
 }
 """By name, in the order in which they are applied."""
 

@@ -61,7 +61,8 @@ class StepSucceeded(msgspec.Struct, frozen=True, tag="step.succeeded", tag_field
 
 
 class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type", omit_defaults=True):
-    """An operation failed; ``declared`` is where the template declares it."""
+    """An operation failed; ``declared`` is where the template declares it, ``optional`` whether the job can do without
+    it."""
 
     job: str
     step: str
@@ -71,6 +72,7 @@ class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type
     change: str = ""
     declared: str = ""
     artifact: str = ""
+    optional: bool = False
     at: float = 0.0
 
 

@@ -15,16 +15,17 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
 from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
-from ordito.instances.status import ABSENT, WORSE, Happened, failure, local_after
+from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
-from ordito.model.service import Service
+from ordito.model.service import STANDARD, Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.outputs import Given, given
 from ordito.work.places import Place
-from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.plan import Action, Call, Condition, Plan, Step
+from ordito.work.probes import FOUND_ABSENT, found_attributes, found_status, is_probe, state_found
 
 WENT_WITH_HOST = "went with its host"
 
@@ -140,10 +141,9 @@ class Operations:
             links = () if step.link in self._snapshot.links else (self._new_link(step),)
         record = self._snapshot.instances[owner]
         changed = msgspec.structs.replace(record, state=step.enter or record.state)
-        if step.opens and step.enter == CREATING and not record.created:
-            changed = msgspec.structs.replace(
-                changed, created=change, local=local_after(record.local, Happened.CHAIN_BEGAN)
-            )
+        if step.opens and step.enter == CREATING and not (record.created and record.exists):
+            local = local_after(record.local, Happened.CHAIN_BEGAN)
+            changed = msgspec.structs.replace(changed, created=change, local=local, applied={}, failed={}, note="")
         return Delta(instances=() if changed == record else (changed,), links=links)
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
@@ -151,6 +151,10 @@ class Operations:
         if step.action is Action.JOIN:
             return outcome, Delta()
         call = self._plan.calls[step.call]
+        if outcome.ending in ANSWERED and is_probe(self._service, call):
+            return self._found(step, call, outcome, change)
+        if step.condition is Condition.IF_MENDED and not self._is_mended(step):
+            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         found = Given()
         if outcome.succeeded:
             try:
@@ -167,6 +171,39 @@ class Operations:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         return outcome, delta
 
+    def needless(self, step: Step) -> str:
+        """Why a step that may start now is not needed after all, "" if it is."""
+        if not step.condition:
+            return ""
+        record = self._snapshot.instances[self._owner(step)]
+        match step.condition:
+            case Condition.UNLESS_OK if self._is_up(record):
+                return f"check says {record.local}"
+            case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
+                return "it was carried out, and check does not say absent"
+            case Condition.UNLESS_ABSENT if not record.exists:
+                return "check says absent"
+            case Condition.IF_FAR_IS_UP:
+                node = self._snapshot.instances[step.far].node if step.far else ""
+                far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
+                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the far end'} is not up"
+        return ""
+
+    def on_needless(self, step: Step, change: str) -> Delta:
+        """What changes because a step that was not needed counts as done."""
+        if step.leave == DELETED:
+            return self._deleted(step, change)
+        call, record = self._plan.calls[step.call], self._snapshot.instances[self._owner(step)]
+        if self._is_up(record):
+            if step.link or step.condition is Condition.IF_FAR_IS_UP:
+                return Delta()
+            applied = {call.key: Applied(change, call.digest), **record.applied}
+            failed = {key: value for key, value in record.failed.items() if key != call.key}
+            return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
+        local = local_after(record.local, self._chain_ended(record, call.key)) if step.closes else record.local
+        state = step.leave or step.enter or record.state
+        return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
+
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
         return topology_outputs(self._evaluator, self._plan.counts)[0]
@@ -176,14 +213,20 @@ class Operations:
     def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str) -> Instance:
         """The record of an instance after an operation on it, well or not, save that it was deleted."""
         record = self._snapshot.instances[step.instance]
-        happened = _happened(step, call, outcome)
+        happened = self._happened(step, call, outcome, record)
         local = local_after(record.local, happened)
+        if step.condition is Condition.IF_MENDED and record.local in OPERATIONAL:
+            local = record.local
         if outcome.status in REPORTABLE and (step.closes or not outcome.succeeded):
             local = outcome.status
         applied, failed = record.applied, record.failed
         if happened is not Happened.NEVER_STARTED:
             applied, failed = _remembered(record, call, outcome, change)
-        state = step.leave or record.state if outcome.succeeded else ERROR
+        # An optional operation that had failed while the instance came up may be made good much later.
+        recovered = step.closes and record.state == ERROR
+        state = step.leave or (STARTED if recovered else record.state)
+        if not outcome.succeeded:
+            state = ERROR if self._decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
         return self._touched(record, outcome, change)
 
@@ -253,7 +296,7 @@ class Operations:
             applied, failed = _remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
         source = self._snapshot.instances[self._source(step, call)]
-        local = local_after(source.local, _happened(step, call, outcome))
+        local = local_after(source.local, self._happened(step, call, outcome, source))
         record = self._touched(msgspec.structs.replace(source, local=local), outcome, change)
         return Delta(instances=() if record == source else (record,), links=links)
 
@@ -266,6 +309,76 @@ class Operations:
 
     def _source(self, step: Step, call: Call) -> str:
         return step.instance if call.side == "source" else step.far
+
+    # ------------------------------------------------------------------------------------- what happened, what is
+
+    def _happened(self, step: Step, call: Call, outcome: Outcome, record: Instance) -> Happened:
+        """What the end of a step means for the local status of the instance whose chain it belongs to."""
+        if outcome.ending in NEVER_STARTED:
+            return Happened.NEVER_STARTED
+        if not outcome.succeeded:
+            if step.closes and step.dispensable:
+                return Happened.CHAIN_LACKS
+            return failure(outcome.changed, optional=step.dispensable)
+        if step.closes:
+            return self._chain_ended(record, call.key)
+        if not step.link and call.operation == "stop":
+            return Happened.STOPPED
+        return Happened.SUCCEEDED
+
+    def _chain_ended(self, record: Instance, last: str) -> Happened:
+        """How a chain has ended whose ``last`` operation has ended well: one that has failed was optional."""
+        failed = record.failed.keys() - {last}
+        if not failed:
+            return Happened.CHAIN_ENDED
+        settings = self._service.nodes[record.node].settings
+        lacks = any(settings.of(key.rpartition("/")[2]).is_optional for key in failed)
+        return Happened.CHAIN_LACKS if lacks else Happened.CHAIN_ENDED
+
+    def _decides_state(self, step: Step, call: Call) -> bool:
+        """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
+        if step.action is Action.DELEGATE or call.side:
+            return True
+        interface = self._service.nodes[call.owner].interfaces.get(call.interface)
+        return interface is None or STANDARD in interface.kinds
+
+    def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What a check or a discovery has found: the status, the state, and attributes that have other values."""
+        record, found = self._snapshot.instances[step.instance], found_status(outcome)
+        attributes: Mapping[str, object] = {}
+        if found in OPERATIONAL:
+            try:
+                attributes = found_attributes(self._evaluator, self._place(step, call), outcome)
+            except WrongValue as wrong:
+                return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        note = FOUND_ABSENT if found == ABSENT else "" if record.note == FOUND_ABSENT else record.note
+        changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
+        if changed != record or attributes:
+            changed = msgspec.structs.replace(changed, last_state_change=change)
+        outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
+        return outcome, Delta(
+            instances=() if changed == record else (changed,),
+            unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),
+            attributes={record.id: attributes} if attributes else {},
+        )
+
+    def _is_up(self, record: Instance) -> bool:
+        """Whether an instance was found to be operational: while it is made its state is another."""
+        return record.local in OPERATIONAL and record.state == STARTED
+
+    def _is_mended(self, step: Step) -> bool:
+        return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
+
+    def _was_done(self, step: Step, record: Instance) -> bool:
+        call = self._plan.calls[step.call]
+        if not step.link:
+            return call.key in record.applied
+        link = self._snapshot.links.get(step.link)
+        return link is not None and call.name in link.applied
+
+    def _owner(self, step: Step) -> str:
+        """The instance whose chain a step belongs to."""
+        return self._source(step, self._plan.calls[step.call]) if step.link else step.instance
 
     # ------------------------------------------------------------------------------------------------ the model
 
@@ -314,19 +427,9 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
 
 
 NEVER_STARTED = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
-
-
-def _happened(step: Step, call: Call, outcome: Outcome) -> Happened:
-    """What the end of a step means for the local status of the instance whose chain it belongs to."""
-    if outcome.ending in NEVER_STARTED:
-        return Happened.NEVER_STARTED
-    if not outcome.succeeded:
-        return failure(outcome.changed)
-    if step.closes:
-        return Happened.CHAIN_ENDED
-    if not step.link and call.operation == "stop":
-        return Happened.STOPPED
-    return Happened.SUCCEEDED
+ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
+"""How operations end that say by their end how an instance is."""
+NOT_MENDED = "its check does not say ok, and everything was carried out: there is nothing left for a deployment to do"
 
 
 def _remembered(

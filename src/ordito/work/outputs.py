@@ -57,6 +57,31 @@ def given(evaluator: Evaluator, place: Place, step: Step, call: Call, outcome: O
     return Given(attributes, {_self_id(place, step): {call.name: kept}} if call.outputs else {})
 
 
+BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})
+"""Attributes that nobody finds out: they say what is recorded."""
+
+
+def found_values(evaluator: Evaluator, place: Place, outcome: Outcome) -> Mapping[str, object]:
+    """The attributes of an instance that something which has looked at it has found: outputs that are mapped to some,
+    and those that have the name of one and of no input, which they would only repeat. Nothing has to be found.
+
+    Raises ``WrongValue`` for what does not fit its attribute.
+    """
+    node = evaluator.service.nodes[place.node]
+    holder = Holder(place.instance, node, place.context)
+    names = {n for n in node.attribute_definitions if n not in place.operation.inputs and n not in BUILT_IN}
+    paths: dict[str, tuple[str | int, ...]] = {n: (n,) for n in names}
+    paths |= {name: path[1:] for name, path in place.operation.outputs.items()}
+    found: Attributes = {}
+    for name in sorted(outcome.outputs):
+        if name in paths:
+            try:
+                _write(evaluator, holder, paths[name], outcome.outputs[name], found)
+            except WrongValue as wrong:
+                raise WrongValue(f'output "{name}" does not fit an attribute of {place.instance}: {wrong}') from None
+    return found.get(place.instance, {})
+
+
 def _write(
     evaluator: Evaluator, holder: Holder, path: tuple[str | int, ...], value: object, attributes: Attributes
 ) -> None:

@@ -17,6 +17,18 @@ class Action(StrEnum):
     JOIN = "join"
 
 
+class Condition(StrEnum):
+    """When a step that is about to start is needed: what only the job itself finds out. One that is not needed counts
+    as done. They speak of the instance whose chain the step belongs to, save the last."""
+
+    ALWAYS = ""
+    UNLESS_OK = "unless it was found to be ok"
+    IF_ABSENT = "only if it was found to be absent"
+    UNLESS_ABSENT = "unless it was found to be absent"
+    IF_MENDED = "if it is ok now, else it fails"
+    IF_FAR_IS_UP = "only if the far end, which is optional, is up"
+
+
 DELEGATE = "delegate"
 """The interface name of what a provider is asked to do."""
 
@@ -71,7 +83,9 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     that host's places. ``enter`` and ``leave`` are the node states set when the step starts and when it has
     succeeded. ``opens`` marks the first step of an instance's chain, ``closes`` the last. ``tolerant`` steps run
     when their predecessors have ended, well or not. ``chain`` is the length of the longest chain of steps that
-    depend on this one, used to choose what goes first. ``reason`` is an index into ``Plan.reasons``.
+    depend on this one, used to choose what goes first. ``reason`` is an index into ``Plan.reasons``. The job can do
+    without ``optional`` steps: their failures make it degraded at worst. What depends on a ``dispensable`` step goes on
+    when that step itself has failed. ``condition`` says when it is needed.
     """
 
     id: str
@@ -88,6 +102,9 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     tolerant: bool = False
     chain: int = 0
     reason: int = 0
+    optional: bool = False
+    dispensable: bool = False
+    condition: Condition = Condition.ALWAYS
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -119,7 +119,8 @@ class StepRetryRecord(msgspec.Struct, frozen=True, tag="retrying", omit_defaults
 
 class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
     """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes, and
-    ``attempt`` the number of its last attempt."""
+    ``attempt`` the number of its last attempt. One that turned out not to be needed has succeeded without having run:
+    ``because`` says why."""
 
     step: int
     at: float
@@ -128,6 +129,7 @@ class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defau
     delta: Delta | None = None
     no_op: bool = False
     attempt: int = 1
+    because: str = ""
 
 
 class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):

@@ -64,7 +64,8 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     what = f"{failed.instance} {title(failed.operation)}"
     # The step's id tells the far end of a link, which the operation's name does not.
     link = f" [{failed.step}]" if failed.step != f"{failed.instance}.{failed.operation}" else ""
-    yield f"{channel.paint('error', 'FAILED')} {what}: {failure(failed.outcome)}{artifact}{link}"
+    word = channel.paint("change", "FAILED (optional)") if failed.optional else channel.paint("error", "FAILED")
+    yield f"{word} {what}: {failure(failed.outcome)}{artifact}{link}"
     tail = failed.outcome.tail[-LINES_SHOWN:]
     bar = channel.paint("faint", channel.symbols.bar)
     message = failed.outcome.message
@@ -136,7 +137,7 @@ def write_summary(summary: Summary, channel: Channel) -> None:
     )
     counts = ", ".join(f"{count} {name}" for count, name in counted if count) or "nothing was run"
     ended = "done" if summary.status == "ok" else summary.status
-    ended = channel.paint("good" if summary.status == "ok" else "bad", ended)
+    ended = channel.paint({"ok": "good", "degraded": "change"}.get(summary.status, "bad"), ended)
     channel.line(f"Job {summary.job} ({summary.workflow}) {ended} after {clock(summary.seconds)}: {counts}.")
 
 

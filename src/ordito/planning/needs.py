@@ -1,0 +1,34 @@
+"""Which steps a job can do without, by what the metadata of nodes say, and which of them depend on what others come to.
+
+An optional operation that fails does not hold up what depends on it. An optional node that fails does, in its own
+chain and where it hosts others; what else requires it goes on without it, and is not linked with it.
+"""
+
+from __future__ import annotations
+
+from ordito.model.service import NodeTemplate, Relationship
+from ordito.model.settings import NO_SETTINGS
+from ordito.planning.draft import Draft, DraftStep
+from ordito.work.plan import Condition
+
+
+class Needs:
+    """What a job needs of the steps in the chains of one node's instances."""
+
+    __slots__ = ("_draft", "_node", "_settings")
+
+    def __init__(self, draft: Draft, node: NodeTemplate) -> None:
+        self._draft = draft
+        self._node = node.name
+        self._settings = node.settings
+
+    def mark(self, step: DraftStep, relationship: Relationship | None, *, installs: bool) -> None:
+        """Mark a step. An optional node counts as such when it is made; what is left of it is removed as of any."""
+        settings = self._settings
+        if settings is not NO_SETTINGS:
+            step.dispensable = settings.of(self._draft.calls.all[step.call].name).is_optional
+            step.optional = step.dispensable or (installs and settings.is_optional)
+        if installs and relationship is not None and not relationship.is_hosting:
+            far = relationship.target if relationship.source == self._node else relationship.source
+            if self._draft.service.nodes[far].settings.is_optional and far == relationship.target:
+                step.condition = Condition.IF_FAR_IS_UP

@@ -1,0 +1,104 @@
+"""Transforms: operations that only look at instances: those of the workflows `check` and `discover`, and the check of
+an instance of which nothing is known before a deployment or a removal goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ordito.instances.records import Instance
+from ordito.instances.status import UNKNOWN
+from ordito.planning.calls import SETTLE
+from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.lifecycle import Side
+from ordito.planning.recipes import Where, where_run
+from ordito.work.plan import Action, Condition
+from ordito.work.probes import CHECK, FOUND_ABSENT, probe_of
+
+
+def is_there(record: Instance) -> bool:
+    """Whether an instance can be looked at: it exists, or was found to be absent and may have come back."""
+    return record.exists or record.note == FOUND_ABSENT
+
+
+def existing(draft: Draft) -> None:
+    """Transform: every instance there is, and stays."""
+    for node in draft.ordered:
+        for record in draft.snapshot.records_of(node.name):
+            if is_there(record):
+                draft.put(Member(record, node, Fate.LOOK, ""))
+
+
+def looking(name: str) -> Callable[[Draft], None]:
+    """The transform that looks at every instance that is asked for and can be, those first that others require: what
+    is found of them may be what others are looked at with."""
+
+    def look(draft: Draft) -> None:
+        chosen = draft.options.instances
+        nothing = draft.why("there is nothing to look at it with")
+        for members in draft.of_node.values():
+            for member in members:
+                step = None
+                if chosen is None or member.id in chosen:
+                    step = _probe(draft, member, name, f"{name} was asked for")
+                number = draft.join(member.id, nothing, tolerant=True) if step is None else step
+                member.chain = Chain([number])
+
+    look.__name__ = name
+    return look
+
+
+def ask_first(draft: Draft) -> None:
+    """Transform: an instance of which nothing is known is checked first, where it has a check; the steps that follow
+    are all there, and each is carried out or not by what the check says."""
+    for member in draft.members.values():
+        if member.chain is None or member.record.local != UNKNOWN or not member.chain.steps:
+            continue
+        if member.fate is Fate.CONTINUE and member.record.created:
+            _ask(draft, member, _install_condition)
+        elif member.fate is Fate.LEAVE:
+            _ask(draft, member, lambda _: Condition.UNLESS_ABSENT)
+
+
+def _ask(draft: Draft, member: Member, condition: Callable[[DraftStep], Condition]) -> None:
+    number = _probe(draft, member, CHECK, f"it is {member.record.local}: checked first")
+    chain = member.chain
+    if number is None or chain is None:
+        return
+    for own in chain.steps:
+        step = draft.steps[own]
+        if not step.condition:
+            step.condition = condition(step)
+        step.done = False
+    draft.edge(number, chain.begin, draft.why("what a check says comes before what depends on it"))
+    chain.begin = number
+    chain.steps = [number, *chain.steps]
+
+
+def _install_condition(step: DraftStep) -> Condition:
+    if step.id.endswith(f".{SETTLE.name}"):
+        return Condition.IF_MENDED
+    if step.done:
+        return Condition.IF_ABSENT
+    return Condition.ALWAYS if step.link else Condition.UNLESS_OK
+
+
+def _probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
+    """The step that looks at an instance; None where it has no such operation."""
+    operation = probe_of(member.template, name)
+    if operation is None:
+        return None
+    attributes = [a for a in member.template.attribute_definitions if a not in operation.inputs]
+    call = draft.calls.of_node(member.template, operation.interface, name, operation, wanted=attributes)
+    place = where_run(operation, member.template, Side.NODE, lifecycle=True)
+    step = DraftStep(
+        f"{member.id}.{draft.calls.all[call].name}",
+        Action.CALL,
+        member.id,
+        member.id,
+        call=call,
+        runs_on="" if place is Where.ORCHESTRATOR else draft.runs_on(place, member.id, ""),
+        tolerant=True,
+        reason=draft.why(reason),
+    )
+    return draft.add(step)

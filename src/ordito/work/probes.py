@@ -1,0 +1,72 @@
+"""Operations that only look: what the end of a ``check`` or a ``discover`` says of the instance it has looked at.
+
+An exit code of 0 means ok, 1 error, 3 absent, anything else and a timeout that nothing is known; ``ordito.status``
+among the outputs wins. Outputs become attributes where they are mapped to some, or have the name of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.states import DELETED, ERROR, STARTED
+from ordito.instances.status import ABSENT, DEGRADED, OK, UNKNOWN, WORSE
+from ordito.instances.status import ERROR as BROKEN
+from ordito.model.operation import Operation
+from ordito.model.service import MAINTAIN, NodeTemplate, Service
+from ordito.work.environment import Place
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.outputs import found_values
+from ordito.work.plan import Call
+
+CHECK = "check"
+DISCOVER = "discover"
+PROBES = frozenset({CHECK, DISCOVER})
+
+FOUND_ABSENT = "found to be absent"
+"""The note of an instance that is not there any more, though nobody has removed it."""
+
+STATUS_OF_EXIT: Mapping[int, str] = {0: OK, 1: BROKEN, 3: ABSENT}
+STATE_OF: Mapping[str, str] = {OK: STARTED, DEGRADED: STARTED, BROKEN: ERROR, ABSENT: DELETED}
+
+
+def probe_of(node: NodeTemplate, name: str) -> Operation | None:
+    """The operation by which a node's instances are checked or discovered, if it is implemented."""
+    for interface in node.interfaces.values():
+        operation = interface.operations.get(name) if MAINTAIN in interface.kinds else None
+        if operation is not None and operation.implementation is not None:
+            return operation
+    return None
+
+
+def is_probe(service: Service, call: Call) -> bool:
+    """Whether a call only looks."""
+    if call.side or call.operation not in PROBES:
+        return False
+    interface = service.nodes[call.owner].interfaces.get(call.interface)
+    return interface is not None and MAINTAIN in interface.kinds
+
+
+def found_status(outcome: Outcome) -> str:
+    """The status of an instance, by the end of what has looked at it."""
+    if outcome.status in WORSE:
+        return outcome.status
+    if outcome.ending is Ending.TIMED_OUT:
+        return UNKNOWN
+    code = 0 if outcome.exit_code is None and outcome.succeeded else outcome.exit_code
+    return STATUS_OF_EXIT.get(-1 if code is None else code, UNKNOWN)
+
+
+def state_found(status: str, before: str) -> str:
+    """The node state that goes with a status that was found; the one before where that says nothing."""
+    return STATE_OF.get(status, before)
+
+
+def found_attributes(evaluator: Evaluator, place: Place, outcome: Outcome) -> dict[str, object]:
+    """The attributes that were found and have other values than are recorded.
+
+    Raises ``WrongValue`` for one that does not fit its type.
+    """
+    recorded = evaluator.snapshot.attributes.get(place.instance, {})
+    found = found_values(evaluator, place, outcome)
+    return {name: value for name, value in found.items() if name not in recorded or recorded[name] != value}
