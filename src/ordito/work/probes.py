@@ -14,9 +14,9 @@ from ordito.instances.status import ABSENT, DEGRADED, OK, UNKNOWN, WORSE
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.operation import Operation
 from ordito.model.service import MAINTAIN, NodeTemplate, Service
-from ordito.work.environment import Place
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.outputs import found_values
+from ordito.work.places import Place
 from ordito.work.plan import Call
 
 CHECK = "check"
