@@ -50,8 +50,8 @@ def looking(name: str) -> Callable[[Draft], None]:
 
 def ask_first(draft: Draft) -> None:
     """Transform: an instance of which nothing is known is checked first, where it has a check; the steps that follow
-    are all there, and each is carried out or not by what the check says."""
-    for member in draft.members.values():
+    are all there, and each is carried out or not by what the check says. What is forced is not asked."""
+    for member in draft.members.values() if not draft.options.force else ():
         if member.chain is None or member.record.local != UNKNOWN or not member.chain.steps:
             continue
         if member.fate is Fate.CONTINUE and member.record.created:
