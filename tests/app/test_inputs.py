@@ -10,6 +10,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import BoundInputs, bind_given
 from ordito.app.place import place_of
 from ordito.app.services import read_service
+from ordito.app.spec.environments import Environment, Section
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.base.diagnostics import Diagnostics
@@ -40,10 +41,14 @@ def written(text: str) -> dict[str, Node]:
     return dict(document.root.values)
 
 
-def bound(service: Service, text: str, remembered: dict[str, GivenValue], **texts: str) -> BoundInputs:
+def bound(
+    service: Service, text: str, remembered: dict[str, GivenValue], within: str = "", /, **texts: str
+) -> BoundInputs:
     found = Diagnostics()
     evaluation = evaluation_of(place_of("."), found)
-    gathered = gather_inputs(written(text), remembered, GivenInputs((), texts), evaluation, found)
+    gathered = gather_inputs(
+        Environment(within, Section(written(text))), remembered, GivenInputs((), texts), evaluation, found
+    )
     result = bind_given(service, gathered, found)
     assert not found.has_errors, list(found)
     return result
@@ -81,3 +86,13 @@ def test_a_later_command_wins_over_an_earlier_one(service: Service) -> None:
 
 def test_an_input_that_the_service_has_no_more_is_forgotten(service: Service) -> None:
     assert bound(service, "{}", {"gone": GivenValue(1)}).given == {}
+
+
+def test_what_is_remembered_belongs_to_the_environment_in_which_it_was_said(service: Service) -> None:
+    result = bound(service, "{}", {}, "prod", port="90")
+    assert result.given == {"port": GivenValue(90, None, "prod")}
+    assert bound(service, "{}", result.given, "prod").inputs == {"port": 90}
+    elsewhere = bound(service, "{}", result.given, "dev")
+    assert elsewhere.inputs == {"port": 80}
+    assert elsewhere.given == {}
+    assert bound(service, "{}", result.given).inputs == {"port": 80}

@@ -36,7 +36,7 @@ def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnost
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=gathered.secret))
     now = {name: bound[name] for name in gathered.asked if name in bound}
-    new = {name: GivenValue(value, plain(gathered.written.get(name))) for name, value in now.items()}
+    new = {n: GivenValue(value, plain(gathered.written.get(n)), gathered.environment) for n, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
 
 

@@ -76,6 +76,8 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         ticks=change_ids.ticks,
         given=proposal.given,
         choices=proposal.service.choices,
+        environment=proposal.environment,
+        variables=proposal.variables,
         left=proposal.whole.left,
         sources=pinned.sources,
     )
@@ -154,7 +156,15 @@ class _Job:
             conversation.cancel_asked(control.requests)
 
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
-        operations = Operations(self._service, snapshot, self._plan, header.inputs, root=self._root, job=header.id)
+        operations = Operations(
+            self._service,
+            snapshot,
+            self._plan,
+            header.inputs,
+            root=self._root,
+            job=header.id,
+            variables=header.variables,
+        )
         with (
             JobLog(self._layout.log(header.id)) as log,
             conversation.cancelling(lambda: _soon(loop, cancel)),

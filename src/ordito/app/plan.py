@@ -6,15 +6,16 @@ import msgspec
 
 from ordito.app.gate import no_ensemble
 from ordito.app.place import place_of
-from ordito.app.proposal import Asked, Known, Proposal
+from ordito.app.proposal import Asked, Proposal, known_of, propose
 from ordito.ensemble.store import read_ensemble
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, and what a command would ask for."""
+    """Of which ensemble, what a command would ask for, and in which environment: None where it names none."""
 
     directory: str
     asked: Asked
+    environment: str | None = None
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -32,4 +33,5 @@ def plan(request: PlanRequest) -> PlanResult:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
         unfinished = ensemble.unfinished.header.id if ensemble.unfinished else ""
-        return PlanResult(request.asked.propose(Known(place, ensemble.snapshot, ensemble.status)), unfinished)
+        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment)
+        return PlanResult(propose(request.asked, known), unfinished)

@@ -14,10 +14,12 @@ from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService
 from ordito.app.place import Place
 from ordito.app.services import ReadService
-from ordito.base.diagnostics import Diagnostic
+from ordito.app.used_spec import UsedSpec, use_spec
+from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
+from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Plan
 from ordito.work.records import GivenValue
 
@@ -26,11 +28,21 @@ UNDEPLOY = "undeploy"
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known when a proposal is made: where the ensemble is, what exists, and what was deployed last."""
+    """What is known when a proposal is made: where the ensemble is, what exists, what was deployed last, and what the
+    user's part says in the environment that is chosen (``spec``)."""
 
     place: Place
     snapshot: Snapshot
     status: Status
+    spec: UsedSpec
+
+
+def known_of(place: Place, snapshot: Snapshot, status: Status, environment: str | None) -> Known:
+    """What is known; ``environment`` is the one that a command names, None where it names none, "" for none at all.
+
+    Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
+    """
+    return Known(place, snapshot, status, use_spec(place, snapshot, status, environment))
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -41,7 +53,8 @@ class Proposal(msgspec.Struct, frozen=True):
     ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
     where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
     further files that were read. ``whole`` is the service with the nodes that it has lost and that still have
-    instances.
+    instances. ``environment`` is the name of the one that it was made in, "" for none; ``variables`` are those that it
+    gives to operations, once it is to be carried out.
     """
 
     workflow: str
@@ -57,6 +70,8 @@ class Proposal(msgspec.Struct, frozen=True):
     user_part: bytes | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     files: tuple[str, ...] = ()
+    environment: str = ""
+    variables: dict[str, object] = {}
 
     @property
     def service(self) -> Service:
@@ -91,3 +106,17 @@ class Asked(Protocol):
 
         Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
         """
+
+
+def propose(asked: Asked, known: Known) -> Proposal | None:
+    """The plan, with the environment that it is made in, and what is to be said of that."""
+    try:
+        proposal = asked.propose(known)
+    except (InvalidDocument, PlanRefused) as error:
+        # That another environment is worked in may be the very reason.
+        error.diagnostics[:0] = known.spec.change(())
+        raise
+    if proposal is None:
+        return None
+    found = (*known.spec.change(proposal.changed_inputs), *proposal.diagnostics)
+    return msgspec.structs.replace(proposal, environment=known.spec.environment.name, diagnostics=found)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.spec.environments import SECTION, Environments, entries_of, read_environments
 from ordito.app.spec.sources import as_literal
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
@@ -24,11 +25,10 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
-from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_text
 
-KNOWN = ("service", "inputs")
+KNOWN = ("service", "environment", *SECTION, "environments")
 
 HEAD = """\
 # This part is yours. Change it as you like: it is kept byte for byte, and `ordito deploy` brings the running system to
@@ -43,12 +43,17 @@ spec:
 
 class UserPart(msgspec.Struct, frozen=True):
     """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
-    there is none, where it stands, and located values of inputs."""
+    there is none, where it stands, and the environments with what is common to all of them."""
 
     service: str = ""
     span: Span | None = None
-    inputs: Mapping[str, Node] = {}
+    environments: Environments = Environments()
     exists: bool = False
+
+    @property
+    def inputs(self) -> Mapping[str, Node]:
+        """Located values of inputs, those of no environment."""
+        return self.environments.common.inputs
 
     def service_path(self, layout: Layout, shown: str) -> str:
         """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
@@ -77,8 +82,8 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     document = load_text(shown, text, diagnostics)
     if document is None:
         return UserPart(exists=True)
-    root = _map(document.root, "the ensemble", ("spec",), diagnostics)
-    spec = _map(root.get("spec"), '"spec"', KNOWN, diagnostics)
+    root = entries_of(document.root, "the ensemble", diagnostics, ("spec",))
+    spec = entries_of(root.get("spec"), '"spec"', diagnostics, KNOWN)
     service = spec.get("service")
     if service is not None and not isinstance(service, Scalar):
         diagnostics.error("bad-value", f'"service" is a path, not {service.kind}', service.span)
@@ -86,23 +91,9 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     return UserPart(
         service.text if service is not None and not is_null(service) else "",
         service.span if service is not None else None,
-        _map(spec.get("inputs"), '"inputs"', (), diagnostics),
+        read_environments(spec, diagnostics),
         exists=True,
     )
-
-
-def _map(node: Node | None, what: str, known: tuple[str, ...], diagnostics: Diagnostics) -> Mapping[str, Node]:
-    """The entries of a map; with ``known``, only these names may stand there."""
-    if node is None or is_null(node):
-        return {}
-    if not isinstance(node, MappingNode):
-        diagnostics.error("bad-value", f"{what} is a map, not {node.kind}", node.span)
-        return {}
-    if known:
-        for key in node.keys:
-            if key.text not in known:
-                diagnostics.unknown("unknown-keyname", "key", key.text, key.span, known)
-    return node.values
 
 
 def new_user_part(layout: Layout, service: str, inputs: Mapping[str, object]) -> bytes:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
-from ordito.app.chosen import chosen_service
+from ordito.app.chosen import chosen_service, weighed
 from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.place import Place
 from ordito.app.services import check_files, network, read_service
+from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
@@ -25,7 +27,8 @@ MISSING_INPUT = "missing-input"
 class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
     none for that in the directory itself; values to check against its inputs; whether warnings are errors
-    (``strict``); whether what it names by URLs is fetched; and what is chosen where it leaves a choice."""
+    (``strict``); whether what it names by URLs is fetched; what is chosen where it leaves a choice; and the environment
+    whose inputs are bound, None for the first."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
@@ -33,6 +36,7 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     strict: bool = False
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
+    environment: str | None = None
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -51,14 +55,17 @@ def validate(request: ValidateRequest) -> ValidateResult:
     """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
     diagnostics = Diagnostics()
     with paused_collector():
-        chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs)
+        chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs, request.environment)
         circumstances = circumstances_of(request.choices, chosen.inputs.values, Choices(), diagnostics, final=False)
         read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
         service = read.service
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)
-        diagnostics.extend(chosen.found)
-        _check_inputs(service, chosen.inputs, diagnostics)
+        for within in (chosen.chosen, *chosen.others()):
+            diagnostics.extend(within.found)
+            _check_inputs(service, within.inputs, diagnostics)
+            if chosen.place is not None:
+                _check_variables(chosen.place, within.environment, service, diagnostics)
         _tell_what_is_not_carried_out(service, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
@@ -88,6 +95,15 @@ def _weighed(found: Diagnostic) -> Diagnostic:
     if found.severity is not Severity.WARNING:
         return found
     return msgspec.structs.replace(found, severity=Severity.ERROR)
+
+
+def _check_variables(place: Place, environment: Environment, service: Service, diagnostics: Diagnostics) -> None:
+    """Check the variables and connections of an environment."""
+    from ordito.app.spec.variables import variables_of
+
+    found = Diagnostics()
+    variables_of(place, environment, service, found)
+    diagnostics.extend(map(weighed, found))
 
 
 def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:

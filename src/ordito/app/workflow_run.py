@@ -11,7 +11,7 @@ from ordito.app.job_run import JobReport, run_new
 from ordito.app.keeping import refuse_uncommittable
 from ordito.app.pinned_service import pin_service
 from ordito.app.place import Place, place_of
-from ordito.app.proposal import Asked, Known, Proposal
+from ordito.app.proposal import Asked, Known, Proposal, known_of, propose
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble
@@ -21,12 +21,13 @@ from ordito.work.records import JobOptions
 
 class WorkflowRequest(msgspec.Struct, frozen=True):
     """Of which ensemble, what is asked for, and how the job is to run; ``wait_lock`` is how many seconds to wait for
-    another command."""
+    another command, ``environment`` the one that the command names, None where it names none."""
 
     directory: str
     asked: Asked
     options: JobOptions = JobOptions()
     wait_lock: float = 0.0
+    environment: str | None = None
 
 
 class WorkflowResult(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
         return _run_new(place, request, conversation)
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
-        known = Known(place, ensemble.snapshot, ensemble.status)
+        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment)
         proposal = _propose(request.asked, known, conversation)
         return _carry_out(ensemble, known, proposal, request, conversation)
 
@@ -65,7 +66,7 @@ def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation)
     """Nothing is made on disk before the plan is there and approved, not even the file that is locked."""
     if not request.asked.makes_ensemble:
         raise no_ensemble(place.shown)
-    known = Known(place, Snapshot(), Status())
+    known = known_of(place, Snapshot(), Status(), request.environment)
     proposal = _propose(request.asked, known, conversation)
     if proposal is None or proposal.plan.is_empty:
         return WorkflowResult(proposal, known.status)
@@ -86,12 +87,17 @@ def _opened(request: WorkflowRequest) -> Ensemble:
 
 def _propose(asked: Asked, known: Known, conversation: Conversation) -> Proposal | None:
     """A proposal that is approved, or has nothing to do."""
-    proposal = asked.propose(known)
-    if proposal is not None:
-        conversation.found(proposal.diagnostics)
-        if not proposal.plan.is_empty and not conversation.approve(proposal):
-            raise Declined
-    return proposal
+    proposal = propose(asked, known)
+    if proposal is None:
+        return None
+    conversation.found(proposal.diagnostics)
+    if proposal.plan.is_empty:
+        return proposal
+    # What operations will find in their environment must be there before anybody is asked.
+    variables = known.spec.variables(proposal.service)
+    if not conversation.approve(proposal):
+        raise Declined
+    return msgspec.structs.replace(proposal, variables=variables)
 
 
 def _carry_out(

@@ -48,6 +48,9 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
     return [
         option("-e", "--ensemble", metavar="DIR", help="The ensemble's directory (default: the current one)."),
         option(
+            "--env", "environment", metavar="NAME", help='The environment of ensemble.yaml to work in; "" for none.'
+        ),
+        option(
             "-o",
             "--output",
             type=_FormatChoice(formats),

@@ -23,6 +23,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "format": FORMAT,
         "service": proposal.service.name,
         "workflow": shown.workflow,
+        "environment": proposal.environment,
         "changes": changes_data(shown.changes),
         "steps": [_step_data(plan, number, steps, waves) for number in range(len(plan.steps))],
         "edges": [

@@ -45,7 +45,8 @@ class Level(Enum):
 def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL) -> None:
     """The whole plan; in full nothing is left out however long it gets, and the reason of each step is given."""
     shown = shown_of(proposal)
-    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow})")
+    within = f", environment {printable(proposal.environment)}" if proposal.environment else ""
+    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow}{within})")
     write_changes(shown.changes, channel, level)
     if level is Level.FULL:
         _write_counts(shown, channel)

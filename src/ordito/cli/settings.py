@@ -16,6 +16,10 @@ PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
 """How the program is called, in the commands that it proposes: who starts it by other words sets the variable."""
 
 
+ENVIRONMENT_VARIABLE = "ORDITO_ENV"
+"""Names the environment to work in, where no option does."""
+
+
 class Format(StrEnum):
     """How a result is written. Every verb knows the first three; the others belong to verbs that name them."""
 
@@ -33,10 +37,11 @@ COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The global options; ``ensemble`` is the directory as it was given, "" where it was not. ``arguments`` are those
-    of the whole command line."""
+    """The global options; ``ensemble`` is the directory as it was given, "" where it was not, ``environment`` the
+    environment's name, None where none was given. ``arguments`` are those of the whole command line."""
 
     ensemble: str = ""
+    environment: str | None = None
     output: Format = Format.TEXT
     json_events: bool = False
     yes: bool = False
@@ -51,9 +56,18 @@ class Settings(msgspec.Struct, frozen=True):
         """The ensemble's directory."""
         return self.ensemble or "."
 
+    @property
+    def wanted_environment(self) -> str | None:
+        """The environment that is to be worked in, None where neither an option nor the variable names one."""
+        if self.environment is not None:
+            return self.environment
+        return os.environ.get(ENVIRONMENT_VARIABLE) or None
+
     def command(self, *words: str) -> str:
         """A command line that does something else with the same ensemble, as one types it."""
         chosen = ["-e", self.ensemble] if self.ensemble else []
+        if self.environment is not None:
+            chosen += ["--env", self.environment]
         return f"{PROGRAM} {shlex.join([*chosen, *words])}"
 
     def plain_command(self, *words: str) -> str:
@@ -67,6 +81,8 @@ class Settings(msgspec.Struct, frozen=True):
     def completed(self, text: str) -> str:
         """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble."""
         chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
+        if self.environment is not None:
+            chosen += f"--env {shlex.quote(self.environment)} "
         return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
 
 

@@ -30,6 +30,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
     last = found.status.last_job
     return {
         "service": found.service,
+        "environment": found.status.environment,
         "status": found.effective,
         "revision": found.status.revision,
         "last_job": msgspec.to_builtins(last) if last else None,
@@ -60,7 +61,10 @@ def write_status(found: StatusResult, channel: Channel) -> None:
     """The status for people: a tree by hosting; plain lines where there are very many instances."""
     name = channel.paint("strong", found.service or "nothing is deployed")
     effective = _painted(found.effective, channel) if found.instances else "no instances"
-    channel.line(f"{name}  {effective}  ({plural(len(found.instances), 'instance')}, revision {found.status.revision})")
+    about = [plural(len(found.instances), "instance"), f"revision {found.status.revision}"]
+    if found.status.environment:
+        about.append(f"environment {printable(found.status.environment)}")
+    channel.line(f"{name}  {effective}  ({', '.join(about)})")
     if len(found.instances) > MOST_IN_TREE:
         _write_rows([("", i) for i in found.instances], channel)
     else:

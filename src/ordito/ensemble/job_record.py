@@ -193,6 +193,7 @@ class JobRecord:
             ended=moment(closing.at),
             seconds=self.seconds,
             ticks=header.ticks,
+            environment=header.environment,
             user=header.user,
             machine=header.machine,
             service=header.service,

@@ -97,6 +97,7 @@ class StatusRow(_Row, frozen=True):
     format: str = ""
     service: str = ""
     main: str = ""
+    environment: str = ""
     revision: int = 0
     last_job: LastJobRow | None = None
     last_change: str = ""
@@ -127,6 +128,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         format=FORMAT,
         service=status.service,
         main=status.main,
+        environment=status.environment,
         revision=status.revision,
         last_job=LastJobRow(job.id, job.workflow, job.status) if job else None,
         last_change=status.last_change,
@@ -150,6 +152,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
 STATUS_KEYS = {
     "service": "service",
     "main": "main",
+    "environment": "environment",
     "revision": "revision",
     "last_change": "lastChange",
     "inputs": "inputs",
@@ -265,6 +268,7 @@ def status_of(row: StatusRow) -> Status:
     return Status(
         service=row.service,
         main=row.main,
+        environment=row.environment,
         revision=row.revision,
         last_job=LastJob(job.change_id, job.workflow, job.status) if job else None,
         last_change=row.last_change,

@@ -29,6 +29,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs it was deployed with and ``given`` those to remember, ``choices`` what was chosen where the service leaves a
     choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
     number of successful deployments and removals. ``last_change`` is the highest changeId that any job has reserved.
+    ``environment`` is the name of the one that is deployed, "" for none.
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     """
 
@@ -43,6 +44,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     given: dict[str, GivenValue] = {}
     choices: Choices = Choices()
     left: dict[str, LeftBehind] = {}
+    environment: str = ""
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -60,4 +62,5 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
         left=header.left if shapes else before.left,
+        environment=header.environment if shapes else before.environment,
     )

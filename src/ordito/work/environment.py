@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.base.sensitive import revealed
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
@@ -55,8 +56,10 @@ class Environments:
     ``OperationInputs``.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, variables: Mapping[str, object] | None = None) -> None:
+        """``variables`` are given to every operation, below everything that is its own."""
         self._evaluator = evaluator
+        self._common = {name: str(revealed(value)) for name, value in (variables or {}).items()}
         self._service: Service = evaluator.service
         self._snapshot: Snapshot = evaluator.snapshot
         self._blocks = Blocks(evaluator)
@@ -68,7 +71,7 @@ class Environments:
         """The environment of an operation, as things are now."""
         inputs = self._known_of(place)
         own, trace, warnings, refusals = self._inputs(inputs, place, step)
-        base = {**self._artifacts(place), **_of_its_instance(inputs, place, own)}
+        base = {**self._common, **self._artifacts(place), **_of_its_instance(inputs, place, own)}
         for name in inputs.hidden:
             if own.pop(name, None) is not None:
                 warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')

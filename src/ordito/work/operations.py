@@ -53,7 +53,8 @@ class Files(msgspec.Struct, frozen=True):
 class Operations:
     """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
 
-    ``root`` is the absolute folder of the pinned service. The deltas it gives must be applied to the snapshot before
+    ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
+    environment where nothing of its own has that name. The deltas it gives must be applied to the snapshot before
     it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
@@ -69,6 +70,7 @@ class Operations:
         *,
         root: str,
         job: str,
+        variables: Mapping[str, object] | None = None,
     ) -> None:
         self._service = service
         self._snapshot = snapshot
@@ -76,7 +78,7 @@ class Operations:
         self._root = root
         self._job = job
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
-        self._environments = Environments(self._evaluator)
+        self._environments = Environments(self._evaluator, variables or {})
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}

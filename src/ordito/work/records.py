@@ -43,11 +43,12 @@ class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A topology input's value that came with a command and is remembered by the ensemble.
 
     It wins for as long as the user's part of the ensemble says of this input what it said then, ``over`` (None for
-    nothing).
+    nothing), and in that ``environment`` only ("" for none).
     """
 
     value: object
     over: object = None
+    environment: str = ""
 
 
 class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,7 +66,9 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
     topology inputs, ``given`` those of them that the ensemble is to remember, ``choices`` what was chosen
-    where the service leaves a choice, ``sources`` the files it was made from, ``options`` how the job runs. ``began``
+    where the service leaves a choice, ``sources`` the files it was made from, ``options`` how the job runs,
+    ``environment`` the name of the one it works in, "" for none, and ``variables`` those that it gives to every
+    operation, texts that may be sensitive. ``began``
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
     own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
     by the digest of the pinned service that they come from.
@@ -85,6 +88,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     choices: Choices = Choices()
     left: dict[str, LeftBehind] = {}
     sources: JobSources = JobSources()
+    environment: str = ""
+    variables: dict[str, object] = {}
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

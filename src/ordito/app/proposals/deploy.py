@@ -21,7 +21,7 @@ from ordito.app.proposals.making import make_plan
 from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
-from ordito.app.user_part import UserPart, new_user_part, read_user_part
+from ordito.app.user_part import UserPart, new_user_part
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.status import Status
 from ordito.instances.static_values import check_static_values
@@ -55,11 +55,10 @@ class DeployAsked(msgspec.Struct, frozen=True):
 def _propose(asked: DeployAsked, known: Known) -> Proposal:
     place, status = known.place, known.status
     diagnostics = Diagnostics()
-    user = read_user_part(place.layout, place.manifest, diagnostics)
-    if diagnostics.has_errors:
-        raise InvalidDocument(diagnostics.sorted())
+    user, environment = known.spec.user, known.spec.environment
     path = _service_path(place, asked.service, user)
-    gathered = gather_inputs(user.inputs, status.given, asked.inputs, evaluation_of(place, diagnostics), diagnostics)
+    evaluation = evaluation_of(place, diagnostics, environment)
+    gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     circumstances = circumstances_of(asked.choices, gathered.values, status.choices, diagnostics, final=True)

@@ -8,6 +8,7 @@ import msgspec
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.located import plain
+from ordito.app.spec.environments import Environment
 from ordito.app.spec.evaluate import Evaluation, Given
 from ordito.app.spec.numbers import computable
 from ordito.base.diagnostics import Diagnostics
@@ -24,9 +25,10 @@ class GatheredInputs(msgspec.Struct, frozen=True):
 
     ``written`` is what the ensemble says, as it stands there; ``kept`` what earlier commands said and still holds;
     ``asked`` what this command says. ``values`` are what comes of all that, and ``secret`` the names of those that came
-    from a secret.
+    from a secret. ``environment`` is the name of the one they are for, "" for none.
     """
 
+    environment: str = ""
     written: Mapping[str, Node] = {}
     kept: Mapping[str, GivenValue] = {}
     asked: Mapping[str, object] = {}
@@ -35,24 +37,25 @@ class GatheredInputs(msgspec.Struct, frozen=True):
 
 
 def gather_inputs(
-    written: Mapping[str, Node],
+    environment: Environment,
     remembered: Mapping[str, GivenValue],
     given: GivenInputs,
     evaluation: Evaluation,
     diagnostics: Diagnostics,
 ) -> GatheredInputs:
     """Bring values together. What a command says wins over what is written, for as long as that stays as it was at the
-    time; what does not win is not evaluated."""
+    time, and in the environment in which it was said; what does not win is not evaluated."""
+    written = environment.section.inputs
     asked = read_given(given, diagnostics)
     kept = {
         name: value
         for name, value in remembered.items()
-        if name not in asked and value.over == plain(written.get(name))
+        if name not in asked and value.environment == environment.name and value.over == plain(written.get(name))
     }
     known = {**{n: _seen(v.value) for n, v in kept.items()}, **{n: _seen(v) for n, v in asked.items()}}
     own = evaluation.inputs(written, known)
     values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
-    return GatheredInputs(written, kept, asked, values, own.secret)
+    return GatheredInputs(environment.name, written, kept, asked, values, own.secret)
 
 
 def _seen(value: object) -> Given:

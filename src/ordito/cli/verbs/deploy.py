@@ -32,7 +32,9 @@ def command(session: Session, asked: DeployAsked, options: JobOptions, wait_lock
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     conversation = CliConversation(session)
-    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
+    settings = session.settings
+    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    result = run_workflow(request, conversation)
     if result.report is None:
         return _nothing_to_do(result, session)
     report = result.report

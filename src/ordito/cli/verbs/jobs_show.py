@@ -23,7 +23,7 @@ from ordito.ensemble.job_history import RecordedJob
 
 MOST_ROWS = 1_000
 
-HEADER = ("workflow", "status", "began", "ended", "user", "machine", "summary")
+HEADER = ("workflow", "environment", "status", "began", "ended", "user", "machine", "summary")
 
 HELP = """Show a job: what it did, task by task.
 
@@ -59,7 +59,7 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     channel.line(channel.paint("strong", f"Job {head.change_id}"))
     for name in HEADER:
         if value := getattr(head, name):
-            channel.line(f"  {name:<9} {printable(value)}")
+            channel.line(f"  {name:<11} {printable(value)}")
     rows = [_row(task) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)

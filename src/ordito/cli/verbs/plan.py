@@ -54,7 +54,7 @@ def _plan(session: Session, asked: Asked, view: str) -> ExitCode:
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.plan_data import plan_data
 
-    result = plan(PlanRequest(session.settings.directory, asked))
+    result = plan(PlanRequest(session.settings.directory, asked, session.settings.wanted_environment))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

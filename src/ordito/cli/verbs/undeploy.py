@@ -29,7 +29,9 @@ def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lo
     from ordito.cli.job_view import exit_code, report_data, suggest, warn_of_orphans, write_report
 
     conversation = CliConversation(session)
-    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
+    settings = session.settings
+    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    result = run_workflow(request, conversation)
     report = result.report
     if report is None:
         kept = result.proposal.orphans if result.proposal is not None else ()

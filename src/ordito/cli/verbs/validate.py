@@ -50,10 +50,12 @@ def command(
     """Check services."""
     if len(services) > 1 and not inputs.is_empty:
         raise click.UsageError("inputs are those of one service: check the services one by one")
+    environment = session.settings.wanted_environment
     for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
     if len(services) > 1 or for_tools:
         requests = [
-            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices) for s in services or ("",)
+            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices, environment)
+            for s in services or ("",)
         ]
         checked = [_check(request) for request in requests]
         code = ExitCode.DONE if all(c.result is not None for c in checked) else ExitCode.REFUSED
@@ -63,7 +65,7 @@ def command(
             _several(session, checked, code)
         return code
     request = ValidateRequest(
-        services[0] if services else "", inputs, session.settings.directory, strict, fetch, choices
+        services[0] if services else "", inputs, session.settings.directory, strict, fetch, choices, environment
     )
     result = validate(request)
     if session.stream is not None or session.writes_text:

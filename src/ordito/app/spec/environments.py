@@ -1,0 +1,210 @@
+"""Environments: one service in several surroundings, each with inputs, variables and connections of its own.
+
+spec:
+  inputs: { size: 1 }
+  environments:
+    prod:
+      inputs: { size: 3 }
+      variables: { LOG_LEVEL: warn }
+      connections:
+        cloud: { properties: { url: "https://cloud.example", token: { secret: cloud-token } } }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.base.span import Span
+from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, is_null
+
+SECTION = ("inputs", "variables", "connections", "lock")
+"""What may be said for all environments, and for one."""
+
+LOCKS = ("git", "none")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+RESERVED = frozenset({*NODE_VARIABLES, *RELATIONSHIP_VARIABLES})
+OWN_PREFIX = "ORDITO_"
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """How something outside is reached: properties, as they are written, and the data type that they are of, ""  for
+    none, with its place. ``span`` is where the connection is named."""
+
+    properties: Mapping[str, Node]
+    span: Span
+    node: MappingNode | None = None
+    type: str = ""
+    type_span: Span | None = None
+
+
+class Section(msgspec.Struct, frozen=True):
+    """What holds in an environment, as it is written: inputs, variables of every operation, connections, and how clones
+    are kept from working at the same time (``lock``: git, none, or "" where nothing is said)."""
+
+    inputs: Mapping[str, Node] = {}
+    variables: Mapping[str, Node] = {}
+    connections: Mapping[str, Connection] = {}
+    lock: str = ""
+
+    def over(self, common: Section) -> Section:
+        """This one where it says something, and what is common to all where it does not."""
+        return Section(
+            {**common.inputs, **self.inputs},
+            {**common.variables, **self.variables},
+            {**common.connections, **self.connections},
+            self.lock or common.lock,
+        )
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The environment that a command works in: its name, "" for none, and what holds in it."""
+
+    name: str = ""
+    section: Section = Section()
+
+
+class Environments(msgspec.Struct, frozen=True):
+    """The environments of an ensemble: what is ``common`` to all, each by its name, and the one that is deployed first
+    where no other is named (``first``, "" where none is)."""
+
+    common: Section = Section()
+    by_name: Mapping[str, Section] = {}
+    first: str = ""
+
+    def get(self, name: str) -> Environment:
+        """The environment of a name that exists, or of "", what is common."""
+        return Environment(name, self.by_name[name].over(self.common) if name else self.common)
+
+    def choose(self, wanted: str | None, deployed: str | None, shown: str) -> Environment:
+        """The environment to work in: the one that is ``wanted`` (None where nothing is said, "" for none), else the
+        one that is ``deployed`` (None where nothing is), else the first. ``shown`` is how the file is called.
+
+        Raises ``Refused`` for one that does not exist.
+        """
+        name = wanted if wanted is not None else deployed if deployed is not None else self.first
+        if not name or name in self.by_name:
+            return self.get(name)
+        if wanted is None:
+            known = suggestion(name, self.by_name)
+            raise Refused(
+                "unknown-environment",
+                f'{shown} has no environment "{name}" any more, and that is the one that is deployed',
+                f'write it again, or choose another with --env NAME, none with --env ""; {known}',
+            )
+        hint = suggestion(name, self.by_name) if self.by_name else 'describe it below "environments:" there'
+        raise Refused("unknown-environment", f'{shown} has no environment "{name}"', hint)
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> Section:
+    """What the entries of a map say of an environment; other entries are none of its business."""
+    lock = entries.get("lock")
+    text = lock.text if isinstance(lock, Scalar) and not is_null(lock) else ""
+    if lock is not None and not is_null(lock) and text not in LOCKS:
+        diagnostics.unknown("bad-value", "lock", text, lock.span, LOCKS)
+    return Section(
+        entries_of(entries.get("inputs"), '"inputs"', diagnostics),
+        _variables(entries.get("variables"), diagnostics),
+        _connections(entries.get("connections"), diagnostics),
+        text,
+    )
+
+
+def read_environments(spec: Mapping[str, Node], diagnostics: Diagnostics) -> Environments:
+    """The environments that `spec` describes."""
+    found: dict[str, Section] = {}
+    for name, node in entries_of(spec.get("environments"), '"environments"', diagnostics).items():
+        entries = entries_of(node, f'the environment "{name}"', diagnostics, SECTION)
+        found[name] = read_section(entries, diagnostics)
+        if not name.strip():
+            diagnostics.error("bad-value", "an environment has a name", node.span, hint="give it one")
+    first = spec.get("environment")
+    name = ""
+    if first is not None and not is_null(first):
+        name = first.text if isinstance(first, Scalar) else ""
+        if name not in found:
+            diagnostics.unknown("unknown-environment", "environment", name, first.span, found)
+    return Environments(read_section(spec, diagnostics), found, name)
+
+
+def entries_of(
+    node: Node | None, what: str, diagnostics: Diagnostics, known: tuple[str, ...] = ()
+) -> Mapping[str, Node]:
+    """The entries of a map; with ``known``, only these names may stand there."""
+    if node is None or is_null(node):
+        return {}
+    if not isinstance(node, MappingNode):
+        diagnostics.error("bad-value", f"{what} is a map, not {node.kind}", node.span)
+        return {}
+    if known:
+        for key in node.keys:
+            if key.text not in known:
+                diagnostics.unknown("unknown-keyname", "key", key.text, key.span, known)
+    return node.values
+
+
+def _variables(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, Node]:
+    found = entries_of(node, '"variables"', diagnostics)
+    for name, value in found.items():
+        problem = unfit(name)
+        if problem:
+            diagnostics.error("bad-value", f'"{name}" {problem}', value.span, hint="choose another name")
+    return found
+
+
+def unfit(name: str) -> str:
+    """Why something cannot be the name of a variable of operations, "" where it can."""
+    if not VARIABLE.fullmatch(name):
+        return "is no name of a variable: letters, digits and _ make one, and no digit begins it"
+    if name in RESERVED:
+        return "is a variable that every operation has already"
+    return f"begins with {OWN_PREFIX}, as only variables of Ordito itself do" if name.startswith(OWN_PREFIX) else ""
+
+
+def _connections(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, Connection]:
+    found: dict[str, Connection] = {}
+    variables: dict[str, str] = {}
+    for name, value in entries_of(node, '"connections"', diagnostics).items():
+        connection = _connection(name, value, diagnostics)
+        found[name] = connection
+        for property_ in connection.properties:
+            variable = variable_of(name, property_)
+            place = connection.properties[property_].span
+            if problem := unfit(variable):
+                diagnostics.error("bad-value", f'"{variable}" {problem}', place, hint="choose another name")
+            elif variable in variables:
+                also = variables[variable]
+                said = f'"{variable}" would be the variable of {also} and of {name}.{property_}'
+                diagnostics.error("bad-value", said, place, hint="choose another name for one of them")
+            variables[variable] = f"{name}.{property_}"
+    return found
+
+
+def _connection(name: str, node: Node, diagnostics: Diagnostics) -> Connection:
+    entries = entries_of(node, f'the connection "{name}"', diagnostics, ("type", "properties"))
+    type_ = entries.get("type")
+    if type_ is not None and not isinstance(type_, Scalar):
+        diagnostics.error("bad-value", f'"type" is the name of a data type, not {type_.kind}', type_.span)
+    properties = entries.get("properties")
+    written = type_ if isinstance(type_, Scalar) and not is_null(type_) else None
+    return Connection(
+        entries_of(properties, '"properties"', diagnostics),
+        node.span,
+        properties if isinstance(properties, MappingNode) else None,
+        written.text if written is not None else "",
+        written.span if written is not None else None,
+    )
+
+
+def variable_of(connection: str, property_: str) -> str:
+    """The variable in which operations find a property of a connection."""
+    return re.sub(r"[^A-Z0-9_]", "_", f"{connection}_{property_}".upper(), flags=re.ASCII)

@@ -1,0 +1,60 @@
+"""The user's part of an ensemble as one command uses it: read once, with the environment that is chosen."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.place import Place
+from ordito.app.spec.environments import Environment
+from ordito.app.spec.variables import variables_of
+from ordito.app.user_part import UserPart, read_user_part
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
+from ordito.ensemble.status import Status
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+
+
+class UsedSpec(msgspec.Struct, frozen=True):
+    """The user's part and the environment that is worked in. ``before`` is the name of the one that is deployed, "" for
+    none; None where nothing is."""
+
+    place: Place
+    user: UserPart = UserPart()
+    environment: Environment = Environment()
+    before: str | None = None
+
+    def variables(self, service: Service) -> dict[str, object]:
+        """The variables that every operation of a service finds in its environment, by name; what came from a secret is
+        sensitive. Raises ``InvalidDocument``."""
+        diagnostics = Diagnostics()
+        found = variables_of(self.place, self.environment, service, diagnostics)
+        if diagnostics.has_errors:
+            raise InvalidDocument(diagnostics.sorted())
+        return found
+
+    def change(self, inputs: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+        """What is to be said where another environment is deployed than the one that is worked in; ``inputs`` are those
+        that have other values now."""
+        if self.before is None or self.before == self.environment.name:
+            return ()
+        message = f"{_named(self.before)} is deployed, and this is {_named(self.environment.name)}"
+        if inputs:
+            message += f": other values have the inputs {', '.join(inputs)}"
+        hint = "without --env it is the one that is deployed"
+        return (Diagnostic(Severity.WARNING, "other-environment", message, None, hint),)
+
+
+def _named(name: str) -> str:
+    return f'the environment "{name}"' if name else "no environment"
+
+
+def use_spec(place: Place, snapshot: Snapshot, status: Status, wanted: str | None) -> UsedSpec:
+    """Read the user's part, and choose the environment: the one that is ``wanted``, else the one that is deployed, else
+    the first. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
+    diagnostics = Diagnostics()
+    user = read_user_part(place.layout, place.manifest, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    exists = bool(status.service) and any(instance.exists for instance in snapshot.instances.values())
+    before = status.environment if exists else None
+    return UsedSpec(place, user, user.environments.choose(wanted, before, place.manifest), before)
