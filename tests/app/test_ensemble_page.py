@@ -41,6 +41,8 @@ def test_example(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for folder in (tmp_path / "shop", here):
         (folder / "service.yaml").write_text(SERVICE)
     (here / "ensemble.yaml").write_text(example)
+    (here / "shared").mkdir()
+    (here / "shared" / "base.yaml").write_text("spec: { inputs: { port: 80 } }\n")
     try:
         found = validate(ValidateRequest(directory=str(here))).diagnostics
     except InvalidDocument as error:

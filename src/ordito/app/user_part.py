@@ -18,6 +18,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.spec.environments import SECTION, Environments, entries_of, read_environments
+from ordito.app.spec.merge import merged
+from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import as_literal
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
@@ -43,12 +45,14 @@ spec:
 
 class UserPart(msgspec.Struct, frozen=True):
     """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
-    there is none, where it stands, and the environments with what is common to all of them."""
+    there is none, where it stands, and the environments with what is common to all of them; and the ``files`` that were
+    merged into it, by their absolute paths."""
 
     service: str = ""
     span: Span | None = None
     environments: Environments = Environments()
     exists: bool = False
+    files: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> Mapping[str, Node]:
@@ -82,7 +86,10 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     document = load_text(shown, text, diagnostics)
     if document is None:
         return UserPart(exists=True)
-    root = entries_of(document.root, "the ensemble", diagnostics, ("spec",))
+    whole = merged(document.root, Reach(layout.root, os.path.dirname(shown) or "."), diagnostics)  # noqa: PTH120
+    if diagnostics.has_errors:
+        return UserPart(exists=True)
+    root = entries_of(whole.root, "the ensemble", diagnostics, ("spec",))
     spec = entries_of(root.get("spec"), '"spec"', diagnostics, KNOWN)
     service = spec.get("service")
     if service is not None and not isinstance(service, Scalar):
@@ -93,6 +100,7 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
         service.span if service is not None else None,
         read_environments(spec, diagnostics),
         exists=True,
+        files=whole.files,
     )
 
 

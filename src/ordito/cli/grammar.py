@@ -29,6 +29,7 @@ VERBS: Mapping[str, Verb] = {
     "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
     "package": Verb("package", "Pack a service into an archive (CSAR)."),
     "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
+    "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
     "plan": Verb("plan", "Show what a deployment would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),

@@ -85,7 +85,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         changed_inputs=_changed(bound.inputs, status),
         user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
-        files=tuple(asked.inputs.files),
+        files=(*asked.inputs.files, *user.files),
     )
 
 

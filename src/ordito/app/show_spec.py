@@ -1,0 +1,134 @@
+"""Show what the user's part of an ensemble comes to now, in the environment that is worked in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+
+import msgspec
+
+from ordito.app.chosen import weighed
+from ordito.app.gate import no_ensemble
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.located import plain
+from ordito.app.place import place_of
+from ordito.app.services import read_service
+from ordito.app.spec.environments import Environment
+from ordito.app.spec.inputs import GatheredInputs, gather_inputs
+from ordito.app.spec.reading import evaluation_of
+from ordito.app.spec.sources import kind_of
+from ordito.app.spec.variables import variables_of
+from ordito.app.used_spec import UsedSpec, use_spec
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
+from ordito.base.sensitive import SHOWN, shown
+from ordito.ensemble.store import read_ensemble
+from ordito.model.circumstances import Circumstances
+from ordito.model.inputs import is_sensitive
+from ordito.model.service import Service
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence
+
+REMEMBERED = "given with an earlier command"
+
+
+class SpecRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble, and in which environment; None where the command names none."""
+
+    directory: str
+    environment: str | None = None
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A value as it may be seen, and where it comes from."""
+
+    value: object
+    origin: str
+
+
+class SpecResult(msgspec.Struct, frozen=True):
+    """What the user's part comes to. ``variables`` are those of operations, properties of connections among them, and
+    ``files`` what was merged in. ``found`` are the diagnostics: with errors among them a part is missing."""
+
+    service: str
+    environment: str
+    environments: tuple[str, ...]
+    inputs: Mapping[str, Shown]
+    variables: Mapping[str, object]
+    lock: str
+    files: tuple[str, ...]
+    found: tuple[Diagnostic, ...]
+
+
+def show_spec(request: SpecRequest) -> SpecResult:
+    """Evaluate the user's part; nothing is changed. Secrets, and inputs that are declared sensitive, are masked.
+
+    Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with read_ensemble(request.directory) as ensemble:
+        used = use_spec(place, ensemble.snapshot, ensemble.status, request.environment)
+        remembered = dict(ensemble.status.given)
+    environment, found = used.environment, Diagnostics()
+    gathered = gather_inputs(environment, remembered, GivenInputs(), evaluation_of(place, found, environment), found)
+    service = _service(used, gathered)
+    hidden = _hidden(gathered, service)
+    variables: Mapping[str, object] = {}
+    if service is not None:
+        variables = variables_of(place, environment, service, found)
+    else:
+        # What is typed by the service cannot be checked without it; everything else can be said.
+        variables = variables_of(place, _untyped(environment), Service("", "", (), {}, {}, {}, {}, {}, {}), found)
+    return SpecResult(
+        service=used.user.service,
+        environment=environment.name,
+        environments=tuple(used.user.environments.by_name),
+        inputs={name: _shown(name, gathered, hidden) for name in gathered.values},
+        variables={name: shown(value) for name, value in sorted(variables.items())},
+        lock=environment.section.lock or "none",
+        files=used.user.files,
+        found=tuple(weighed(d) for d in found),
+    )
+
+
+def _service(used: UsedSpec, gathered: GatheredInputs) -> Service | None:
+    """The service, where it can be read: only it knows which inputs are sensitive."""
+    if used.user.service:
+        with suppress(InvalidDocument):
+            path = used.user.service_path(used.place.layout, used.place.shown)
+            return read_service(path, Diagnostics(), circumstances=Circumstances(inputs=gathered.values)).service
+    return None
+
+
+def _hidden(gathered: GatheredInputs, service: Service | None) -> Collection[str]:
+    """The inputs that are not shown: secret ones; and all that do not simply stand there, if nobody knows better."""
+    if service is None:
+        return {name for name in gathered.values if not _stands(gathered.written.get(name))}
+    return gathered.secret | {name for name, definition in service.inputs.items() if is_sensitive(definition)}
+
+
+def _stands(node: Node | None) -> bool:
+    """Whether a value stands in the file as it is."""
+    if node is None or kind_of(node):
+        return False
+    if isinstance(node, Scalar):
+        return "{{" not in node.text and "{%" not in node.text
+    parts = node.items if isinstance(node, Sequence) else list(node.values.values())
+    return all(_stands(part) for part in parts)
+
+
+def _untyped(environment: Environment) -> Environment:
+    section = environment.section
+    connections = {n: c for n, c in section.connections.items() if not c.type}
+    return msgspec.structs.replace(environment, section=msgspec.structs.replace(section, connections=connections))
+
+
+def _shown(name: str, gathered: GatheredInputs, hidden: Collection[str]) -> Shown:
+    node = gathered.written.get(name)
+    origin = REMEMBERED if name in gathered.kept or node is None else str(node.span)
+    value = gathered.values[name]
+    if name in hidden:
+        return Shown(SHOWN, origin)
+    located = isinstance(value, Scalar | Sequence | MappingNode)
+    return Shown(plain(value) if located else shown(value), origin)  # type: ignore[arg-type]
