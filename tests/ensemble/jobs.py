@@ -25,7 +25,11 @@ def effective(snapshot: Snapshot) -> Mapping[str, str]:
 
 
 def carry_out(
-    ensemble: Ensemble, plan: Plan, executor: FakeExecutor | None = None, journal: Journal | None = None
+    ensemble: Ensemble,
+    plan: Plan,
+    executor: FakeExecutor | None = None,
+    journal: Journal | None = None,
+    now: float = NOW,
 ) -> JobResult:
     """Run a new job, or continue the unfinished one, without closing it."""
     unfinished = ensemble.unfinished
@@ -35,8 +39,8 @@ def carry_out(
         ids = ChangeIds(header.id, header.ticks, used=used)
     else:
         records = None
-        ids = ensemble.change_ids(NOW, len(plan.steps))
-        header = JobHeader(ids.job, "deploy", "d" * 64, "service.yaml", NOW, {"port": 80}, ticks=ids.ticks)
+        ids = ensemble.change_ids(now, len(plan.steps))
+        header = JobHeader(ids.job, "deploy", "d" * 64, "service.yaml", now, {"port": 80}, ticks=ids.ticks)
     with JobLog(ensemble.layout.log(header.id)) as log:
         return asyncio.run(
             run_job(
@@ -55,10 +59,10 @@ def carry_out(
         )
 
 
-def deploy(root: Path, plan: Plan, executor: FakeExecutor | None = None) -> JobResult:
+def deploy(root: Path, plan: Plan, executor: FakeExecutor | None = None, *, now: float = NOW) -> JobResult:
     """A whole job, closed."""
     with open_ensemble(root, command="deploy") as ensemble:
-        result = carry_out(ensemble, plan, executor)
+        result = carry_out(ensemble, plan, executor, now=now)
         ensemble.close_job(effective)
     return result
 

@@ -25,7 +25,7 @@ def content(snapshot: Snapshot) -> tuple[object, ...]:
 
 
 @given(st.lists(st.tuples(plans(8), st.sets(st.integers(0, 7), max_size=3)), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_the_first_records_give_the_state_after_each_job(
     tmp_path_factory: pytest.TempPathFactory, jobs: list[tuple[Plan, set[int]]]
 ) -> None:

@@ -51,6 +51,7 @@ JOBS_VERBS: Mapping[str, Verb] = {
     "show": Verb("jobs_show", "Show one job: what it did, task by task."),
     "logs": Verb("jobs_logs", "Read what the operations of a job printed."),
     "resume": Verb("jobs_resume", "Continue a job that was interrupted."),
+    "replay": Verb("jobs_replay", "Rebuild what exists from the records of all jobs."),
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.change_ids import is_change_id
+from ordito.ensemble.conflicts import first_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead
@@ -115,6 +116,11 @@ def read_job(layout: Layout, job: str) -> RecordedJob | None:
     if file.job.change_id != job:
         raise EnsembleError(f"{path} is the record of job {file.job.change_id}, by what it says", RESTORE)
     return RecordedJob(layout, path, file, file.job, lines)
+
+
+def is_conflict(path: Path) -> bool:
+    """Whether a merge has left the texts of both sides in a file. Raises ``EnsembleError``."""
+    return first_conflict(read(path) or b"") >= 0
 
 
 CHANGES = b"\nchanges:\n"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from ordito.base.change_ids import LENGTH, MOMENT_LENGTH
 from ordito.ensemble.errors import explained
-from ordito.ensemble.files import BLOCK, sync_directory, write_all
+from ordito.ensemble.files import BLOCK, read, sync_directory, write_all, write_whole
+from ordito.ensemble.job_format import ConfigChange, JobHead
 from ordito.source.regular import open_regular
 from ordito.work.invocation import Outcome
 
@@ -55,6 +56,43 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> None:
             os.close(handle)
         if created:
             sync_directory(path.parent)
+
+
+def lines_of(head: JobHead, changes: Iterable[ConfigChange]) -> Iterator[bytes]:
+    """The lines of a job as its record says them."""
+    yield job_line(head.change_id, head.workflow, head.status, head.began, head.seconds, head.summary)
+    for task in changes:
+        if task.change_id:
+            changed = "" if task.changed is None else "yes" if task.changed else "no"
+            yield _line(
+                *(task.change_id, "task", head.change_id, task.operation, task.target, task.outcome, changed),
+                *(task.start, str(task.seconds or 0.0), task.summary),
+            )
+
+
+def mend_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Make the file hold these lines, which are all there should be: those that are missing are appended; a file that
+    holds what is none of them is written anew. Raises ``EnsembleError``."""
+    wanted = list(lines)
+    found = (read(path) or b"").splitlines(keepends=True)
+    if set(found) - set(wanted) or len(found) != len(set(found)):
+        write_whole(path, wanted)
+    else:
+        append_lines(path, wanted)
+
+
+def colliding_lines(path: Path) -> list[str]:
+    """The changeIds that several lines bear which say different things, as after a merge. Raises ``EnsembleError``."""
+    seen: dict[bytes, int] = {}
+    colliding: dict[bytes, None] = {}
+    for line in set((read(path) or b"").splitlines()):
+        change = line[:LENGTH]
+        if seen.setdefault(change, hash(line)) != hash(line) and _ID.fullmatch(change):
+            colliding[change] = None
+    return [change.decode() for change in sorted(colliding)]
+
+
+_ID = re.compile(rb"[0-9A-Za-z]{8}[0-9a-f]{4}")
 
 
 def _look(path: Path, moments: Set[bytes]) -> tuple[set[bytes], int, bytes]:

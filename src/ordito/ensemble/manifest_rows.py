@@ -7,6 +7,7 @@ from typing import Literal, TypeVar, cast
 
 import msgspec
 
+from ordito.ensemble.codec import encode
 from ordito.ensemble.status import LastJob, Status
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.model.choices import Choices
@@ -16,6 +17,8 @@ FORMAT_NAME = "ordito.status/"
 FORMAT = f"{FORMAT_NAME}2"
 
 V = TypeVar("V")
+
+NO_CHOICES = Choices()
 
 Outputs = dict[str, dict[str, Data]]
 """Outputs by operation."""
@@ -103,7 +106,7 @@ class StatusRow(_Row, frozen=True):
     last_change: str = ""
     inputs: dict[str, Data] = {}
     given: dict[str, GivenValue] = {}
-    choices: Choices = Choices()
+    choices: Choices = NO_CHOICES
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
     left: dict[str, LeftBehind] = {}
@@ -134,7 +137,8 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         last_change=status.last_change,
         inputs=status.inputs,
         given=status.given,
-        choices=status.choices,
+        # What says nothing is left out only where it is this very value.
+        choices=NO_CHOICES if status.choices == NO_CHOICES else status.choices,
         left=status.left,
         outputs=status.outputs,
         counts=_sorted(status.counts),
@@ -166,9 +170,12 @@ STATUS_KEYS = {
 
 
 def changed_status(before: Status, after: Status) -> dict[str, object]:
-    """What the file says otherwise after a job, by its keys, each as a whole; the last job left out."""
+    """What the file says otherwise after a job, by its keys, each as a whole; the last job left out.
+
+    The order of entries counts, since the file keeps it.
+    """
     found = ((key, getattr(before, name), getattr(after, name)) for name, key in STATUS_KEYS.items())
-    return {key: msgspec.to_builtins(now) for key, then, now in found if then != now}
+    return {key: msgspec.to_builtins(now) for key, then, now in found if encode(then) != encode(now)}
 
 
 def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ordito.base.change_ids import decode
+from ordito.base.change_ids import decode, job_of
 from ordito.ensemble.entity_change import Entity, NoSuchEntity, delta_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import ConfigChange, JobHead
-from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
+from ordito.ensemble.job_history import RecordedJob, is_conflict, job_lines, read_job
+from ordito.ensemble.jobs_tsv import colliding_lines
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import FORMAT, StatusRow, status_of
 from ordito.ensemble.status import LastJob, Status
@@ -93,7 +94,12 @@ class Replay:
         try:
             record = read_job(self._layout, job)
         except EnsembleError as error:
-            self._problem("damaged", job, f"{error.message}")
+            if is_conflict(self._layout.job_record(job)):
+                self._problem(
+                    "colliding", job, f"two clones have each run a job {job}: a merge left both in its record"
+                )
+            else:
+                self._problem("damaged", job, error.message)
             return False
         if record is None:
             self._problem("missing", job, f"the record of job {job} is missing")
@@ -113,6 +119,11 @@ class Replay:
             for line in job_lines(self._layout):
                 if line.id not in self._known:
                     self._problem("missing", line.id, f"the record of job {line.id} is missing, which jobs.tsv names")
+            known = {job_of(problem.change) for problem in self._problems}
+            for change in colliding_lines(self._layout.jobs_tsv):
+                if job_of(change) in known:
+                    continue
+                self._problem("colliding", change, f"jobs.tsv has lines of two clones that both bear the id {change}")
         forks, heads = self._forks()
         return Rebuilt(
             snapshot=self._snapshot,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
+import msgspec
+
 from ordito.base.change_ids import ChangeIds
 from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal import Journal, UnfinishedJob, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, Kept
+from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import read_state, state_digest
@@ -45,10 +48,8 @@ class Ensemble:
 
     def change_ids(self, now: float, tasks: int) -> ChangeIds:
         """Ids for a new job with at most so many tasks, higher than all that the ensemble knows."""
-        jobs = self.layout.job_ids()
-        known = [last_change_of_instance(instance) for instance in self.snapshot.instances.values()]
-        last = max([*known, *jobs[-1:], self.status.last_change], default="")
-        return ChangeIds.begin(now, tasks=tasks, last=last, existing=jobs)
+        last = max(self.status.last_change, highest_id(self.layout))
+        return ChangeIds.begin(now, tasks=tasks, last=last, existing=self.layout.job_ids())
 
     def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> Kept:
         """Write the files of the job that has ended, see ``close.close_job``."""
@@ -129,4 +130,7 @@ def _read(layout: Layout, journal: Journal) -> tuple[Snapshot, Status, str | Non
             f"{layout.manifest} has no machine part, but {layout.journal} knows instances",
             "restore the file from git; if those instances are really gone, remove the directory .ordito",
         )
-    return *read_state(layout), digest
+    snapshot, status = read_state(layout)
+    known = (last_change_of_instance(instance) for instance in snapshot.instances.values())
+    last = max(known, default="")
+    return snapshot, msgspec.structs.replace(status, last_change=max(last, status.last_change)), digest

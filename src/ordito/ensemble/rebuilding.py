@@ -1,0 +1,137 @@
+"""Putting what the records of jobs say in the place of what an ensemble's files say, as after a merge of two clones."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+
+import msgspec
+
+from ordito.base.change_ids import ChangeIds, last_reserved
+from ordito.ensemble.entity_change import EntityChange
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.files import write_whole
+from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
+from ordito.ensemble.job_history import read_job
+from ordito.ensemble.jobs_tsv import lines_of, mend_lines
+from ordito.ensemble.journal import Journal, open_journal
+from ordito.ensemble.known_ids import highest_id
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import EnsembleLock, current_user
+from ordito.ensemble.manifest import user_part, write_manifest
+from ordito.ensemble.replay import Rebuilt
+from ordito.ensemble.yaml_writer import block
+from ordito.work.records import JobHeader
+
+MERGE = "merge"
+"""The workflow of a job that only joins what several clones did."""
+
+
+class Rebuilding:
+    """An ensemble that is open for its files to be written anew, as a context: what they say now is not looked at."""
+
+    def __init__(self, layout: Layout, journal: Journal, lock: EnsembleLock) -> None:
+        """Use ``open_rebuilding``."""
+        self.layout = layout
+        self.journal = journal
+        self._lock = lock
+        frame = journal.frame()
+        self.unfinished: JobHeader | None = frame[0] if frame else None
+
+    def __enter__(self) -> Rebuilding:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.journal.shut()
+        finally:
+            self._lock.__exit__(kind, error, trace)
+
+
+def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
+    """Open an ensemble whose files are to be written from its records. Raises ``Locked`` and ``EnsembleError``."""
+    lock = EnsembleLock(layout, command="jobs replay", wait=wait_lock)
+    lock.__enter__()
+    try:
+        journal = open_journal(layout)
+        try:
+            return Rebuilding(layout, journal, lock)
+        except BaseException:
+            journal.shut()
+            raise
+    except BaseException:
+        lock.__exit__(None, None, None)
+        raise
+
+
+def join_forks(rebuilding: Rebuilding, rebuilt: Rebuilt, now: float) -> str:
+    """Write the record of a job that joins what several clones did, and give its id.
+
+    Of an instance that jobs on both sides have changed nobody knows how it is: its status becomes unknown. Raises
+    ``EnsembleError``.
+    """
+    layout = rebuilding.layout
+    jobs = layout.job_ids()
+    clashing = [clash.target for clash in rebuilt.clashes if clash.target in rebuilt.snapshot.instances]
+    doubtful = [name for name in sorted(clashing) if rebuilt.snapshot.instances[name].exists]
+    last = max(rebuilt.status.last_change, highest_id(layout))
+    ids = ChangeIds.begin(now, tasks=len(doubtful), last=last, existing=jobs)
+    previous = max(rebuilt.heads)
+    others = tuple(head for head in rebuilt.heads if head != previous)
+    changes = tuple(_doubt(ids.next(), name, rebuilt) for name in doubtful)
+    file = JobFile(
+        FORMAT,
+        JobHead(
+            change_id=ids.job,
+            previous_id=previous,
+            merged_ids=others,
+            workflow=MERGE,
+            status="ok",
+            began=moment(now),
+            ended=moment(now),
+            ticks=ids.ticks,
+            user=current_user(),
+            machine=socket.gethostname(),
+            changes=len(changes),
+            summary=f"joined the jobs of {len(rebuilt.heads)} clones",
+        ),
+        {"lastChange": last_reserved(ids.job, ids.ticks)},
+        changes=changes,
+    )
+    write_whole(layout.job_record(ids.job), ["".join(block(msgspec.to_builtins(file))).encode()])
+    return ids.job
+
+
+def _doubt(change: str, name: str, rebuilt: Rebuilt) -> ConfigChange:
+    (clash,) = (clash for clash in rebuilt.clashes if clash.target == name)
+    return ConfigChange(
+        change_id=change,
+        previous_id=rebuilt.snapshot.instances[name].last_config_change,
+        target=name,
+        operation=MERGE,
+        outcome="succeeded",
+        changes={name: EntityChange(local="unknown")},
+        reason=f"jobs {clash.jobs[0]} and {clash.jobs[1]}, of two clones, have both changed it",
+    )
+
+
+def write_rebuilt(rebuilding: Rebuilding, rebuilt: Rebuilt, effective: Mapping[str, str]) -> None:
+    """Write `ensemble.yaml` and the lines of `jobs.tsv` that are missing; the user's part stays. Raises
+    ``EnsembleError``."""
+    layout = rebuilding.layout
+    # Where the user has something to decide first, nothing is written.
+    user_part(layout)
+    mend_lines(layout.jobs_tsv, _lines(layout, rebuilt))
+    digest = write_manifest(layout, rebuilt.snapshot, rebuilt.status, effective)
+    rebuilding.journal.replace_state(rebuilt.snapshot, rebuilt.status, digest)
+
+
+def _lines(layout: Layout, rebuilt: Rebuilt) -> Iterator[bytes]:
+    for job in rebuilt.jobs:
+        record = read_job(layout, job)
+        if record is None:
+            raise EnsembleError(f"the record of job {job} has gone meanwhile", "try again")
+        yield from lines_of(record.head, record.changes())

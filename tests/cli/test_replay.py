@@ -1,0 +1,66 @@
+"""`ordito jobs replay`: what the records of jobs say, through the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import DATA, Run
+
+FAILING = DATA / "failing"
+
+
+def deployed(run: Run, *more: str) -> None:
+    assert run("deploy", DATA / "tiny", "--yes", "-i", f"log={Path.cwd() / 'log'}", *more).code == 0
+
+
+def test_real_jobs_are_rebuilt_exactly(run: Run, tmp_path: Path) -> None:
+    deployed(run, "-i", "count=3")
+    deployed(run, "-i", "count=1")
+    assert run("undeploy", "--yes").code == 0
+    deployed(run)
+    done = run("jobs", "replay")
+    assert done.code == 0, done.out
+    assert done.out == "The records of 4 jobs give exactly what ensemble.yaml says.\n"
+    before = (tmp_path / "ensemble.yaml").read_bytes()
+    assert "written from the records of 4 jobs" in run("jobs", "replay", "--write").out
+    assert (tmp_path / "ensemble.yaml").read_bytes() == before
+    (first, *_) = reversed(run("jobs", "list", "-o", "json").json["jobs"])
+    then = run("jobs", "replay", "--until", first["id"], "-o", "json").json["state"]
+    assert {name for name in then["instances"] if name.startswith("top")} == {"top_1", "top_2", "top_3"}
+    assert then["revision"] == 1
+    assert "top_3:" in run("jobs", "replay", "--first", "1").out
+    assert run("jobs", "replay", "--first", "0").out == "status:\n  format: ordito.status/2\n"
+
+
+def test_a_failed_job_is_rebuilt_as_well(run: Run) -> None:
+    assert run("deploy", FAILING, "--yes").code == 1
+    assert run("jobs", "replay").code == 0
+    run("undeploy", "--yes")
+    assert run("jobs", "replay").code == 0
+
+
+def test_what_differs_is_shown_with_the_way_on(run: Run, tmp_path: Path) -> None:
+    deployed(run)
+    file = tmp_path / "ensemble.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("effective: ok", "effective: error", 1))
+    shown = run("jobs", "replay")
+    assert shown.code == 3
+    assert shown.out == "status.instances.base_1.readyState.effective: recorded ok, found error\n"
+    assert "jobs replay --write" in shown.err
+    assert run("jobs", "replay", "--write").code == 0
+    assert file.read_text() == text
+    (record,) = (tmp_path / "jobs").glob("*.yaml")
+    record.unlink()
+    shown = run("jobs", "replay")
+    assert shown.code == 3
+    assert f"the record of job {record.stem} is missing" in shown.out
+    assert run("jobs", "replay", "-o", "json").json["problems"][0]["change"] == record.stem
+
+
+@pytest.mark.parametrize("words", ["--write --until A", "--write --first 1", "--until A --first 1"])
+def test_what_makes_no_sense_is_refused(run: Run, words: str) -> None:
+    deployed(run)
+    assert run("jobs", "replay", *words.split()).code == 64
