@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import engine, operations, shapes, validate, version
+from benchmarks import engine, makespan, operations, shapes, status, validate, version
 from benchmarks.measure import missed
 
 BENCHMARKS = {
@@ -20,6 +20,8 @@ BENCHMARKS = {
     "shapes": lambda times: shapes.main(times=times),
     "engine": lambda times: engine.main(times=times),
     "operations": lambda times: operations.main(times=times),
+    "makespan": lambda times: makespan.main(times=times),
+    "status": lambda times: status.main(times=times),
 }
 
 

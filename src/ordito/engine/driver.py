@@ -2,13 +2,15 @@
 
 A turn takes what the workers have told, tells the core, and begins what the core names. Then all records of the turn
 are committed together, then listeners hear of it, and only then processes start: nothing is shown or started that
-the journal does not know, and the end of a step and the beginnings it makes possible cost one commit.
+the journal does not know, and the end of a step and the beginnings it makes possible cost one commit. That a
+process runs is written down with what comes next.
 
 The driver is the single writer of the snapshot, the journal and the core.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -63,6 +65,10 @@ from ordito.work.records import (
 
 LARGEST_TURN = 1_000
 """Records after which a turn is committed, though the core has more to say."""
+
+LONGEST_HELD = 0.05
+"""Seconds for which the record of a process may wait for others to be committed with. Until then a crash leaves a step
+that was started without one, and its process is found all the same: only more slowly."""
 
 
 class JobResult(msgspec.Struct, frozen=True):
@@ -171,6 +177,8 @@ class JobRun:
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
         self._recorded = 0
+        self._held: asyncio.TimerHandle | None = None
+        self._is_held_long = False
         self._failed: list[StepFailed] = []
         self._cancels = 0
         self._was_ended = False
@@ -186,6 +194,7 @@ class JobRun:
         finally:
             self._parts.control.attach(None)
             self._alarms.stop()
+            self._let_go()
             await self._workers.stop()
         return self._result(closing or self._close())
 
@@ -317,7 +326,8 @@ class JobRun:
                 self._parts.output_log.write(self._steps[index].id, progress.data)
             self._announcer.printed(index, self._running[index].lines.feed(progress.data), self._now)
         else:
-            self._record(StepProcessRecord(index, progress))
+            self._parts.journal.append(StepProcessRecord(index, progress))
+            self._hold()
 
     def _heed_cancelling(self) -> None:
         """The first request lets nothing new start, the second ends what runs."""
@@ -352,10 +362,25 @@ class JobRun:
     def _commit(self) -> None:
         if self._parts.output_log is not None:
             self._parts.output_log.flush()
-        if self._recorded:
+        if self._recorded or self._is_held_long:
             self._parts.journal.commit()
             self._recorded = 0
+            self._let_go()
         self._announcer.tell()
+
+    def _hold(self) -> None:
+        """Have a record committed with those of the next turn that has any, or soon: one that nothing waits for."""
+        if self._held is None:
+            self._held = asyncio.get_running_loop().call_later(LONGEST_HELD, self._held_long)
+
+    def _held_long(self) -> None:
+        self._is_held_long = True
+        self._workers.ring()
+
+    def _let_go(self) -> None:
+        if self._held is not None:
+            self._held.cancel()
+        self._held, self._is_held_long = None, False
 
     def _launch(self) -> None:
         invocations, self._invocations = self._invocations, []
@@ -487,6 +512,8 @@ class JobRun:
         """An outcome with what its executor left to the driver: the running time, and the last lines of a failure."""
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
         tail = outcome.tail if outcome.tail or outcome.succeeded else running.lines.tail
+        if seconds == outcome.seconds and tail == outcome.tail:
+            return outcome
         return msgspec.structs.replace(outcome, seconds=seconds, tail=tail)
 
     def _remember_failure(self, record: StepFinishedRecord) -> None:
