@@ -128,7 +128,7 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
         applied = link.applied.get(entry.key)
         if applied is None:
             missing.append(entry)
-        elif applied.digest != draft.calls.all[_call(draft, source, target, entry)].digest:
+        elif applied.digest != draft.calls.all[call_of_pair(draft, source, target, entry)].digest:
             changed.note(source, entry.call, f"for {target.id} was carried out in another form")
             changed.explain(source, entry.call, applied.digest)
     return missing
@@ -206,7 +206,7 @@ def _step(
         near.id,
         far.id,
         link,
-        _call(draft, source, target, entry),
+        call_of_pair(draft, source, target, entry),
         draft.runs_on(entry.where, near.id, far.id),
         entry.stage,
         tolerant=tolerant,
@@ -217,7 +217,8 @@ def _step(
     return draft.add(step)
 
 
-def _call(draft: Draft, source: Member, target: Member, entry: PairEntry) -> int:
+def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry) -> int:
+    """The number of the call of an operation for one pair."""
     if not draft.calls.is_by_slot(entry.call):
         return entry.call
     return draft.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))

@@ -1,0 +1,23 @@
+"""What is deployed, as the ground on which records are changed by hand."""
+
+from __future__ import annotations
+
+from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.place import Place
+from ordito.app.state.edit import Basis
+from ordito.ensemble.store import Ensemble
+
+
+def deployed(place: Place, ensemble: Ensemble) -> Basis:
+    """The service as it was deployed last, with what it has left behind.
+
+    Raises ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
+    """
+    status = ensemble.status
+    read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
+    root = read.package.root
+    left = left_behind(read.service, ensemble.snapshot, status)
+    whole = whole_service(place, read.service, left, root)
+    pinned = PinnedService(status.service, status.main, root)
+    return Basis(Whole(whole.service, status.left, whole.nodes, whole.digests), pinned, status.inputs, status.given)

@@ -1,0 +1,77 @@
+"""A change of the records that no operation makes: written down as a job of its own, which is closed at once."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ordito.app.left_behind import Whole
+from ordito.app.pinned_service import PinnedService
+from ordito.base.clock import SystemClock
+from ordito.ensemble.lock import current_user
+from ordito.ensemble.store import Ensemble
+from ordito.instances.records import Delta
+from ordito.instances.status import effective_statuses
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Call, Plan, Step
+from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, StepFinishedRecord
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One change: the instance or node that it is about, in words what it does, and by the changeId that it gets what
+    it does to the records."""
+
+    target: str
+    summary: str
+    delta: Callable[[str], Delta]
+
+
+class Basis(msgspec.Struct, frozen=True):
+    """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs and the
+    wanted numbers of instances."""
+
+    whole: Whole
+    pinned: PinnedService
+    inputs: dict[str, object]
+    given: dict[str, GivenValue] = {}
+    counts: dict[str, int] = {}
+
+
+def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis) -> str:
+    """Write edits down, all or none, and gives the id of their job. ``operation`` is the word for them in the records.
+
+    Raises ``EnsembleError``.
+    """
+    now = SystemClock().now()
+    change_ids = ensemble.change_ids(now, len(edits))
+    workflow = f"state {operation}"
+    header = JobHeader(
+        id=change_ids.job,
+        workflow=workflow,
+        service=basis.pinned.digest,
+        main=basis.pinned.main,
+        began=now,
+        inputs=basis.inputs,
+        machine=socket.gethostname(),
+        user=current_user(),
+        ticks=change_ids.ticks,
+        given=basis.given,
+        choices=basis.whole.service.choices,
+        left=basis.whole.left,
+    )
+    steps = tuple(Step(f"{edit.target}.state.{operation}", instance=edit.target, call=0) for edit in edits)
+    plan = Plan(workflow, steps, (), (Call("", "", "state", operation),), ("by hand",), counts=basis.counts)
+    records: list[StepFinishedRecord | JobClosingRecord] = []
+    for number, edit in enumerate(edits):
+        change = change_ids.next()
+        outcome = Outcome(Ending.SUCCEEDED, changed=False, message=edit.summary)
+        records.append(StepFinishedRecord(number, now, outcome, change, edit.delta(change)))
+    records.append(JobClosingRecord(now, "ok", ensemble.status.outputs))
+    ensemble.journal.open(header, plan, Delta(), records)
+    for done in records:
+        if isinstance(done, StepFinishedRecord) and done.delta is not None:
+            ensemble.snapshot.apply(done.delta)
+    ensemble.close_job(lambda snapshot: effective_statuses(basis.whole.service, snapshot), plan)
+    return header.id

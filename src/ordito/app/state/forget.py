@@ -1,0 +1,110 @@
+"""Take records away without running anything: of what is deleted, and on demand of what exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Declined, Refused
+from ordito.app.gate import no_ensemble, refuse_unfinished
+from ordito.app.names import Names
+from ordito.app.place import place_of
+from ordito.app.state.deployed import deployed
+from ordito.app.state.edit import Edit, record
+from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.instances.records import Delta, Instance, Snapshot
+
+MOST_NAMED = 10
+
+
+class ForgetRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble which records are to go: ids of instances, names of nodes; without any those of all deleted
+    instances. ``existing`` says that instances may go that exist; ``wait_lock`` is in seconds."""
+
+    directory: str
+    names: tuple[str, ...] = ()
+    existing: bool = False
+    wait_lock: float = 0.0
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """What was forgotten: the job that records it ("" for none), the ids, and for each instance that existed what may
+    remain of it."""
+
+    job: str = ""
+    instances: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
+
+
+def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
+    """Take records away; what they are about is left as it is.
+
+    Raises ``Refused``, ``Locked``, ``JobUnfinished``, ``Declined``, ``InvalidDocument`` and ``EnsembleError``.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with open_ensemble(request.directory, command="forget", wait_lock=request.wait_lock) as ensemble:
+        refuse_unfinished(ensemble)
+        chosen = _chosen(request, ensemble)
+        if not chosen:
+            return Forgotten()
+        remains = tuple(_remains(ensemble.snapshot, i) for i in chosen if i.exists)
+        if remains and not conversation.confirm("forget these instances, which exist", remains):
+            raise Declined
+        edits = [_edit(ensemble.snapshot, instance) for instance in chosen]
+        job = record(ensemble, "rm" if remains else "forget", edits, deployed(place, ensemble))
+        return Forgotten(job, tuple(i.id for i in chosen), remains)
+
+
+def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
+    """The records that are to go. Raises ``Refused`` for those that must not, or not alone."""
+    snapshot = ensemble.snapshot
+    if not request.names:
+        return [i for i in snapshot.instances.values() if not i.exists]
+    chosen = Names(None, snapshot, deleted=True).instances(request.names)
+    existing = [i for i in chosen if i.exists]
+    if existing and not request.existing:
+        raise Refused(
+            "exists",
+            f"{_listed([i.id for i in existing])} {'exists' if len(existing) == 1 else 'exist'}: forgetting would leave"
+            " running what nobody knows of any more",
+            "undeploy removes it; to forget it all the same, give --force",
+            next_words=("describe", existing[0].id),
+            purpose="see what is recorded of it",
+        )
+    going = {i.id for i in chosen}
+    for instance in existing:
+        if hosted := [h for h in snapshot.hosted_on(instance.id) if h not in going]:
+            raise Refused(
+                "hosts-others",
+                f"{instance.id} hosts {_listed(hosted)}, which would be left without a host",
+                "name these too",
+            )
+    return chosen
+
+
+def _edit(snapshot: Snapshot, instance: Instance) -> Edit:
+    ends = [n for n in {*snapshot.attributes, *snapshot.outputs} if n.endswith(f":{instance.id}")]
+    delta = Delta(unlinked=(*snapshot.links_of(instance.id), *sorted(ends)), forgotten=(instance.id,))
+    summary = _remains(snapshot, instance) if instance.exists else "forgotten; it was deleted before"
+    return Edit(instance.id, summary, lambda _: delta)
+
+
+def _remains(snapshot: Snapshot, instance: Instance) -> str:
+    """What may be left of an instance that exists, in words."""
+    done = [key.rpartition(".")[2] for key in instance.applied]
+    parts = [f"{instance.id} ({instance.state}, {instance.local})"]
+    parts.append(f"made by {', '.join(done)}" if done else "nothing was carried out")
+    if instance.host:
+        parts.append(f"on {instance.host}")
+    if links := snapshot.links_of(instance.id):
+        parts.append(f"linked by {_listed(links)}")
+    return ", ".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,0 +1,48 @@
+"""Records changed together with the template: what is recorded afterwards must be what deploying would leave."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.pinned_service import pin_service
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.state.edit import Basis
+from ordito.instances.records import Delta, Snapshot
+
+replace = msgspec.structs.replace
+
+
+def proposed(known: Known, snapshot: Snapshot) -> Proposal:
+    """What deploying the service as it is written now would do if the records were these.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
+    """
+    return DeployAsked().propose(replace(known, snapshot=snapshot))
+
+
+def new_basis(known: Known, proposal: Proposal) -> Basis:
+    """The ground of records that belong to the service as it is written now, of which a copy is kept."""
+    pinned = pin_service(known.place.layout, proposal.read, proposal.measured)
+    return Basis(proposal.whole, pinned, proposal.inputs, proposal.given, proposal.plan.counts)
+
+
+def copied(snapshot: Snapshot) -> Snapshot:
+    """A snapshot of its own with the same records."""
+    copy = Snapshot()
+    copy.apply(
+        Delta(
+            instances=tuple(snapshot.instances.values()),
+            links=tuple(snapshot.links.values()),
+            attributes=snapshot.attributes,
+            outputs=snapshot.outputs,
+        )
+    )
+    copy.highest.update(snapshot.highest)
+    return copy
+
+
+def not_wanted(what: str, hint: str) -> Refused:
+    """That the template does not speak of something so."""
+    return Refused("not-wanted", what, hint, next_words=("plan",), purpose="see what deploying would do")

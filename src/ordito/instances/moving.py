@@ -1,0 +1,90 @@
+"""Another name for a node: what changes in the records of its instances, and of all that speaks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id, number_of
+
+Digest = Callable[[str, str, str], str]
+"""Gives the digest that takes the place of one: of an instance or link by its new id, by key, from the old digest."""
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What is called otherwise: the node ``old`` is ``new``, ``safe`` is the beginning of its instances' ids, and
+    ``relationships`` are those whose keys change, by their old keys."""
+
+    old: str
+    new: str
+    safe: str
+    relationships: Mapping[str, str] = {}
+
+    def instance(self, record: Instance) -> str:
+        """The id of an instance from now on."""
+        return f"{self.safe}_{number_of(record.id)}" if record.node == self.old else record.id
+
+    def key(self, key: str) -> str:
+        """The key under which a record remembers an operation from now on."""
+        relationship, slash, rest = key.rpartition("/")
+        return f"{self.relationships.get(relationship, relationship)}{slash}{rest}"
+
+
+def moved(snapshot: Snapshot, names: Names, digest: Digest) -> Delta:
+    """What gives a node's instances their new names; ``digest`` says what counts as carried out from now on."""
+    ids = {i.id: names.instance(i) for i in snapshot.instances.values()}
+    records = [_instance(i, ids, names, digest) for i in snapshot.instances.values()]
+    links = {link.id: _link(snapshot, link, ids, names, digest) for link in snapshot.links.values()}
+    entities = {**ids, **{name: link.id for name, link in links.items()}}
+    ends = {n: e for n in {*snapshot.attributes, *snapshot.outputs} - entities.keys() if (e := _end(n, ids, names)) != n}
+    entities |= ends
+    changed = {before: now for before, now in entities.items() if before != now}
+    return Delta(
+        instances=tuple(r for r in records if snapshot.instances.get(r.id) != r),
+        links=tuple(link for name, link in links.items() if snapshot.links[name] != link),
+        unlinked=tuple(name for name in changed if name in links or name in ends),
+        attributes=_under_new_names(snapshot.attributes, changed),
+        outputs=_under_new_names(snapshot.outputs, changed),
+        forgotten=tuple(name for name in changed if name in ids),
+    )
+
+
+def _instance(record: Instance, ids: Mapping[str, str], names: Names, digest: Digest) -> Instance:
+    name = ids[record.id]
+    return msgspec.structs.replace(
+        record,
+        id=name,
+        node=names.new if record.node == names.old else record.node,
+        host=ids.get(record.host, record.host),
+        applied={names.key(k): _applied(a, digest(name, names.key(k), a.digest)) for k, a in record.applied.items()},
+        failed={names.key(k): change for k, change in record.failed.items()},
+    )
+
+
+def _link(snapshot: Snapshot, link: Link, ids: Mapping[str, str], names: Names, digest: Digest) -> Link:
+    source, target = ids[link.source], ids[link.target]
+    node = snapshot.instances[link.source].node
+    relationship = names.relationships.get(link.relationship, link.relationship)
+    name = link_id(relationship, names.new if node == names.old else node, source, target)
+    applied = {k: _applied(a, digest(name, k, a.digest)) for k, a in link.applied.items()}
+    return msgspec.structs.replace(
+        link, id=name, relationship=relationship, source=source, target=target, applied=applied
+    )
+
+
+def _applied(applied: Applied, digest: str) -> Applied:
+    return applied if digest == applied.digest else Applied(applied.change, digest)
+
+
+def _end(name: str, ids: Mapping[str, str], names: Names) -> str:
+    """The name of an end of a relationship from now on."""
+    relationship, _, rest = name.rpartition("@")
+    side, colon, instance = rest.partition(":")
+    return f"{names.relationships.get(relationship, relationship)}@{side}{colon}{ids.get(instance, instance)}"
+
+
+def _under_new_names(
+    values: Mapping[str, Mapping[str, Data]], changed: Mapping[str, str]
+) -> dict[str, Mapping[str, Data]]:
+    return {changed[name]: found for name, found in values.items() if name in changed and found}
