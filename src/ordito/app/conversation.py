@@ -20,6 +20,9 @@ class Conversation(Protocol):
     def approve(self, proposal: Proposal) -> bool:
         """Whether to go ahead with a plan that is not empty."""
 
+    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+        """Whether to go ahead with what is no plan: ``intent`` says what in words, ``lines`` what it comes to."""
+
     def listener(self) -> Listener:
         """Who is told of the job's events."""
 

@@ -4,14 +4,14 @@ with."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
-from ordito.app.services import artifacts, names_image
+from ordito.app.services import ReadService, artifact_files
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.paths import below
 from ordito.ensemble.errors import EnsembleError
@@ -61,14 +61,13 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
         way = os.path.relpath(before, os.path.abspath(root))  # noqa: PTH100
         nodes = frozenset(item.nodes).intersection(read.service.nodes)
         forms.append(Left(digest[:12], read.service, item.inputs, nodes, way))
-        files = (a.file for a in artifacts(read.service) if not names_image(a, read.package))
-        digests.update(_digests(place, digest, before, way, files))
+        digests |= {below(way, file): found for file, found in file_digests(place, digest, read).items()}
     joined = with_left_behind(service, forms)
     return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests)
 
 
-def _digests(place: Place, digest: str, root: str, way: str, files: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """The digests of the files that an earlier form names, by the names they have now."""
+def file_digests(place: Place, digest: str, read: ReadService) -> dict[str, str]:
+    """The digests of the files that the artifacts of a pinned service name. Raises ``EnsembleError``."""
+    root = os.path.abspath(read.package.root)  # noqa: PTH100  (links are not followed: roots are compared as texts)
     prefix = Path(root).relative_to(place.layout.artifacts / digest)
-    for file, found in pinned_digests(place.layout, digest, prefix, files).items():
-        yield below(way, file), found
+    return pinned_digests(place.layout, digest, prefix, artifact_files(read))

@@ -20,6 +20,9 @@ from ordito.cli.progress.ndjson import StreamProgress
 from ordito.cli.session import Session
 from ordito.work.events import Event, Listener
 
+MOST_LINES = 50
+"""So many lines are shown before a question."""
+
 
 class Progress(Protocol):
     """A rendering of a job's events."""
@@ -88,6 +91,20 @@ class CliConversation:
                 return False
             if answer in {"details", "d"}:
                 write_plan(proposal, channel, Level.FULL)
+
+    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+        """Say what would be done, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
+        session = self._session
+        if session.settings.yes:
+            return True
+        if not session.can_ask:
+            raise NobodyToAsk("this")
+        for line in lines[:MOST_LINES]:
+            session.err.line(f"  {line}")
+        if len(lines) > MOST_LINES:
+            session.err.line(f"  and {len(lines) - MOST_LINES} more")
+        session.err.write(f"Go ahead: {intent}? [yes/no] ")
+        return sys.stdin.readline().strip().lower() in {"yes", "y"}
 
     def listener(self) -> Listener:
         """Render events as they come."""

@@ -35,6 +35,8 @@ VERBS: Mapping[str, Verb] = {
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "status": Verb("status", "Show what exists and how it is."),
     "output": Verb("output", "Show the outputs of the service, or one of them."),
+    "state": Verb("state", "Look at the records, and change them by hand."),
+    "forget": Verb("forget", "Drop the records of deleted instances."),
     "jobs": Verb("jobs", "List, show and resume jobs, and read their logs."),
 }
 
@@ -52,6 +54,15 @@ JOBS_VERBS: Mapping[str, Verb] = {
     "logs": Verb("jobs_logs", "Read what the operations of a job printed."),
     "resume": Verb("jobs_resume", "Continue a job that was interrupted."),
     "replay": Verb("jobs_replay", "Rebuild what exists from the records of all jobs."),
+}
+
+
+STATE_VERBS: Mapping[str, Verb] = {
+    "show": Verb("state_show", "Show what is recorded of instances."),
+    "mv": Verb("state_mv", "Follow a node that the template calls otherwise now."),
+    "rm": Verb("state_rm", "Forget instances, whether they exist or not."),
+    "adopt": Verb("state_adopt", "Record something that exists already as an instance."),
+    "export": Verb("state_export", "Write everything that is recorded, for programs."),
 }
 
 

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 
-from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id, number_of
+from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot, link_id, number_of
 
-Digest = Callable[[str, str, str], str]
-"""Gives the digest that takes the place of one: of an instance or link by its new id, by key, from the old digest."""
+
+class Place(msgspec.Struct, frozen=True):
+    """Where the record of an instance or link remembers an operation."""
+
+    entity: str
+    key: str
+
+
+Digest = Callable[[Place, Place, str], str]
+"""Gives the digest that takes the place of one, by where that stood and where it will stand."""
+
+
+T = TypeVar("T")
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -37,7 +49,9 @@ def moved(snapshot: Snapshot, names: Names, digest: Digest) -> Delta:
     records = [_instance(i, ids, names, digest) for i in snapshot.instances.values()]
     links = {link.id: _link(snapshot, link, ids, names, digest) for link in snapshot.links.values()}
     entities = {**ids, **{name: link.id for name, link in links.items()}}
-    ends = {n: e for n in {*snapshot.attributes, *snapshot.outputs} - entities.keys() if (e := _end(n, ids, names)) != n}
+    ends = {
+        n: e for n in {*snapshot.attributes, *snapshot.outputs} - entities.keys() if (e := _end(n, ids, names)) != n
+    }
     entities |= ends
     changed = {before: now for before, now in entities.items() if before != now}
     return Delta(
@@ -57,7 +71,10 @@ def _instance(record: Instance, ids: Mapping[str, str], names: Names, digest: Di
         id=name,
         node=names.new if record.node == names.old else record.node,
         host=ids.get(record.host, record.host),
-        applied={names.key(k): _applied(a, digest(name, names.key(k), a.digest)) for k, a in record.applied.items()},
+        applied={
+            (now := names.key(key)): _applied(a, digest(Place(record.id, key), Place(name, now), a.digest))
+            for key, a in record.applied.items()
+        },
         failed={names.key(k): change for k, change in record.failed.items()},
     )
 
@@ -67,7 +84,7 @@ def _link(snapshot: Snapshot, link: Link, ids: Mapping[str, str], names: Names, 
     node = snapshot.instances[link.source].node
     relationship = names.relationships.get(link.relationship, link.relationship)
     name = link_id(relationship, names.new if node == names.old else node, source, target)
-    applied = {k: _applied(a, digest(name, k, a.digest)) for k, a in link.applied.items()}
+    applied = {k: _applied(a, digest(Place(link.id, k), Place(name, k), a.digest)) for k, a in link.applied.items()}
     return msgspec.structs.replace(
         link, id=name, relationship=relationship, source=source, target=target, applied=applied
     )
@@ -84,7 +101,5 @@ def _end(name: str, ids: Mapping[str, str], names: Names) -> str:
     return f"{names.relationships.get(relationship, relationship)}@{side}{colon}{ids.get(instance, instance)}"
 
 
-def _under_new_names(
-    values: Mapping[str, Mapping[str, Data]], changed: Mapping[str, str]
-) -> dict[str, Mapping[str, Data]]:
+def _under_new_names(values: Mapping[str, dict[str, T]], changed: Mapping[str, str]) -> dict[str, dict[str, T]]:
     return {changed[name]: found for name, found in values.items() if name in changed and found}

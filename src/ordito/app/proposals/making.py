@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import msgspec
 
@@ -38,20 +39,23 @@ def make_plan(
     force: bool = False,
 ) -> Made:
     """The plan of a workflow. Raises ``PlanRefused`` and ``EnsembleError``."""
-    layout = known.place.layout
-    plugins, measured = plugins_of(layout), measured_files(layout, read)
+    measured = measured_files(known.place.layout, read)
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
-    options = PlanOptions(
-        digests={**measured.digests, **whole.digests},
+    told = options_of(known, whole, measured.digests)
+    options = replace(told, allow_large=allow_large, force=force, deployed=lambda: deployed_last(known))
+    return Made(plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, whole)
+
+
+def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
+    """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
+    plugins = plugins_of(known.place.layout)
+    return PlanOptions(
+        digests={**digests, **whole.digests},
         accepts=plugins.accepts,
         provides=plugins.provides,
-        allow_large=allow_large,
         left_behind=whole.nodes,
-        force=force,
-        deployed=lambda: deployed_last(known),
     )
-    return Made(plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, whole)
 
 
 def measured_files(layout: Layout, read: ReadService) -> Pinned:

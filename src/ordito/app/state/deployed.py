@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.left_behind import Whole, file_digests, left_behind, whole_service
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.state.edit import Basis
@@ -20,4 +20,5 @@ def deployed(place: Place, ensemble: Ensemble) -> Basis:
     left = left_behind(read.service, ensemble.snapshot, status)
     whole = whole_service(place, read.service, left, root)
     pinned = PinnedService(status.service, status.main, root)
-    return Basis(Whole(whole.service, status.left, whole.nodes, whole.digests), pinned, status.inputs, status.given)
+    digests = {**file_digests(place, status.service, read), **whole.digests}
+    return Basis(Whole(whole.service, status.left, whole.nodes, digests), pinned, status.inputs, status.given)

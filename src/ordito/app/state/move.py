@@ -7,21 +7,19 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
-from ordito.app.left_behind import Whole
 from ordito.app.place import place_of
-from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import options_of
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Basis, Edit, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
-from ordito.instances.moving import Names, moved
+from ordito.instances.moving import Names, Place, moved
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.renamed_node import renamed_keys, with_renamed_node
 from ordito.model.service import Service
 from ordito.model.templates import sanitised
-from ordito.planning.options import PlanOptions
 from ordito.planning.wanted import Wanted, wanted
 
 
@@ -75,43 +73,30 @@ def _renaming(request: MoveRequest, known: Known, basis: Basis) -> tuple[Delta, 
     nodes = {i.node for i in snapshot.instances.values()}
     if old not in nodes or old not in service.nodes:
         near = nearest(old, sorted(nodes))
-        raise Refused("unknown-name", f'no instance of a node "{old}" is recorded', f"did you mean {near[0]}?" if near else "")
+        hint = f"did you mean {near[0]}?" if near else ""
+        raise Refused("unknown-name", f'no instance of a node "{old}" is recorded', hint)
     if new in nodes:
         raise Refused("name-taken", f'there are records of a node "{new}" already', "forget or undeploy them first")
     names = Names(old, new, sanitised(new), renamed_keys(service, old, new))
-    before = _wanted(service, basis.whole, known, snapshot, basis)
+    before = _wanted(service, known, snapshot, basis)
     renamed = copied(snapshot)
     renamed.apply(moved(snapshot, names, lambda _, __, digest: digest))
-    after = _wanted(with_renamed_node(service, old, new), basis.whole, known, renamed, basis)
-    translated = _Translated(before, after, names, snapshot)
+    after = _wanted(with_renamed_node(service, old, new), known, renamed, basis)
+
+    def digest(was: Place, now: Place, found: str) -> str:
+        return _of(after, now, found) if _of(before, was, "") == found else found
+
     ids = {i.id: names.instance(i) for i in snapshot.records_of(old)}
-    return moved(snapshot, names, translated.digest), ids
+    return moved(snapshot, names, digest), ids
 
 
-def _wanted(service: Service, whole: Whole, known: Known, snapshot: Snapshot, basis: Basis) -> Wanted:
-    plugins = plugins_of(known.place.layout)
-    options = PlanOptions(
-        digests=whole.digests, accepts=plugins.accepts, provides=plugins.provides, left_behind=whole.nodes
-    )
-    return wanted(service, snapshot, basis.inputs, options)
+def _of(found: Wanted, place: Place, default: str) -> str:
+    """The digest that is wanted at a place."""
+    return (found.instances.get(place.entity) or found.links.get(place.entity) or {}).get(place.key, default)
 
 
-class _Translated:
-    """Digests under the new name, for those that were as the deployed service wants them."""
-
-    def __init__(self, before: Wanted, after: Wanted, names: Names, snapshot: Snapshot) -> None:
-        self._before = before
-        self._after = after
-        self._old_ids = {names.instance(i): i.id for i in snapshot.instances.values()}
-        self._old_keys = {names.key(f"{k}/"): f"{k}/" for k in names.relationships}
-
-    def digest(self, name: str, key: str, digest: str) -> str:
-        """The digest that takes the place of one."""
-        now = self._after.instances.get(name) or self._after.links.get(name) or {}
-        old = self._before.instances.get(self._old_ids.get(name, name)) or {}
-        relationship, slash, rest = key.rpartition("/")
-        before = old.get(self._old_keys.get(relationship + slash, relationship + slash) + rest)
-        return now.get(key, digest) if before == digest else digest
+def _wanted(service: Service, known: Known, snapshot: Snapshot, basis: Basis) -> Wanted:
+    return wanted(service, snapshot, basis.inputs, options_of(known, basis.whole, {}))
 
 
 def _check(request: MoveRequest, proposal: Proposal) -> None:

@@ -1,0 +1,135 @@
+"""Something that exists already and that this ensemble did not make: recorded as an instance, and nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Declined, Refused
+from ordito.app.gate import no_ensemble, refuse_unfinished
+from ordito.app.place import place_of
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import measured_files, options_of
+from ordito.app.state.edit import Edit, record
+from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
+from ordito.base.suggest import nearest
+from ordito.ensemble.store import open_ensemble
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id
+from ordito.instances.states import STARTED
+from ordito.instances.status import OK
+from ordito.model.service import NodeTemplate, Service
+from ordito.planning.wanted import Wanted, wanted
+from ordito.work.attribute_values import WrongValue, typed
+
+replace = msgspec.structs.replace
+
+
+class AdoptRequest(msgspec.Struct, frozen=True):
+    """Of which node of which ensemble something exists, with which values of attributes; ``wait_lock`` is in
+    seconds."""
+
+    directory: str
+    node: str
+    attributes: Mapping[str, str] = {}
+    wait_lock: float = 0.0
+
+
+class Adopted(msgspec.Struct, frozen=True):
+    """What was done: the job that records it, and the id of the instance."""
+
+    job: str
+    instance: str
+
+
+def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
+    """Record the next instance of a node as made and started. This ensemble did not create it, so that undeploying
+    leaves it alone unless that is asked for.
+
+    Raises ``Refused``, ``PlanRefused``, ``InvalidDocument``, ``Locked``, ``JobUnfinished``, ``Declined`` and
+    ``EnsembleError``.
+    """
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with open_ensemble(request.directory, command="state adopt", wait_lock=request.wait_lock) as ensemble:
+        refuse_unfinished(ensemble)
+        known = Known(place, ensemble.snapshot, ensemble.status)
+        proposal = proposed(known, ensemble.snapshot)
+        conversation.found(proposal.diagnostics)
+        made = _next_instance(request.node, proposal)
+        attributes = _attributes(request, proposal.service)
+        links = _links(made, proposal.service, ensemble.snapshot)
+        digests = _digests(known, proposal, made, links)
+        if not conversation.confirm(f"record {made.id} as made and started", [f"{made.id} of {made.node}"]):
+            raise Declined
+
+        def delta(change: str) -> Delta:
+            applied = {key: Applied(change, digest) for key, digest in digests.instances[made.id].items()}
+            instance = replace(made, applied=applied, last_config_change=change, last_state_change=change)
+            done = [replace(link, applied=_applied(digests.links.get(link.id, {}), change)) for link in links]
+            values = {made.id: attributes} if attributes else {}
+            return Delta((instance,), tuple(link for link in done if link.applied), attributes=values)
+
+        edit = Edit(made.id, "it exists already", delta)
+        return Adopted(record(ensemble, "adopt", [edit], new_basis(known, proposal)), made.id)
+
+
+def _applied(digests: Mapping[str, str], change: str) -> dict[str, Applied]:
+    return {key: Applied(change, digest) for key, digest in digests.items()}
+
+
+def _next_instance(node: str, proposal: Proposal) -> Instance:
+    """The instance of a node that deploying would make next, as one that is there. Raises ``Refused``."""
+    nodes = proposal.service.nodes
+    if node not in nodes:
+        near = nearest(node, sorted(nodes))
+        raise not_wanted(f'the template has no node "{node}"', f"did you mean {near[0]}?" if near else "")
+    new = {i.id: i for i in proposal.plan.instances}
+    made = next((i for i in new.values() if i.node == node), None)
+    if made is None:
+        raise not_wanted(f'all wanted instances of "{node}" are there', "raise its number of instances in the template")
+    if made.host in new:
+        raise Refused(
+            "no-host",
+            f"{made.id} is hosted on {made.host}, which is not there yet",
+            "adopt its host first, or deploy it",
+            next_words=("state", "adopt", new[made.host].node),
+            purpose="record the host as made",
+        )
+    return replace(made, state=STARTED, local=OK, note="adopted")
+
+
+def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
+    """The pairs of an instance with what it requires: as something that runs has them."""
+    found: list[Link] = []
+    for relationship in service.nodes[made.node].requirements:
+        targets = (made.host,) if relationship.is_hosting else snapshot.ids_of(relationship.target)
+        key = relationship.key
+        found += [Link(link_id(key, made.node, made.id, t), key, made.id, t, state="started") for t in targets if t]
+    return found
+
+
+def _digests(known: Known, proposal: Proposal, made: Instance, links: list[Link]) -> Wanted:
+    snapshot = copied(known.snapshot)
+    snapshot.apply(Delta((made,), tuple(links)))
+    options = options_of(known, proposal.whole, measured_files(known, proposal.read).digests)
+    return wanted(proposal.service, snapshot, proposal.inputs, options)
+
+
+def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
+    """The values of attributes by their types. Raises ``Refused``."""
+    node: NodeTemplate = service.require(request.node)
+    found: dict[str, Data] = {}
+    for name, text in request.attributes.items():
+        definition = node.attribute_definitions.get(name)
+        if definition is None:
+            near = nearest(name, sorted(node.attribute_definitions))
+            hint = f"did you mean {near[0]}?" if near else ""
+            raise Refused("unknown-name", f'"{request.node}" has no attribute "{name}"', hint)
+        try:
+            found[name] = typed(text, definition.schema, service.data_types)
+        except WrongValue as wrong:
+            raise Refused("bad-value", f'attribute "{name}": {wrong}') from wrong
+    return found
