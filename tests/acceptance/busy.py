@@ -104,7 +104,7 @@ def make_busy(home: Path, on_failure: str) -> Busy:
     folder.mkdir(parents=True)
     (home / "things").mkdir()
     busy = Busy(home, folder / "service.yaml", on_failure)
-    more = "" if on_failure == "continue" else ""
+    more = ", { peer: broken }"
     busy.service.write_text(SERVICE.format(more=more), encoding="utf-8")
     script = f"#!/bin/bash\n{LOGGING}\n{SCRIPT}".format(log=busy.log)
     (folder / "do.sh").write_text(script, encoding="utf-8")

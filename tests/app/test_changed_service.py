@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ class Editing:
         """Edit, and agree."""
         self.script.write_text("exit 1\n")
         return True
+
+    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+        raise AssertionError(intent, lines)
 
     def listener(self) -> Any:
         """Nothing is to be heard."""

@@ -88,20 +88,25 @@ class Journal:
 
     # -------------------------------------------------------------------------------------------- while a job runs
 
-    def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
-        """Begin a job durably. Raises ``EnsembleError`` also while another job is unfinished."""
+    def open(self, header: JobHeader, plan: Plan, delta: Delta, records: Sequence[Record] = ()) -> None:
+        """Begin a job durably, with the first of its records, if there are any yet: all of it is there then, or
+        nothing. Raises ``EnsembleError`` also while another job is unfinished."""
         frame = msgspec.structs.replace(plan, steps=(), edges=())
         rows = PendingRows()
         rows.add(delta)
+        for record in records:
+            if (changed := getattr(record, "delta", None)) is not None:
+                rows.add(changed)
         with self._transaction("begin a job in") as db:
             if (found := db.execute("SELECT id FROM job").fetchone()) is not None:
                 raise EnsembleError(f"job {found[0]} is unfinished", "continue it with `ordito jobs resume`")
             db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
             db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
             db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
+            db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
             self._write(db, rows)
-        self._next = 0
+        self._next = len(records)
 
     def append(self, record: Record) -> None:
         """Add a record to the current turn."""

@@ -27,6 +27,10 @@ EFFECTS: Mapping[str, Effect] = {
     "check": Effect.LEAVES,
     "discover": Effect.LEAVES,
     "run": Effect.LEAVES,
+    "state mv": Effect.SHAPES,
+    "state adopt": Effect.SHAPES,
+    "state rm": Effect.LEAVES,
+    "state forget": Effect.LEAVES,
 }
 
 

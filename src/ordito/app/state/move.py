@@ -7,12 +7,15 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
+from ordito.app.given_choices import GivenChoices
+from ordito.app.look import look_at
 from ordito.app.place import place_of
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import Known
 from ordito.app.proposals.making import options_of
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Basis, Edit, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
 from ordito.instances.moving import Names, Place, moved
@@ -51,13 +54,13 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         raise no_ensemble(place.shown)
     with open_ensemble(request.directory, command="state mv", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
+        _check(request, look_at("", request.directory, GivenChoices(), Diagnostics(), fetch=False).service)
         known = Known(place, ensemble.snapshot, ensemble.status)
         basis = deployed(place, ensemble)
         delta, ids = _renaming(request, known, basis)
         snapshot = copied(ensemble.snapshot)
         snapshot.apply(delta)
         proposal = proposed(known, snapshot)
-        _check(request, proposal)
         conversation.found(proposal.diagnostics)
         if not conversation.confirm(
             f'call "{request.old}" by the name "{request.new}"', [f"{old} becomes {new}" for old, new in ids.items()]
@@ -99,9 +102,9 @@ def _wanted(service: Service, known: Known, snapshot: Snapshot, basis: Basis) ->
     return wanted(service, snapshot, basis.inputs, options_of(known, basis.whole, {}))
 
 
-def _check(request: MoveRequest, proposal: Proposal) -> None:
+def _check(request: MoveRequest, service: Service) -> None:
     """See that the template is about the new name. Raises ``Refused``."""
-    nodes = proposal.read.service.nodes
+    nodes = service.nodes
     if request.new not in nodes:
         near = nearest(request.new, sorted(nodes))
         hint = f"did you mean {near[0]}?" if near else "change the template first: rename the node there"

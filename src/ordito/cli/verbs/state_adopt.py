@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.session import Session
 from ordito.cli.options import wait_lock_option
 from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
 HELP = """Record something that exists already as the next instance of NODE: as made and started, and nothing is run.
@@ -18,7 +18,12 @@ The template says what the node is. This ensemble did not create it: undeploying
 @verb("adopt", HELP, named="state adopt")
 @click.argument("node", metavar="NODE")
 @click.option(
-    "-a", "--attribute", "attributes", metavar="NAME=VALUE", multiple=True, help="An attribute's value; may be repeated."
+    "-a",
+    "--attribute",
+    "attributes",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An attribute's value; may be repeated.",
 )
 @wait_lock_option
 def command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float) -> ExitCode:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
+from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
-from ordito.cli.delivery import deliver, out_option
 from ordito.cli.settings import Format
 from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
 
-HELP = """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, links, attributes, inputs, outputs
-and counts. Sensitive values are not shown."""
+HELP = """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, links, attributes, inputs,
+outputs and counts. Sensitive values are not shown."""
 
 
 @verb("export", HELP, named="state export")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.session import Session
 from ordito.cli.options import wait_lock_option
+from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """Follow a node that the template calls otherwise now: OLD is the name that is recorded, NEW the one in the template.
+HELP = """Follow a node that the template calls otherwise now: OLD is the name that is recorded, NEW the one in the
+template.
 
 The instances keep their numbers, and nothing is run. What was carried out counts as carried out under the new name
 exactly as far as nothing but the name has changed; else this is refused, as deploying would be."""

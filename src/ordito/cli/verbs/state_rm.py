@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.session import Session
 from ordito.cli.options import wait_lock_option
+from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.cli.verbs.forget import report
 
-HELP = """Take the records of instances away, whether they exist or not. Nothing is run: what was made of them stays, and is
-named. Their numbers are not used again."""
+HELP = """Take the records of instances away, whether they exist or not. Nothing is run: what was made of them stays,
+and is named. Their numbers are not used again."""
 
 
 @verb("rm", HELP, named="state rm")
