@@ -114,7 +114,7 @@ def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
 def _digests(known: Known, proposal: Proposal, made: Instance, links: list[Link]) -> Wanted:
     snapshot = copied(known.snapshot)
     snapshot.apply(Delta((made,), tuple(links)))
-    options = options_of(known, proposal.whole, measured_files(known, proposal.read).digests)
+    options = options_of(known, proposal.whole, measured_files(known.place.layout, proposal.read).digests)
     return wanted(proposal.service, snapshot, proposal.inputs, options)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ordito.app.keeping import keeper_of
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
@@ -59,6 +60,7 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         ticks=change_ids.ticks,
         given=basis.given,
         choices=basis.whole.service.choices,
+        sources=basis.pinned.sources,
         left=basis.whole.left,
     )
     steps = tuple(Step(f"{edit.target}.state.{operation}", instance=edit.target, call=0) for edit in edits)
@@ -73,5 +75,6 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
-    ensemble.close_job(lambda snapshot: effective_statuses(basis.whole.service, snapshot), plan)
+    keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
+    ensemble.close_job(lambda snapshot: effective_statuses(basis.whole.service, snapshot), keeper, plan)
     return header.id

@@ -54,6 +54,7 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         raise no_ensemble(place.shown)
     with open_ensemble(request.directory, command="state mv", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
+        _check_records(request, ensemble.snapshot)
         _check(request, look_at("", request.directory, GivenChoices(), Diagnostics(), fetch=False).service)
         known = Known(place, ensemble.snapshot, ensemble.status)
         basis = deployed(place, ensemble)
@@ -73,13 +74,6 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
 def _renaming(request: MoveRequest, known: Known, basis: Basis) -> tuple[Delta, dict[str, str]]:
     """What the other name changes, and the new ids by the old ones."""
     old, new, service, snapshot = request.old, request.new, basis.whole.service, known.snapshot
-    nodes = {i.node for i in snapshot.instances.values()}
-    if old not in nodes or old not in service.nodes:
-        near = nearest(old, sorted(nodes))
-        hint = f"did you mean {near[0]}?" if near else ""
-        raise Refused("unknown-name", f'no instance of a node "{old}" is recorded', hint)
-    if new in nodes:
-        raise Refused("name-taken", f'there are records of a node "{new}" already', "forget or undeploy them first")
     names = Names(old, new, sanitised(new), renamed_keys(service, old, new))
     before = _wanted(service, known, snapshot, basis)
     renamed = copied(snapshot)
@@ -100,6 +94,18 @@ def _of(found: Wanted, place: Place, default: str) -> str:
 
 def _wanted(service: Service, known: Known, snapshot: Snapshot, basis: Basis) -> Wanted:
     return wanted(service, snapshot, basis.inputs, options_of(known, basis.whole, {}))
+
+
+def _check_records(request: MoveRequest, snapshot: Snapshot) -> None:
+    """See that the records are about the old name and not about the new one. Raises ``Refused``."""
+    nodes = {i.node for i in snapshot.instances.values()}
+    if request.old not in nodes:
+        near = nearest(request.old, sorted(nodes))
+        hint = f"did you mean {near[0]}?" if near else ""
+        raise Refused("unknown-name", f'no instance of a node "{request.old}" is recorded', hint)
+    if request.new in nodes:
+        taken = f'there are records of a node "{request.new}" already'
+        raise Refused("name-taken", taken, "forget or undeploy its instances first")
 
 
 def _check(request: MoveRequest, service: Service) -> None:
