@@ -10,7 +10,7 @@ from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.place import place_of
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import Known, Proposal, known_of
 from ordito.app.proposals.making import measured_files, options_of
 from ordito.app.state.edit import Edit, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
@@ -55,7 +55,7 @@ def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
         raise no_ensemble(place.shown)
     with open_ensemble(request.directory, command="state adopt", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
-        known = Known(place, ensemble.snapshot, ensemble.status)
+        known = known_of(place, ensemble.snapshot, ensemble.status, None)
         proposal = proposed(known, ensemble.snapshot)
         conversation.found(proposal.diagnostics)
         made = _next_instance(request.node, proposal)

@@ -21,4 +21,5 @@ def deployed(place: Place, ensemble: Ensemble) -> Basis:
     whole = whole_service(place, read.service, left, root)
     pinned = PinnedService(status.service, status.main, root)
     digests = {**file_digests(place, status.service, read), **whole.digests}
-    return Basis(Whole(whole.service, status.left, whole.nodes, digests), pinned, status.inputs, status.given)
+    whole = Whole(whole.service, status.left, whole.nodes, digests)
+    return Basis(whole, pinned, status.inputs, status.given, environment=status.environment)

@@ -30,14 +30,15 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Basis(msgspec.Struct, frozen=True):
-    """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs and the
-    wanted numbers of instances."""
+    """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
+    wanted numbers of instances, and the environment that it works in."""
 
     whole: Whole
     pinned: PinnedService
     inputs: dict[str, object]
     given: dict[str, GivenValue] = {}
     counts: dict[str, int] = {}
+    environment: str = ""
 
 
 def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis) -> str:
@@ -62,6 +63,7 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         choices=basis.whole.service.choices,
         sources=basis.pinned.sources,
         left=basis.whole.left,
+        environment=basis.environment,
     )
     steps = tuple(Step(f"{edit.target}.state.{operation}", instance=edit.target, call=0) for edit in edits)
     plan = Plan(workflow, steps, (), (Call("", "", "state", operation),), ("by hand",), counts=basis.counts)

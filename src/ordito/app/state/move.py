@@ -10,7 +10,7 @@ from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.given_choices import GivenChoices
 from ordito.app.look import look_at
 from ordito.app.place import place_of
-from ordito.app.proposal import Known
+from ordito.app.proposal import Known, known_of
 from ordito.app.proposals.making import options_of
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Basis, Edit, record
@@ -56,7 +56,7 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         refuse_unfinished(ensemble)
         _check_records(request, ensemble.snapshot)
         _check(request, look_at("", request.directory, GivenChoices(), Diagnostics(), fetch=False).service)
-        known = Known(place, ensemble.snapshot, ensemble.status)
+        known = known_of(place, ensemble.snapshot, ensemble.status, None)
         basis = deployed(place, ensemble)
         delta, ids = _renaming(request, known, basis)
         snapshot = copied(ensemble.snapshot)

@@ -25,7 +25,7 @@ def proposed(known: Known, snapshot: Snapshot) -> Proposal:
 def new_basis(known: Known, proposal: Proposal) -> Basis:
     """The ground of records that belong to the service as it is written now, of which a copy is kept."""
     pinned = pin_service(known.place.layout, proposal.read, proposal.measured, proposal.files)
-    return Basis(proposal.whole, pinned, proposal.inputs, proposal.given, proposal.plan.counts)
+    return Basis(proposal.whole, pinned, proposal.inputs, proposal.given, proposal.plan.counts, proposal.environment)
 
 
 def copied(snapshot: Snapshot) -> Snapshot:
