@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
 from ordito.app.keeping import keeper_of, refuse_uncommittable
 from ordito.app.left_behind import whole_service
@@ -127,7 +128,8 @@ class _Job:
         """Run the steps, then write the files and commit them."""
         result = asyncio.run(self._run(change_ids, conversation, records))
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
-        kept = self._ensemble.close_job(self._effective, keeper, self._plan)
+        with paused_collector():
+            kept = self._ensemble.close_job(self._effective, keeper, self._plan)
         for executor in self._plugins.executors:
             executor.close()
         return JobReport(

@@ -39,17 +39,23 @@ class Changes:
     def say(self, names: Iterable[str], delta: Delta | None) -> dict[str, EntityChange]:
         """What has become of entities, and what this delta, the last one that was followed, does besides."""
         changes: dict[str, dict[str, object]] = {}
-        if delta is not None:
-            for name in delta.unlinked:
-                changes[name] = {"unlinked": True}
-                self._said[name] = None
-            for name in delta.forgotten:
-                changes[name] = {"forgotten": True}
-                self._said[name] = None
+        if delta is not None and (delta.unlinked or delta.forgotten):
+            for mark, gone in (("unlinked", delta.unlinked), ("forgotten", delta.forgotten)):
+                changes.update((name, {mark: True}) for name in gone)
+                self._said.update(dict.fromkeys(gone))
         for name in names:
-            if news := self._news(name):
-                changes.setdefault(name, {}).update(news)
-        if delta is not None:
+            now = self._now.get(name)
+            if now is None:
+                continue
+            said = self._said[name] if name in self._said else self._before(name)
+            final = self._final(name)
+            if final is not None and now == final:
+                # One copy of a record is enough: the one that is kept anyway.
+                now = self._now[name] = final
+            self._said[name] = now
+            if news := difference(said, now):
+                changes[name] = changes[name] | news if name in changes else news
+        if delta is not None and (delta.attributes or delta.outputs):
             for name, attributes in delta.attributes.items():
                 changes.setdefault(name, {})["attributes"] = attributes
             for name, outputs in delta.outputs.items():
@@ -59,15 +65,3 @@ class Changes:
     def unsaid(self) -> list[str]:
         """The entities that have become something else since it was said last."""
         return [name for name, now in self._now.items() if now is not None and self._said.get(name) != now]
-
-    def _news(self, name: str) -> dict[str, object]:
-        now = self._now.get(name)
-        if now is None:
-            return {}
-        said = self._said[name] if name in self._said else self._before(name)
-        if now == (final := self._final(name)):
-            # One copy of a record is enough: the one that is kept anyway.
-            now = self._now[name] = final
-        self._said[name] = now
-        assert now is not None
-        return difference(said, now)

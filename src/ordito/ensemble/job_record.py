@@ -23,7 +23,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import changed_status
 from ordito.ensemble.pending_rows import last_change_of
 from ordito.ensemble.status import Status
-from ordito.ensemble.yaml_writer import block, flow_line
+from ordito.ensemble.yaml_writer import are_simple, block, flow_line
 from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import (
@@ -248,7 +248,8 @@ def write_changes(layout: Layout, record: JobRecord, *, largest: int = LARGEST_I
             _write_part(layout, record)
         if len(readable) <= LARGEST_READABLE:
             readable.append(change)
-        lines.append(b"- %b\n" % flow_line(change))
+        are_plain = all(are_simple(c.attributes) and not c.outputs for c in change.changes.values())
+        lines.append(b"- %b\n" % flow_line(change, has_values=not are_plain))
     if record.parts:
         _write_part(layout, record)
 

@@ -131,7 +131,7 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _line(*columns: str) -> bytes:
-    line = "\t".join(columns)
-    if line.isascii() and line.isprintable() and "\\" not in line:
-        return line.encode() + b"\n"
-    return "\t".join(map(escape, columns)).encode() + b"\n"
+    text = "".join(columns)
+    if not (text.isascii() and text.isprintable()) or "\\" in text:
+        columns = tuple(map(escape, columns))
+    return "\t".join(columns).encode() + b"\n"

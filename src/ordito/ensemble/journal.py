@@ -49,6 +49,7 @@ CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLO
 CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
 CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
 """
+NOTHING_BEFORE = ("", b"")
 JOB_TABLES = ("job", "steps", "edges", "record", "previous")
 STATE_TABLES = ("instance", "link", "attribute", "output")
 
@@ -175,7 +176,8 @@ class Journal:
         """For each instance and link that the job has changed: what it is, ``instance`` or ``link``, and its record as
         it was when the job began, to be read with ``codec.Decoder``; empty for what there was not."""
         with self._reading() as db:
-            return {name: (kind, body) for name, kind, body in db.execute("SELECT id, kind, body FROM previous")}
+            rows = db.execute("SELECT id, kind, body FROM previous")
+            return {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
 
     def finish(self, status: Status, digest: str) -> None:
         """The job's files are written: forget the job, and remember what they say and their digest."""

@@ -30,7 +30,7 @@ from ordito.ensemble.manifest_rows import (
 )
 from ordito.ensemble.status import Status
 from ordito.ensemble.yaml_reader import load
-from ordito.ensemble.yaml_writer import block, flow, scalar
+from ordito.ensemble.yaml_writer import are_simple, block, flow_line, scalar
 from ordito.instances.records import Snapshot
 
 T = TypeVar("T")
@@ -122,8 +122,9 @@ def _write_parts(layout: Layout, rows: Iterable[tuple[str, InstanceRow]]) -> Ite
     """Write the instances of each node to a file; gives the files' names and the SHA-256 of their content."""
     by_node: dict[str, list[bytes]] = {}
     for name, row in rows:
-        line = f"{scalar(name)}: {flow(msgspec.to_builtins(row))}\n"
-        by_node.setdefault(row.template, []).append(line.encode())
+        has_values = bool(row.outputs or row.relationships) or not are_simple(row.attributes)
+        line = b"%b: %b\n" % (scalar(name).encode(), flow_line(row, has_values=has_values))
+        by_node.setdefault(row.template, []).append(line)
     for node in sorted(by_node):
         path = layout.status_part(node)
         content = b"".join(by_node[node])

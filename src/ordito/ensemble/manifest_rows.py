@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -180,30 +180,35 @@ def changed_status(before: Status, after: Status) -> dict[str, object]:
 
 def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:
     """Every instance, by node and number; ``effective`` gives effective statuses, the local one where it has none."""
+    attributes, outputs = snapshot.attributes, snapshot.outputs
     for instance in sorted(snapshot.instances.values(), key=lambda i: (i.node, number_of(i.id))):
-        links = sorted(n for n in snapshot.links_of(instance.id) if snapshot.links[n].source == instance.id)
+        name, local = instance.id, instance.local
         yield (
-            instance.id,
+            name,
             InstanceRow(
                 template=instance.node,
                 index=instance.index,
-                ready_state=ReadyState(
-                    cast(OperationalStatus, instance.local),
-                    cast(OperationalStatus, effective.get(instance.id, instance.local)),
-                    instance.state,
-                ),
+                ready_state=ReadyState(local, effective.get(name, local), instance.state),  # type: ignore[arg-type]
                 host=instance.host,
                 created=instance.created,
                 last_config_change=instance.last_config_change,
                 last_state_change=instance.last_state_change,
                 note=instance.note,
                 applied=_applied_rows(instance.applied),
-                failed=_sorted(instance.failed),
-                attributes=_sorted(snapshot.attributes.get(instance.id, {})),
-                outputs=_outputs(snapshot, instance.id),
-                relationships={name: _link_row(snapshot.links[name], snapshot) for name in links},
+                failed=_sorted(instance.failed) if instance.failed else {},
+                attributes=_sorted(attributes[name]) if name in attributes else {},
+                outputs=_outputs(snapshot, name) if name in outputs else {},
+                relationships=_links_from(name, snapshot),
             ),
         )
+
+
+def _links_from(instance: str, snapshot: Snapshot) -> dict[str, LinkRow]:
+    """The recorded links whose source an instance is."""
+    names = snapshot.links_of(instance)
+    if not names:
+        return {}
+    return {n: _link_row(snapshot.links[n], snapshot) for n in sorted(names) if snapshot.links[n].source == instance}
 
 
 def _link_row(link: Link, snapshot: Snapshot) -> LinkRow:
@@ -221,7 +226,7 @@ def _link_row(link: Link, snapshot: Snapshot) -> LinkRow:
 
 
 def _applied_rows(applied: Mapping[str, Applied]) -> dict[str, AppliedRow]:
-    return {name: AppliedRow(applied[name].change, applied[name].digest) for name in sorted(applied)}
+    return {name: AppliedRow(row.change, row.digest) for name, row in sorted(applied.items())} if applied else {}
 
 
 def _outputs(snapshot: Snapshot, entity: str) -> Outputs:

@@ -46,21 +46,33 @@ def flow(data: object) -> str:
     return _printable(POINTLESS.sub(_with_point, text) if EXPONENT.search(text) else text)
 
 
-def flow_line(data: object) -> bytes:
-    """The same for rows and plain data, in as little time and space as possible."""
+def flow_line(data: object, *, has_values: bool = True) -> bytes:
+    """The same for rows and plain data, in as little time and space as possible; ``has_values`` is False where all in
+    it is texts, flags, and numbers without an exponent."""
     try:
         text = _ENCODER.encode(data)
     except UnicodeEncodeError:
         return flow(msgspec.to_builtins(data)).encode()
-    if _ODD.search(text) or not (text.isascii() or UNPRINTABLE.search(text.decode()) is None):
+    if text.isascii():
+        is_odd = b"\x7f" in text
+    else:
+        is_odd = UNPRINTABLE.search(text.decode()) is not None
+    if is_odd or (has_values and (b"null" in text or _EXPONENT.search(text))):
         return flow(msgspec.to_builtins(data)).encode()
     return text
 
 
+def are_simple(values: Mapping[str, object]) -> bool:
+    """Whether all of these are texts, flags and whole numbers."""
+    return all(type(value) in _SIMPLE for value in values.values())
+
+
+_SIMPLE = frozenset({str, bool, int})
+
 _ENCODER = msgspec.json.Encoder()
 
-_ODD = re.compile(rb"\x7f|null|[:\[,]-?\d[\d.]*[eE]")
-"""What may be a number with an exponent, or one that JSON cannot write, or a character that YAML does not take."""
+_EXPONENT = re.compile(rb"[:\[,]-?\d[\d.]*[eE]")
+"""What may be a number with an exponent, which YAML 1.1 would take for a text; those without one in JSON are null."""
 
 
 def scalar(value: object) -> str:
