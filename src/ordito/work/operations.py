@@ -20,6 +20,8 @@ from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, Service
 from ordito.work.attribute_values import WrongValue
+from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
+from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.outputs import Given, given
@@ -77,6 +79,7 @@ class Operations:
         self._plan = plan
         self._root = root
         self._job = job
+        self._applies = applies(plan.workflow)
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self._environments = Environments(self._evaluator, variables or {})
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
@@ -145,7 +148,9 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter or record.state)
         if step.opens and step.enter == CREATING and not (record.created and record.exists):
             local = local_after(record.local, Happened.CHAIN_BEGAN)
-            changed = msgspec.structs.replace(changed, created=change, local=local, applied={}, failed={}, note="")
+            changed = msgspec.structs.replace(changed, local=local, note="")
+            if self._applies:
+                changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         return Delta(instances=() if changed == record else (changed,), links=links)
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
@@ -171,6 +176,8 @@ class Operations:
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+        if found.attributes:
+            delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
         return outcome, delta
 
     def needless(self, step: Step) -> str:
@@ -222,7 +229,7 @@ class Operations:
         if outcome.status in REPORTABLE and (step.closes or not outcome.succeeded):
             local = outcome.status
         applied, failed = record.applied, record.failed
-        if happened is not Happened.NEVER_STARTED:
+        if self._applies and happened is not Happened.NEVER_STARTED:
             applied, failed = _remembered(record, call, outcome, change)
         # An optional operation that had failed while the instance came up may be made good much later.
         recovered = step.closes and record.state == ERROR
@@ -236,10 +243,7 @@ class Operations:
         """The record with the change as its last, if there was one: what only the job itself did is none."""
         if change == self._job or outcome.ending in NEVER_STARTED:
             return record
-        modified = outcome.changed if outcome.changed is not None else outcome.succeeded
-        return msgspec.structs.replace(
-            record, last_config_change=change, last_state_change=change if modified else record.last_state_change
-        )
+        return marked(record, change, applies=self._applies, modified=is_modified(outcome))
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
         """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
@@ -269,17 +273,8 @@ class Operations:
         return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
 
     def _gone(self, record: Instance, change: str, note: str) -> Instance:
-        last = record.last_config_change if change == self._job else change
-        return msgspec.structs.replace(
-            record,
-            state=DELETED,
-            local=ABSENT,
-            applied={},
-            failed={},
-            last_config_change=last,
-            last_state_change=last,
-            note=note,
-        )
+        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed={}, note=note)
+        return gone if change == self._job else marked(gone, change, applies=self._applies, modified=True)
 
     def _ends(self, record: Instance) -> Iterable[str]:
         """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
@@ -293,7 +288,7 @@ class Operations:
     def _end_of_link(self, step: Step, call: Call, outcome: Outcome, change: str) -> Delta:
         """A link's operation counts for the link and for its source; it never touches the target's record."""
         links: tuple[Link, ...] = ()
-        if outcome.ending not in NEVER_STARTED:
+        if self._applies and outcome.ending not in NEVER_STARTED:
             link = self._snapshot.links.get(step.link) or self._new_link(step)
             applied, failed = _remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
@@ -355,8 +350,7 @@ class Operations:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         note = FOUND_ABSENT if found == ABSENT else "" if record.note == FOUND_ABSENT else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
-        if changed != record or attributes:
-            changed = msgspec.structs.replace(changed, last_state_change=change)
+        changed = marked(changed, change, applies=False, modified=is_news(record, changed) or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
         return outcome, Delta(
             instances=() if changed == record else (changed,),
@@ -428,7 +422,6 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
     )
 
 
-NEVER_STARTED = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""
 NOT_MENDED = "its check does not say ok, and everything was carried out: there is nothing left for a deployment to do"
