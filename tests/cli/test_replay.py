@@ -64,3 +64,25 @@ def test_what_differs_is_shown_with_the_way_on(run: Run, tmp_path: Path) -> None
 def test_what_makes_no_sense_is_refused(run: Run, words: str) -> None:
     deployed(run)
     assert run("jobs", "replay", *words.split()).code == 64
+
+
+def test_jobs_are_listed_whatever_became_of_their_lines(run: Run, tmp_path: Path) -> None:
+    """Deleted, damaged or merged: it is said, the list is complete, and the way to mend it is named."""
+    deployed(run)
+    deployed(run, "-i", "count=2")
+    whole = run("jobs", "list", "-o", "json").json
+    assert whole["problems"] == []
+    file = tmp_path / "jobs.tsv"
+    lines = file.read_bytes()
+    file.write_bytes(b"<<<<<<< ours\n" + lines[: len(lines) // 3])
+    shown = run("jobs", "list", "-o", "json")
+    assert shown.json["jobs"] == whole["jobs"]
+    assert "lines that say nothing of a job or a task: 2" in shown.json["problems"][-1]
+    file.unlink()
+    shown = run("jobs", "list")
+    assert shown.code == 0
+    assert all(job["id"] in shown.out for job in whole["jobs"])
+    assert "jobs.tsv is missing" in shown.err
+    assert "jobs replay --write" in shown.err
+    assert run("jobs", "replay", "--write").code == 0
+    assert file.read_bytes() == lines

@@ -11,7 +11,7 @@ from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
 from ordito.ensemble.job_format import moment
-from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
+from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
 from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import read_log
@@ -60,14 +60,15 @@ class OpenJob(msgspec.Struct, frozen=True):
         return JobLine(self.job, self.workflow, self.outcome, moment(self.began), None, summary)
 
 
-def list_jobs(request: JobsRequest) -> list[JobLine]:
+def list_jobs(request: JobsRequest) -> JobList:
     """All jobs, the latest first. Raises ``Refused`` where there is no ensemble, and ``EnsembleError``."""
     place = _place(request.directory)
-    lines = {line.id: line for line in job_lines(place.layout)}
+    listed = all_jobs(place.layout)
+    lines = {line.id: line for line in listed.jobs}
     found = open_job(place)
     if found is not None:
         lines[found.job] = found.line
-    return sorted(lines.values(), key=lambda line: line.id, reverse=True)
+    return JobList(tuple(sorted(lines.values(), key=lambda line: line.id, reverse=True)), listed.problems)
 
 
 def show_job(request: JobRequest) -> RecordedJob | OpenJob:

@@ -21,12 +21,12 @@ class JobHead(_Row, frozen=True):
     """What a record says about its job as a whole.
 
     ``previous_id`` is the job before it, ``merged_ids`` those that it joins with that one, which other clones ran.
-    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them.
-    ``ticks`` is how many ticks the job has reserved for its changeIds. ``environment`` is that of `--env`, ``command``
-    the words of the command line. Of the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps
-    that did nothing, ``skipped`` of those that were not run; ``changes`` is how many ConfigChanges there are.
-    ``rollback`` says how undoing the job ended, where that was tried; ``commits`` are those that hold the files it was
-    made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and why.
+    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``ticks`` is how many ticks the job
+    has reserved for its changeIds. ``environment`` is that of `--env`, ``options`` how the job was told to run, where
+    that is not the usual way. Of the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that
+    did nothing, ``skipped`` of those that were not run; ``changes`` is how many ConfigChanges there are. ``commits``
+    are those that hold the files it was made from, by the tree's path from the ensemble; ``not_committed`` says what
+    is not committed and why.
     """
 
     change_id: str
@@ -34,17 +34,15 @@ class JobHead(_Row, frozen=True):
     merged_ids: tuple[str, ...] = ()
     workflow: str = ""
     status: str = ""
-    rollback: str = ""
     began: str = ""
     ended: str = ""
     seconds: float = 0.0
     ticks: int = 1
     environment: str = ""
-    command: tuple[str, ...] = ()
+    options: Mapping[str, object] = {}
     user: str = ""
     machine: str = ""
     service: str = ""
-    on_failure: str = ""
     succeeded: int = 0
     failed: int = 0
     no_op: int = 0

@@ -13,7 +13,7 @@ from ordito.ensemble.conflicts import first_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead
-from ordito.ensemble.jobs_tsv import unescape
+from ordito.ensemble.jobs_tsv import count_strange_lines, unescape
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.yaml_reader import load
 from ordito.source.regular import open_regular
@@ -43,6 +43,52 @@ def job_lines(layout: Layout) -> Iterator[JobLine]:
             for line in file:
                 if b"\tjob\t" in line and (found := _job_line(line)) is not None:
                     yield found
+
+
+class JobList(msgspec.Struct, frozen=True):
+    """All jobs, oldest first, by `jobs.tsv` and the records in `jobs/`; and what is not right with the former."""
+
+    jobs: tuple[JobLine, ...]
+    problems: tuple[str, ...] = ()
+
+
+def all_jobs(layout: Layout) -> JobList:
+    """The jobs in `jobs.tsv` and in `jobs/`. Raises ``EnsembleError``."""
+    lines: dict[str, JobLine] = {}
+    twice: dict[str, None] = {}
+    for line in job_lines(layout):
+        if lines.setdefault(line.id, line) != line:
+            twice[line.id] = None
+    missing = [job for job in layout.job_ids() if job not in lines]
+    lines.update((job, _by_record(layout, job)) for job in missing)
+    strange = count_strange_lines(layout.jobs_tsv)
+    problems: list[str] = []
+    if missing:
+        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        lacks = (
+            "lacks jobs that have a record" if layout.jobs_tsv.exists() else "is missing, and these jobs have a record"
+        )
+        problems.append(f"{layout.jobs_tsv} {lacks} jobs that have a record: {', '.join(missing[:MOST_NAMED])}{more}")
+    if strange:
+        problems.append(f"{layout.jobs_tsv} has lines that say nothing of a job or a task: {strange}")
+    if twice:
+        problems.append(f"{layout.jobs_tsv} has different lines for one job, of two clones: {', '.join(twice)}")
+    return JobList(tuple(lines[job] for job in sorted(lines)), tuple(problems))
+
+
+MOST_NAMED = 5
+
+
+def _by_record(layout: Layout, job: str) -> JobLine:
+    """The line of a job as its record says it."""
+    try:
+        record = read_job(layout, job)
+    except EnsembleError as error:
+        return JobLine(job, "", "unreadable", "", None, error.message)
+    if record is None:
+        return JobLine(job, "", "unreadable", "", None, "its record is missing")
+    head = record.head
+    return JobLine(job, head.workflow, head.status, head.began, head.seconds, head.summary)
 
 
 def _job_line(line: bytes) -> JobLine | None:

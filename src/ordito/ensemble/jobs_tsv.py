@@ -92,7 +92,17 @@ def colliding_lines(path: Path) -> list[str]:
     return [change.decode() for change in sorted(colliding)]
 
 
+def count_strange_lines(path: Path) -> int:
+    """How many lines are none of a job or a task: torn, or left by a merge. Raises ``EnsembleError``."""
+    with explained("read", path):
+        if not path.exists():
+            return 0
+        with open_regular(path) as file:
+            return sum(_WHOLE.match(line) is None for line in file)
+
+
 _ID = re.compile(rb"[0-9A-Za-z]{8}[0-9a-f]{4}")
+_WHOLE = re.compile(rb"A[0-9A-Za-z]{7}[0-9a-f]{4}\t(?:job|task)\t(?:[^\t\n]*\t){7}[^\t\n]*\n")
 
 
 def _look(path: Path, moments: Set[bytes]) -> tuple[set[bytes], int, bytes]:

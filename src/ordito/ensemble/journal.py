@@ -16,9 +16,10 @@ from typing import TypeVar
 
 import msgspec
 
+from ordito.ensemble.begun import mark_begun, unmark
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal_errors import journal_explained
+from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_explained
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
@@ -107,6 +108,7 @@ class Journal:
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
             self._write(db, rows)
+        mark_begun(self._path, header.id)
         self._next = len(records)
 
     def append(self, record: Record) -> None:
@@ -154,6 +156,11 @@ class Journal:
             count = sum(len(parts(body)) for (body,) in db.execute("SELECT body FROM steps"))
             return Decoder(JobHeader)(row[0]), Decoder(Plan)(row[1]), count
 
+    def holds_job(self, job: str) -> bool:
+        """Whether this job is unfinished."""
+        with self._reading() as db:
+            return db.execute("SELECT 1 FROM job WHERE id = ?", (job,)).fetchone() is not None
+
     def steps(self) -> tuple[Step, ...]:
         """The steps of the job's plan."""
         with self._reading() as db:
@@ -181,6 +188,7 @@ class Journal:
 
     def finish(self, status: Status, digest: str) -> None:
         """The job's files are written: forget the job, and remember what they say and their digest."""
+        unmark(self._path)
         with self._transaction("close the job in") as db:
             for table in JOB_TABLES:
                 db.execute(f"DELETE FROM {table}")
@@ -293,6 +301,7 @@ class Journal:
 def open_journal(layout: Layout) -> Journal:
     """The journal of an ensemble for writing, made if there is none; only for who holds the lock."""
     layout.make_private()
+    check_is_file(layout.journal)
     with journal_explained("open", layout.journal):
         db = sqlite3.connect(layout.journal, isolation_level=None)
         try:
@@ -310,6 +319,7 @@ def read_journal(layout: Layout) -> Journal | None:
     """The journal of an ensemble for reading, while others may write; None if there is none."""
     if not layout.journal.exists():
         return None
+    check_is_file(layout.journal)
     with journal_explained("read", layout.journal):
         # Who may write opens it for writing, though only to read: then SQLite tidies up its helper files at the end.
         db = _connection(layout.journal, "mode=rw")
@@ -346,6 +356,9 @@ def _readable(db: sqlite3.Connection) -> bool:
 def _version(db: sqlite3.Connection, path: Path) -> int:
     """The version of the tables, 0 if there are none yet."""
     (found,) = db.execute("PRAGMA user_version").fetchone()
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    if owner != APPLICATION and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+        raise EnsembleError(f"{path} is a database of another program", NO_JOURNAL)
     if found > VERSION:
         raise EnsembleError(
             f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"

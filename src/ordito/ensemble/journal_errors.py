@@ -9,6 +9,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ordito.ensemble.errors import HINTS, EnsembleError
+from ordito.source.regular import kind_of
+
+NO_JOURNAL = (
+    "it is damaged, or something else was put there: move it away, and the journal is made again from ensemble.yaml. "
+    "If a job was running, what it has done since it began is in its log only, in .ordito/logs; let `ordito check` "
+    "look at what exists"
+)
+"""What to do where something else is in the journal's place."""
+
+
+def check_is_file(path: Path) -> None:
+    """Raise ``EnsembleError`` where something else than a file is in the journal's place: SQLite would wait for it, or
+    speak of rights."""
+    try:
+        kind = kind_of(path.stat().st_mode)
+    except OSError:
+        # There is none, or SQLite says better why it cannot be opened.
+        return
+    if kind:
+        raise EnsembleError(f"{path} is {kind}, not a journal", NO_JOURNAL)
 
 
 @contextmanager
@@ -22,7 +42,9 @@ def journal_explained(doing: str, path: Path) -> Iterator[None]:
 
 def _journal_hint(error: sqlite3.Error) -> str:
     name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")):
+    if name.startswith("SQLITE_NOTADB"):
+        return NO_JOURNAL
+    if not name or name.startswith(("SQLITE_CORRUPT", "SQLITE_ERROR")):
         return (
             "the journal is damaged. If no job was running, move it away: it is made again from ensemble.yaml. "
             "Else keep a copy, and recover what it holds with `sqlite3 journal.db .recover`"

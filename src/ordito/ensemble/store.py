@@ -8,12 +8,14 @@ from types import TracebackType
 import msgspec
 
 from ordito.base.change_ids import ChangeIds
+from ordito.ensemble.begun import refuse_lost
 from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal import Journal, UnfinishedJob, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.leftovers import sweep_leftovers
 from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import read_state, state_digest
 from ordito.ensemble.pending_rows import last_change_of_instance
@@ -81,8 +83,10 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
     lock = EnsembleLock(layout, command=command, wait=wait_lock)
     lock.__enter__()
     try:
+        sweep_leftovers(layout)
         journal = open_journal(layout)
         try:
+            refuse_lost(layout, journal.holds_job)
             snapshot, status = _synchronised(layout, journal)
             return Ensemble(layout, snapshot, status, journal, lock)
         except BaseException:
@@ -101,6 +105,7 @@ def read_ensemble(root: str | Path) -> Ensemble:
         snapshot, status = read_state(layout)
         return Ensemble(layout, snapshot, status, None, None)
     try:
+        refuse_lost(layout, journal.holds_job)
         snapshot, status, _ = _read(layout, journal)
         return Ensemble(layout, snapshot, status, journal, None)
     except BaseException:

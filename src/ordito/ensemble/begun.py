@@ -1,0 +1,46 @@
+"""A mark beside the journal while it holds a job, by which a journal that has lost it is known: copied without its
+helper files, put back from a backup, or made anew.
+
+It is there from after the job has begun in the journal until before the journal forgets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.files import read, write_whole
+from ordito.ensemble.layout import Layout
+
+NAME = "begun"
+
+
+def mark_begun(journal: Path, job: str) -> None:
+    """This journal holds this job now. Raises ``EnsembleError``."""
+    write_whole(_mark(journal), [f"{job}\n".encode()])
+
+
+def unmark(journal: Path) -> None:
+    """The files of its job are written. Raises ``EnsembleError``."""
+    path = _mark(journal)
+    with explained("remove", path):
+        path.unlink(missing_ok=True)
+
+
+def _mark(journal: Path) -> Path:
+    return journal.with_name(NAME)
+
+
+def refuse_lost(layout: Layout, has_begun: Callable[[str], bool]) -> None:
+    """Raise ``EnsembleError`` where a job had begun that the journal does not hold, as ``has_begun`` tells."""
+    mark = _mark(layout.journal)
+    job = (read(mark) or b"").decode("utf-8", "replace").strip()
+    # With its record there, the files came with a copy of the ensemble in which it had ended.
+    if not job or has_begun(job) or layout.job_record(job).exists():
+        return
+    raise EnsembleError(
+        f"{layout.journal} has lost job {job}, which had begun and not ended: was it copied without its -wal file?",
+        f"put the whole directory .ordito back. Where that is gone, what the job has done is in its log only: "
+        f"`ordito jobs logs {job}`; then remove {mark}, and let `ordito check` look at what exists",
+    )
