@@ -145,7 +145,7 @@ def job(file: str, folder: Path) -> dict[str, float]:
         )
         note("running")
         assert result.status == "ok", result.failed[:3]
-        ensemble.close_job(lambda snapshot: effective_statuses(read.service, snapshot))
+        ensemble.close_job(lambda snapshot: effective_statuses(outline_of(read.service), snapshot))
         note("closing")
     assert listener.heard > 2 * result.counts.no_op
     figures["steps"] = result.counts.succeeded
@@ -164,6 +164,7 @@ if __name__ == "__main__":
         from ordito.base.diagnostics import Diagnostics
         from ordito.engine.driver import run_job
         from ordito.ensemble.store import open_ensemble
+        from ordito.instances.outline import outline_of
         from ordito.instances.records import Snapshot
         from ordito.instances.status import effective_statuses
         from ordito.planning.options import PlanOptions

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from ordito.instances.outline import outline_of
 from ordito.instances.records import SCALED_IN, Delta, Instance, Snapshot
 from ordito.instances.status import Happened, aggregate, effective_statuses, failure, local_after
 from ordito.model.service import Service
@@ -56,7 +57,7 @@ def test_several_instances_as_one(given: list[str], together: str) -> None:
 def effective(given: Service, *records: Instance) -> dict[str, str]:
     snapshot = Snapshot()
     snapshot.apply(Delta(instances=records))
-    return effective_statuses(given, snapshot)
+    return effective_statuses(outline_of(given), snapshot)
 
 
 def record(node_name: str, local: str, number: int = 1, host: str = "", note: str = "") -> Instance:

@@ -26,7 +26,9 @@ from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.lock import current_user
 from ordito.ensemble.logs import JobLog
+from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.store import Ensemble
+from ordito.instances.outline import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.model.service import Service
@@ -116,6 +118,8 @@ class _Job:
         self._service = service
         self._root = root
         self._plugins = plugins_of(ensemble.layout)
+        lost = {node for left in header.left.values() for node in left.nodes}
+        self._outline = outline_of(service, lost)
 
     def run(
         self,
@@ -126,6 +130,7 @@ class _Job:
         commit: str = "",
     ) -> JobReport:
         """Run the steps, then write the files and commit them."""
+        keep_outline(self._layout, self._header.id, self._outline)
         result = asyncio.run(self._run(change_ids, conversation, records))
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
@@ -188,7 +193,7 @@ class _Job:
             )
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
-        return effective_statuses(self._service, snapshot)
+        return effective_statuses(self._outline, snapshot)
 
     def _keep_crashes(self, result: JobResult) -> str:
         """Write down what is known about faults of executors and providers; gives the file's path."""

@@ -1,4 +1,4 @@
-"""Show the outputs of the service as the last job left them."""
+"""Show the outputs of the service, evaluated from what exists now (R-3.9-4)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
-from ordito.app.place import place_of
+from ordito.app.place import Place, place_of
+from ordito.app.service_in_use import service_in
 from ordito.base.diagnostics import suggestion
-from ordito.ensemble.store import read_ensemble
+from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.topology_outputs import topology_outputs
 
 
 class OutputRequest(msgspec.Struct, frozen=True):
@@ -21,9 +24,11 @@ class OutputRequest(msgspec.Struct, frozen=True):
 
 
 class OutputResult(msgspec.Struct, frozen=True):
-    """The outputs asked for, by name; None for those without a value."""
+    """The outputs asked for, by name; None for those without a value. ``caveat`` says why they are those of the last
+    job, and not evaluated now."""
 
     outputs: Mapping[str, object]
+    caveat: str = ""
 
 
 def output(request: OutputRequest) -> OutputResult:
@@ -32,16 +37,30 @@ def output(request: OutputRequest) -> OutputResult:
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
-        outputs = ensemble.status.outputs
+        outputs, problems, caveat = _outputs(place, ensemble)
     if not request.name:
-        return OutputResult(outputs)
+        return OutputResult(outputs, caveat)
     if request.name not in outputs:
         raise Refused("unknown-output", f'there is no output "{request.name}"', suggestion(request.name, outputs))
     if outputs[request.name] is None:
+        begin = f'output "{request.name}": '
         raise Refused(
             "no-value",
             f'output "{request.name}" has no value now',
+            next((p.removeprefix(begin) for p in problems if p.startswith(begin)), ""),
             next_words=("status",),
             purpose="see whether what it comes from exists",
         )
-    return OutputResult({request.name: outputs[request.name]})
+    return OutputResult({request.name: outputs[request.name]}, caveat)
+
+
+def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], list[str], str]:
+    """The outputs as things are, what could not be evaluated, and why none could: then they are the last job's."""
+    service, _, caveat = service_in(place, ensemble)
+    if service is None:
+        return ensemble.status.outputs, [], caveat
+    unfinished = ensemble.unfinished
+    inputs = unfinished.header.inputs if unfinished else ensemble.status.inputs
+    counts = {**ensemble.status.counts, **(unfinished.plan.counts if unfinished else {})}
+    values, problems = topology_outputs(Evaluator(service, ensemble.snapshot, inputs), counts)
+    return values, problems, ""

@@ -52,9 +52,10 @@ class Proposal(msgspec.Struct, frozen=True):
     is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
     ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
     where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
-    further files that were read. ``whole`` is the service with the nodes that it has lost and that still have
-    instances. ``environment`` is the name of the one that it was made in, "" for none; ``variables`` are those that it
-    gives to operations, once it is to be carried out.
+    further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
+    were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
+    that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
+    none; ``variables`` are those that it gives to operations, once it is to be carried out.
     """
 
     workflow: str
@@ -72,6 +73,7 @@ class Proposal(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     environment: str = ""
     variables: dict[str, object] = {}
+    unapproved: tuple[str, ...] = ()
 
     @property
     def service(self) -> Service:

@@ -21,6 +21,7 @@ from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
 from ordito.ensemble.rebuilding import join_forks, open_rebuilding, write_rebuilt
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
+from ordito.instances.outline import outline_of
 from ordito.instances.status import effective_statuses
 
 MOST_DIFFERENCES = 1_000
@@ -141,7 +142,7 @@ def _effective(place: Place, rebuilt: Rebuilt) -> tuple[dict[str, str] | None, s
     except InvalidDocument as error:
         return None, f"the pinned service was changed: {error}"
     whole = whole_service(place, read.service, status.left, read.package.root)
-    return effective_statuses(whole.service, rebuilt.snapshot), ""
+    return effective_statuses(outline_of(whole.service), rebuilt.snapshot), ""
 
 
 def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:

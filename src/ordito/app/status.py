@@ -6,16 +6,13 @@ import msgspec
 
 from ordito.app.gate import no_ensemble
 from ordito.app.jobs import OpenJob, describe
-from ordito.app.left_behind import whole_service
-from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
-from ordito.base.diagnostics import InvalidDocument
-from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.instances.outline import Outline, outline_of
 from ordito.instances.records import Instance
-from ordito.instances.status import aggregate, effective_statuses
-from ordito.model.service import Service
+from ordito.instances.status import effective_statuses, topology_status
 
 
 class StatusRequest(msgspec.Struct, frozen=True):
@@ -26,14 +23,20 @@ class StatusRequest(msgspec.Struct, frozen=True):
 
 
 class InstanceStatus(msgspec.Struct, frozen=True):
-    """One instance: what is recorded of it, its effective status, its type, its attributes, and whether its node is no
-    longer in the service (``orphaned``)."""
+    """One instance: what is recorded of it, its effective status, its type, its attributes, whether its node is no
+    longer in the service (``orphaned``), and whether others can do without it (``optional``)."""
 
     instance: Instance
     effective: str
     type: str
     attributes: dict[str, object]
     orphaned: bool
+    optional: bool = False
+
+    @property
+    def drifted(self) -> bool:
+        """Whether it was found to be other than it was made."""
+        return self.instance.last_state_change > self.instance.last_config_change
 
 
 class StatusResult(msgspec.Struct, frozen=True):
@@ -54,24 +57,27 @@ def status(request: StatusRequest) -> StatusResult:
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
-        service, lost, caveat = _service(place, ensemble)
+        outline, caveat = outline_in(place, ensemble)
         snapshot = ensemble.snapshot
-        effective = effective_statuses(service, snapshot) if service else {}
-        found = [
-            InstanceStatus(
-                instance,
-                effective.get(instance.id, instance.local),
-                service.nodes[instance.node].type if service and instance.node in service.nodes else "",
-                snapshot.attributes.get(instance.id, {}),
-                service is not None and (instance.node in lost or instance.node not in service.nodes),
-            )
-            for instance in snapshot.instances.values()
-            if request.all or instance.exists
-        ]
-        existing = [i.effective for i in found if i.instance.exists]
+        effective = effective_statuses(outline, snapshot) if outline else {}
+        nodes = outline.nodes if outline else {}
+        found: list[InstanceStatus] = []
+        for instance in snapshot.instances.values():
+            if request.all or instance.exists or instance.is_missed:
+                node = nodes.get(instance.node)
+                found.append(
+                    InstanceStatus(
+                        instance,
+                        effective.get(instance.id, instance.local),
+                        node.type if node else "",
+                        snapshot.attributes.get(instance.id, {}),
+                        outline is not None and (node is None or node.lost),
+                        node is not None and node.optional,
+                    )
+                )
         return StatusResult(
-            service=service.name if service else "",
-            effective=aggregate(existing),
+            service=outline.service if outline else "",
+            effective=topology_status(outline or NO_OUTLINE, snapshot, effective),
             status=ensemble.status,
             instances=tuple(found),
             deleted=sum(not instance.exists for instance in snapshot.instances.values()),
@@ -80,21 +86,18 @@ def status(request: StatusRequest) -> StatusResult:
         )
 
 
-def _service(place: Place, ensemble: Ensemble) -> tuple[Service | None, frozenset[str], str]:
-    """The service as it is being deployed, or was last, with what it has left behind; the nodes that this is; and why
-    the service cannot be read."""
-    status, left = ensemble.status, ensemble.status.left
-    digest, main, inputs, choices = status.service, status.main, status.inputs, status.choices
-    if ensemble.unfinished is not None:
-        header = ensemble.unfinished.header
-        digest, main, inputs, choices, left = header.service, header.main, header.inputs, header.choices, header.left
-    if not digest:
-        return None, frozenset(), ""
-    try:
-        read = read_pinned(place, digest, main, inputs, choices)
-    except EnsembleError as error:
-        return None, frozenset(), error.message
-    except InvalidDocument as error:
-        return None, frozenset(), f"the pinned service was changed: {error}"
-    whole = whole_service(place, read.service, left, read.package.root)
-    return whole.service, whole.nodes, ""
+NO_OUTLINE = Outline("", {})
+
+
+def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
+    """The outline of the service as it is being deployed, or was last; and why it cannot be read."""
+    header, last = ensemble.unfinished.header if ensemble.unfinished else None, ensemble.status.last_job
+    job = header.id if header else last.id if last else ""
+    kept = kept_outline(place.layout, job) if job else None
+    if kept is not None:
+        return kept, ""
+    # Who has no outline needs all that reads services, which takes much longer to import than all the rest.
+    from ordito.app.service_in_use import service_in
+
+    service, lost, caveat = service_in(place, ensemble)
+    return outline_of(service, lost) if service else None, caveat

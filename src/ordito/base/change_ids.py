@@ -63,6 +63,15 @@ def decode(change: str) -> Change:
     return Change(tick, task)
 
 
+def time_of(change: str) -> str:
+    """The moment that a changeId says, in UTC, to the second; "" for a text that is none."""
+    try:
+        tick = decode(change).tick
+    except ValueError:
+        return ""
+    return (BEGINNING + timedelta(seconds=tick // TICKS_PER_SECOND)).isoformat().replace("+00:00", "Z")
+
+
 def is_change_id(text: str) -> bool:
     """Whether a text is a changeId."""
     try:

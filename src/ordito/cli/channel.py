@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import TextIO
 
@@ -104,7 +105,11 @@ class Channel:
     def line(self, text: str = "") -> None:
         """Write a line. Nothing in it but what ``paint`` made can steer a terminal: whatever users' texts hold is
         shown as escapes, ends of lines too."""
-        self.write("\x1b[".join(map(one_line, text.split(MARK))) + "\n")
+        self.write(_steered(text))
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Write very many lines at once, each as ``line`` does."""
+        self.write("".join([_steered(text) for text in texts]))
 
     def _close(self, error: OSError) -> None:
         self.is_open = False
@@ -119,3 +124,8 @@ def silence(stream: TextIO) -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, stream.fileno())
     os.close(nothing)
+
+
+def _steered(text: str) -> str:
+    """A line as it is written: nothing in it but what ``paint`` made can steer a terminal."""
+    return "\x1b[".join(map(one_line, text.split(MARK))) + "\n"

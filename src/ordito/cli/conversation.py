@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from ordito.app.errors import NobodyToAsk
+from ordito.app.errors import NobodyToAsk, Refused
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
-from ordito.cli.plan_view import Level, write_brief, write_plan
+from ordito.cli.plan_view import Level, listed, write_brief, write_plan
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
@@ -69,6 +69,14 @@ class CliConversation:
             for change in proposal.plan.changes:
                 session.stream.say("plan.change", change_data(change))
         if settings.yes:
+            if proposal.unapproved:
+                raise Refused(
+                    "changed-meanwhile",
+                    f"found to be other than they were made: {listed(proposal.unapproved)}; nothing was removed",
+                    "look at them, and give --allow-changed to have them removed all the same",
+                    next_words=("describe", proposal.unapproved[0]),
+                    purpose="see what was done to it",
+                )
             if session.stream is None and not settings.quiet:
                 write_brief(proposal, session.err)
             return True
@@ -155,6 +163,14 @@ class CliConversation:
         """Say what an interrupt does."""
         if times in _SAID:
             self._progress.say(_SAID[times])
+
+
+class LookingConversation(CliConversation):
+    """About a workflow that only looks: nobody has to approve of it."""
+
+    def approve(self, proposal: Proposal) -> bool:
+        """Go ahead."""
+        return True
 
 
 _SAID = {

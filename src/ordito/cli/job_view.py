@@ -13,7 +13,9 @@ from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
+from ordito.planning.keep import PROTECTED, UNMANAGED
 from ordito.work.invocation import Ending
+from ordito.work.plan import Change
 
 MOST_NAMED = 12
 
@@ -124,6 +126,18 @@ def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
         NextCommand(session.settings.command("deploy"), "once their nodes are in the service again; then undeploy"),
         NextCommand(session.settings.command("status"), "see what is kept"),
     )
+
+
+def show_kept(kept: Sequence[Change], session: Session) -> None:
+    """Say what undeploying has left alone, and how to remove it too."""
+    if not kept or session.stream is not None:
+        return
+    from ordito.cli.plan_view import write_kept
+
+    write_kept(kept, session.err)
+    words = ["--include-protected"] if any(c.reason == PROTECTED for c in kept) else []
+    words += ["--include-unmanaged"] if any(c.reason == UNMANAGED for c in kept) else []
+    session.next(NextCommand(session.settings.command("undeploy", *words), "remove these too"))
 
 
 def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:

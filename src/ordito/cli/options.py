@@ -172,6 +172,13 @@ def force_option(function: F) -> F:
     )
 
 
+def allow_changed_option(function: F) -> F:
+    """The option of verbs that may remove what was found to be other than it was made."""
+    return click.option(
+        "--allow-changed", is_flag=True, help="With --yes: remove also what was found to be other than it was made."
+    )(function)
+
+
 def fetch_option(function: F) -> F:
     """The option of verbs that read a service."""
     return click.option(

@@ -22,7 +22,7 @@ from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import Preview, PreviewStep, preview
-from ordito.work.plan import Change, Difference
+from ordito.work.plan import Change, Difference, Plan
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
@@ -53,6 +53,8 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         _write_steps(shown, channel)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
+    write_kept(proposal.plan.kept, channel)
+    _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     channel.line(totals(shown, full=level is Level.FULL))
 
@@ -60,6 +62,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
+    _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     channel.line(totals(shown))
 
@@ -81,6 +84,26 @@ def totals(shown: Preview, *, full: bool = False) -> str:
     if full and found.no_op:
         operations += f" and {plural(found.no_op, 'no-op')}"
     return f"Plan: {', '.join(parts)}; {operations} in {plural(len(shown.waves) if full else found.waves, 'wave')}."
+
+
+def write_kept(kept: Sequence[Change], channel: Channel) -> None:
+    """What stays though everything else is removed, and why."""
+    if kept:
+        names = max(width(change.instance) for change in kept)
+        channel.line("Kept")
+        channel.lines(f"  = {pad(c.instance, names)}  {printable(c.reason)}" for c in kept)
+
+
+def _write_drifted(plan: Plan, channel: Channel) -> None:
+    if plan.drifted:
+        named = listed(plan.drifted)
+        channel.line(f"{channel.paint('warning', 'warning')}: found to be other than they were made: {named}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names, of very many the first."""
+    more = f" and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
+    return ", ".join(names[:MOST_IN_WAVE]) + more
 
 
 # ---------------------------------------------------------------------------------------------------------- changes

@@ -17,7 +17,12 @@ from ordito.cli.grammar import ALIASES
 from ordito.cli.settings import PROGRAM
 from ordito.ensemble.layout import MANIFEST
 
-PLANNED: Mapping[str, str] = {"deploy": "deploy", "undeploy": "undeploy"}
+PLANNED: Mapping[str, str] = {
+    "deploy": "deploy",
+    "undeploy": "undeploy",
+    "check": "check",
+    "discover": "discover",
+}
 """The workflows that can be planned, and the modules of `cli/asked` that know their arguments."""
 
 PREFIX = "workflow:"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
 
 import msgspec
 
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
+from ordito.cli.status_tree import Row, rows
 from ordito.cli.text_width import pad, printable, width
-from ordito.instances.records import number_of
 
 MOST_IN_TREE = 200
-"""Instances above which the status is plain lines, one an instance."""
+"""Rows above which the status is plain lines, one an instance."""
+FORMAT = "ordito.status/1"
 
 STYLES = {
     "ok": "good",
@@ -29,6 +31,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
     """The status for programs."""
     last = found.status.last_job
     return {
+        "format": FORMAT,
         "service": found.service,
         "environment": found.status.environment,
         "status": found.effective,
@@ -52,72 +55,76 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
         "attributes": found.attributes,
         "failed": dict(instance.failed),
         "orphaned": found.orphaned,
+        "optional": found.optional,
+        "drift": found.drifted,
         "note": instance.note,
     }
     return {key: value for key, value in data.items() if value not in ("", {}, False)}
 
 
-def write_status(found: StatusResult, channel: Channel) -> None:
-    """The status for people: a tree by hosting; plain lines where there are very many instances."""
+def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) -> None:
+    """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one an
+    instance, where that would be very many rows."""
     name = channel.paint("strong", found.service or "nothing is deployed")
-    effective = _painted(found.effective, channel) if found.instances else "no instances"
-    about = [plural(len(found.instances), "instance"), f"revision {found.status.revision}"]
+    effective = painted(found.effective, channel) if found.instances else "no instances"
+    about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
     if found.status.environment:
         about.append(f"environment {printable(found.status.environment)}")
     channel.line(f"{name}  {effective}  ({', '.join(about)})")
     if len(found.instances) > MOST_IN_TREE:
-        _write_rows([("", i) for i in found.instances], channel)
-    else:
-        _write_rows(list(_tree(found.instances, channel)), channel)
+        channel.line(f"  {_counted(found.instances, channel)}")
+    shown = list(islice(rows(found.instances, unicode=channel.is_unicode, fold=fold), MOST_IN_TREE + 1))
+    if len(shown) > MOST_IN_TREE:
+        shown = [Row("", (instance,)) for instance in found.instances]
+    _write_rows(shown, channel)
+    channel.line(job_line(found))
+
+
+def job_line(found: StatusResult) -> str:
+    """The job that is not finished, or else the last one."""
     if found.job is not None:
         by = f"is being run by {found.job.holder}" if found.job.holder else "was interrupted"
         done = f"{found.job.done} of {plural(found.job.steps, 'step')} done"
-        channel.line(f"job {found.job.job} ({found.job.workflow}) {by}: {done}")
-    elif found.status.last_job is not None:
-        last = found.status.last_job
-        channel.line(f"last job: {last.id} ({last.workflow}) {last.status}")
+        return f"job {found.job.job} ({found.job.workflow}) {by}: {done}"
+    last = found.status.last_job
+    return f"last job: {last.id} ({last.workflow}) {last.status}" if last is not None else "no job has run yet"
 
 
-def _write_rows(rows: Sequence[tuple[str, InstanceStatus]], channel: Channel) -> None:
-    names = max((width(lead + i.instance.id) for lead, i in rows), default=0)
-    states = max((width(i.instance.state) for _, i in rows), default=0)
-    for lead, found in rows:
-        instance = found.instance
-        said = _painted(found.effective, channel)
-        if found.effective != instance.local:
-            said += f" (itself {instance.local})"
-        notes = [instance.note, "no longer in the service" if found.orphaned else ""]
-        if instance.failed:
-            notes.append(f"failed: {', '.join(instance.failed)}")
-        note = "; ".join(filter(None, notes))
-        line = f"{pad(lead + instance.id, names)}  {pad(instance.state, states)}  {said}"
-        channel.line(f"  {line}  {printable(note)}".rstrip())
+def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
+    """How many instances there are of each status."""
+    counts: dict[str, int] = {}
+    for found in instances:
+        counts[found.effective] = counts.get(found.effective, 0) + 1
+    return ", ".join(f"{counts[status]} {painted(status, channel)}" for status in STYLES if status in counts)
 
 
-def _painted(status: str, channel: Channel) -> str:
+def _write_rows(shown: Sequence[Row], channel: Channel) -> None:
+    titles = [row.lead + row.title for row in shown]
+    names = max(map(width, titles), default=0)
+    states = max((width(row.first.instance.state) for row in shown), default=0)
+    channel.lines(
+        f"  {pad(title, names)}  {pad(row.first.instance.state, states)}  {_said(row.first, channel)}".rstrip()
+        for title, row in zip(titles, shown, strict=True)
+    )
+
+
+def _said(found: InstanceStatus, channel: Channel) -> str:
+    """What is said of an instance: its status, the one it has itself where that differs, and what is special."""
+    instance = found.instance
+    said = painted(found.effective, channel)
+    if found.effective != instance.local:
+        said += f" (itself {instance.local})"
+    notes = [
+        "optional" if found.optional else "",
+        instance.note,
+        "orphaned: no longer in the service" if found.orphaned else "",
+        "changed since it was made" if found.drifted and not instance.note else "",
+        f"failed: {', '.join(instance.failed)}" if instance.failed else "",
+    ]
+    note = "; ".join(filter(None, notes))
+    return f"{said}  {printable(note)}" if note else said
+
+
+def painted(status: str, channel: Channel) -> str:
+    """A status in its colour."""
     return channel.paint(STYLES.get(status, "strong"), status)
-
-
-def _tree(instances: Sequence[InstanceStatus], channel: Channel) -> Iterator[tuple[str, InstanceStatus]]:
-    """Every instance with the branches before its name, below the instance that hosts it.
-
-    It has a stack of its own, since users choose how deep hosting goes.
-    """
-    branches = UNICODE_BRANCHES if channel.is_unicode else ASCII_BRANCHES
-    shown = {i.instance.id for i in instances}
-    hosted: dict[str, list[InstanceStatus]] = {}
-    for found in sorted(instances, key=lambda i: (i.instance.node, number_of(i.instance.id)), reverse=True):
-        hosted.setdefault(found.instance.host if found.instance.host in shown else "", []).append(found)
-    # What stands before the instance itself, and before those below it.
-    stack = [("", "", found) for found in hosted.get("", ())]
-    while stack:
-        own, below, found = stack.pop()
-        yield own, found
-        for index, child in enumerate(hosted.get(found.instance.id, ())):
-            # The list is in reverse, as a stack wants it: the first one is shown last.
-            branch, deeper = ("last", "gap") if index == 0 else ("child", "line")
-            stack.append((below + branches[branch], below + branches[deeper], child))
-
-
-UNICODE_BRANCHES = {"child": "├── ", "last": "└── ", "line": "│   ", "gap": "    "}
-ASCII_BRANCHES = {"child": "|-- ", "last": "`-- ", "line": "|   ", "gap": "    "}

@@ -29,6 +29,7 @@ class Layout:
         self.journal = self.private / "journal.db"
         self.lock = self.private / "lock"
         self.logs = self.private / "logs"
+        self.outline = self.private / "outline"
 
     @property
     def exists(self) -> bool:

@@ -46,10 +46,18 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.local != "absent"
 
     @property
+    def is_missed(self) -> bool:
+        """Whether it is not there though nobody has removed it: it may come back, or be made again."""
+        return self.note == FOUND_ABSENT
+
+    @property
     def was_scaled_in(self) -> bool:
         """Whether it was removed because fewer were wanted."""
         return self.note.startswith(SCALED_IN)
 
+
+FOUND_ABSENT = "found to be absent"
+"""The note of an instance that is not there any more, though nobody has removed it."""
 
 SCALED_IN = "scaled in"
 """How the note of an instance begins that was removed because fewer were wanted: its id is not used again."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from ordito.instances.dependencies import targets_first
+from ordito.instances.outline import NodeOutline, Outline
 from ordito.instances.records import Instance, Snapshot
-from ordito.model.service import Service
 
 OK = "ok"
 DEGRADED = "degraded"
@@ -101,23 +100,45 @@ def aggregate(statuses: Iterable[str]) -> str:
     return DEGRADED if operational else min(found, key=WORSE.__getitem__)
 
 
-def effective_statuses(service: Service, snapshot: Snapshot) -> dict[str, str]:
+def effective_statuses(outline: Outline, snapshot: Snapshot) -> dict[str, str]:
     """The effective status of every recorded instance, by id: its local status with those of its dependencies.
 
     One pass in dependency order: the instances of a target are aggregated once, whatever the number of their
     dependents. Instances of nodes that the service no longer has keep their local status.
     """
-    effective = {i.id: i.local for i in snapshot.instances.values() if i.node not in service.nodes}
+    nodes = outline.nodes
+    effective = {i.id: i.local for i in snapshot.instances.values() if i.node not in nodes}
     together: dict[str, str | None] = {}
-    for node in targets_first(service):
+    for node in nodes.values():
         records = snapshot.records_of(node.name)
-        shared = [_contribution(service, r.target, together[r.target]) for r in node.requirements if not r.is_hosting]
+        shared = [_contribution(nodes[t], together[t]) for t in node.targets]
         contributions = {c for c in shared if c is not None}
-        optional_host = node.host is not None and _is_optional(service, node.host.target)
+        host = OPTIONAL if node.host and nodes[node.host].optional else REQUIRED
         for instance in records:
-            effective[instance.id] = _effective(instance, contributions, effective, optional_host=optional_host)
+            effective[instance.id] = _effective(instance, contributions, effective, host)
         together[node.name] = _together(records, effective)
     return effective
+
+
+def topology_status(outline: Outline, snapshot: Snapshot, effective: Mapping[str, str]) -> str:
+    """The status of the whole: the worst that a node contributes, as if something required every node that has
+    instances or lost them; ``absent`` where there is nothing. Instances whose nodes the service does not have count
+    each for itself."""
+    found: set[str] = set()
+    for node in outline.nodes.values():
+        records = [i for i in snapshot.records_of(node.name) if i.exists or i.is_missed]
+        said = _contribution(node, _together(records, effective)) if records else None
+        if said is not None:
+            found.add(said)
+    found |= {REQUIRED[i.local] for i in snapshot.instances.values() if i.exists and i.node not in outline.nodes}
+    if not any(i.exists for i in snapshot.instances.values()):
+        return ABSENT
+    return max(found, key=WORSE.__getitem__, default=ABSENT)
+
+
+def contribution(node: NodeOutline, snapshot: Snapshot, effective: Mapping[str, str]) -> str | None:
+    """What a node contributes to the status of what requires it; None where it has no instances and none are wanted."""
+    return _contribution(node, _together(snapshot.records_of(node.name), effective))
 
 
 def _together(records: list[Instance], effective: Mapping[str, str]) -> str | None:
@@ -129,22 +150,18 @@ def _together(records: list[Instance], effective: Mapping[str, str]) -> str | No
 
 
 def _effective(
-    instance: Instance, contributions: set[str], effective: Mapping[str, str], *, optional_host: bool
+    instance: Instance, contributions: set[str], effective: Mapping[str, str], of_host: Mapping[str, str]
 ) -> str:
     if instance.local not in OPERATIONAL:
         return instance.local
     found = {instance.local, *contributions}
     if instance.host:
-        found.add((OPTIONAL if optional_host else REQUIRED)[effective.get(instance.host, ABSENT)])
+        found.add(of_host[effective.get(instance.host, ABSENT)])
     return max(found, key=WORSE.__getitem__)
 
 
-def _contribution(service: Service, target: str, status: str | None) -> str | None:
+def _contribution(node: NodeOutline, status: str | None) -> str | None:
     """What a requirement contributes; nothing where its target has no instances because none are wanted."""
     if status is None:
         return None
-    return (OPTIONAL if _is_optional(service, target) else REQUIRED)[status]
-
-
-def _is_optional(service: Service, node: str) -> bool:
-    return service.nodes[node].settings.is_optional
+    return (OPTIONAL if node.optional else REQUIRED)[status]

@@ -134,6 +134,7 @@ class Draft:
         self.members: dict[str, Member] = {}
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []
+        self.kept: list[Member] = []
         self.linking = 0
         self.steps: list[DraftStep] = []
         self.befores: list[int] = []

@@ -33,6 +33,8 @@ def freeze(draft: Draft) -> Plan:
         capacity=_capacity(draft, steps),
         counts=dict(draft.counts),
         origins={node: origin for node, origin in draft.origins.items() if origin},
+        kept=tuple(_kept(m) for m in draft.kept),
+        drifted=tuple(m.id for m in draft.members.values() if m.goes and _has_drifted(m)),
         warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
     )
 
@@ -114,3 +116,13 @@ def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
 
 def _places(member: Member) -> int:
     return member.template.settings.concurrency
+
+
+def _kept(member: Member) -> Change:
+    declared = str(member.template.span) if member.template.span else ""
+    return Change("=", member.id, member.reason, declared)
+
+
+def _has_drifted(member: Member) -> bool:
+    """Whether an instance was found to be other than it was made, after it was."""
+    return member.record.last_state_change > member.record.last_config_change

@@ -38,7 +38,8 @@ class PlanOptions:
     nothing; it is asked at most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
-    ``instances`` are those that a workflow is about which is not about all, None for all.
+    ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
+    protected and what this ensemble has not created, unless that is to be included.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -49,6 +50,8 @@ class PlanOptions:
     force: bool = False
     deployed: Callable[[], Deployed | None] = _nothing
     instances: frozenset[str] | None = None
+    include_protected: bool = False
+    include_unmanaged: bool = False
 
 
 MOST_PAIRS = 100_000

@@ -6,26 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ordito.instances.records import Instance
 from ordito.instances.status import UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipes import Where, where_run
 from ordito.work.plan import Action, Condition
-from ordito.work.probes import CHECK, FOUND_ABSENT, probe_of
-
-
-def is_there(record: Instance) -> bool:
-    """Whether an instance can be looked at: it exists, or was found to be absent and may have come back."""
-    return record.exists or record.note == FOUND_ABSENT
+from ordito.work.probes import CHECK, probe_of
 
 
 def existing(draft: Draft) -> None:
     """Transform: every instance there is, and stays."""
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
-            if is_there(record):
+            if record.exists or record.is_missed:
                 draft.put(Member(record, node, Fate.LOOK, ""))
 
 

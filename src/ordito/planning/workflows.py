@@ -22,6 +22,7 @@ from ordito.planning.counts import counts
 from ordito.planning.decide import decide
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
+from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
 from ordito.planning.options import PlanOptions
 from ordito.planning.probes import ask_first, existing, looking
@@ -57,6 +58,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "undeploy": (
         check_requirements,
         all_instances,
+        keep,
         uninstall_chains,
         unlinks,
         skip_done,

@@ -13,7 +13,7 @@ import msgspec
 from ordito.base.paths import above, from_above, levels_above
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.records import SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
+from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
 from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
@@ -27,7 +27,7 @@ from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outc
 from ordito.work.outputs import Given, given
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.probes import FOUND_ABSENT, found_attributes, found_status, is_probe, state_found
+from ordito.work.probes import found_attributes, found_status, is_probe, state_found
 
 WENT_WITH_HOST = "went with its host"
 
@@ -348,7 +348,7 @@ class Operations:
                 attributes = found_attributes(self._evaluator, self._place(step, call), outcome)
             except WrongValue as wrong:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
-        note = FOUND_ABSENT if found == ABSENT else "" if record.note == FOUND_ABSENT else record.note
+        note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
         changed = marked(changed, change, applies=False, modified=is_news(record, changed) or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)

@@ -137,7 +137,8 @@ class Plan(msgspec.Struct, frozen=True):
     the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
     the number of operations that may run at one time on a Compute instance (1 where it is not named).
     ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
-    says where it comes from, where that is more than the usual one.
+    says where it comes from, where that is more than the usual one. ``kept`` is what stays though everything else is
+    removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.
     """
 
     workflow: str
@@ -152,6 +153,8 @@ class Plan(msgspec.Struct, frozen=True):
     counts: dict[str, int] = {}
     origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
+    kept: tuple[Change, ...] = ()
+    drifted: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

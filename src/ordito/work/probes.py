@@ -23,9 +23,6 @@ CHECK = "check"
 DISCOVER = "discover"
 PROBES = frozenset({CHECK, DISCOVER})
 
-FOUND_ABSENT = "found to be absent"
-"""The note of an instance that is not there any more, though nobody has removed it."""
-
 STATUS_OF_EXIT: Mapping[int, str] = {0: OK, 1: BROKEN, 3: ABSENT}
 STATE_OF: Mapping[str, str] = {OK: STARTED, DEGRADED: STARTED, BROKEN: ERROR, ABSENT: DELETED}
 

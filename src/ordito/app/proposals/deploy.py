@@ -45,6 +45,7 @@ class DeployAsked(msgspec.Struct, frozen=True):
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
     force: bool = False
+    allow_changed: bool = False
 
     def propose(self, known: Known) -> Proposal:
         """What deploying would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
@@ -85,6 +86,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         changed_inputs=_changed(bound.inputs, status),
         user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
+        unapproved=() if asked.allow_changed else made.plan.drifted,
         files=(*asked.inputs.files, *user.files),
     )
 

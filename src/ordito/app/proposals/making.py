@@ -29,7 +29,7 @@ class Made(msgspec.Struct, frozen=True):
     whole: Whole
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     known: Known,
     workflow: str,
     read: ReadService,
@@ -37,13 +37,24 @@ def make_plan(
     *,
     allow_large: bool = False,
     force: bool = False,
+    instances: frozenset[str] | None = None,
+    include_protected: bool = False,
+    include_unmanaged: bool = False,
 ) -> Made:
-    """The plan of a workflow. Raises ``PlanRefused`` and ``EnsembleError``."""
+    """The plan of a workflow; the words are those of ``PlanOptions``. Raises ``PlanRefused`` and ``EnsembleError``."""
     measured = measured_files(known.place.layout, read)
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     told = options_of(known, whole, measured.digests)
-    options = replace(told, allow_large=allow_large, force=force, deployed=lambda: deployed_last(known))
+    options = replace(
+        told,
+        allow_large=allow_large,
+        force=force,
+        deployed=lambda: deployed_last(known),
+        instances=instances,
+        include_protected=include_protected,
+        include_unmanaged=include_unmanaged,
+    )
     return Made(plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, whole)
 
 

@@ -13,13 +13,17 @@ from ordito.app.proposals.making import make_plan
 
 
 class UndeployAsked(msgspec.Struct, frozen=True):
-    """To remove everything that exists; with ``force`` all is carried out, what was done before and what removes
-    instances that were never started too."""
+    """To remove everything that exists, save what is protected and what this ensemble has not created, unless that is
+    included; with ``force`` all is carried out, what was done before and what removes instances that were never started
+    too. ``allow_changed`` permits to remove without asking what was found to be other than it was made."""
 
     workflow: ClassVar[str] = UNDEPLOY
     makes_ensemble: ClassVar[bool] = False
 
     force: bool = False
+    include_protected: bool = False
+    include_unmanaged: bool = False
+    allow_changed: bool = False
 
     def propose(self, known: Known) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
@@ -31,7 +35,15 @@ class UndeployAsked(msgspec.Struct, frozen=True):
             return None
         with paused_collector():
             read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
-            made = make_plan(known, UNDEPLOY, read, status.inputs, force=self.force)
+            made = make_plan(
+                known,
+                UNDEPLOY,
+                read,
+                status.inputs,
+                force=self.force,
+                include_protected=self.include_protected,
+                include_unmanaged=self.include_unmanaged,
+            )
         return Proposal(
             workflow=UNDEPLOY,
             read=read,
@@ -42,4 +54,5 @@ class UndeployAsked(msgspec.Struct, frozen=True):
             measured=made.measured,
             pinned=PinnedService(status.service, status.main, read.package.root),
             given=status.given,
+            unapproved=() if self.allow_changed else made.plan.drifted,
         )

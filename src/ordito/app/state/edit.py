@@ -13,6 +13,7 @@ from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
 from ordito.ensemble.lock import current_user
 from ordito.ensemble.store import Ensemble
+from ordito.instances.outline import outline_of
 from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
 from ordito.work.invocation import Ending, Outcome
@@ -78,5 +79,5 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
     keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
-    ensemble.close_job(lambda snapshot: effective_statuses(basis.whole.service, snapshot), keeper, plan)
+    ensemble.close_job(lambda snapshot: effective_statuses(outline_of(basis.whole.service), snapshot), keeper, plan)
     return header.id

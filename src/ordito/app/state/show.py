@@ -15,6 +15,7 @@ from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.manifest_rows import instance_rows, status_row
 from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.instances.outline import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 
@@ -60,6 +61,6 @@ def _read(request: StateRequest) -> tuple[dict[str, object], Mapping[str, object
 def _effective(place: Place, ensemble: Ensemble) -> Mapping[str, str]:
     """Effective statuses, by id; none where the service that was deployed cannot be read."""
     try:
-        return effective_statuses(deployed(place, ensemble).whole.service, ensemble.snapshot)
+        return effective_statuses(outline_of(deployed(place, ensemble).whole.service), ensemble.snapshot)
     except (EnsembleError, InvalidDocument):
         return {}

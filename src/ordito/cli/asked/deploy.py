@@ -10,7 +10,7 @@ import click
 
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.cli.options import allow_large_option, choice_options, fetch_option, force_option
+from ordito.cli.options import allow_changed_option, allow_large_option, choice_options, fetch_option, force_option
 
 TAKES_INPUTS = True
 
@@ -22,6 +22,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.argument("service", required=False)
     @force_option
+    @allow_changed_option
     @allow_large_option
     @fetch_option
     @choice_options
@@ -33,12 +34,13 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         allow_large: bool,
         fetch: bool,
         force: bool,
+        allow_changed: bool,
         choices: GivenChoices,
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.deploy import DeployAsked
 
-        wanted = DeployAsked(service or "", inputs, allow_large, fetch, choices, force)
+        wanted = DeployAsked(service or "", inputs, allow_large, fetch, choices, force, allow_changed)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked

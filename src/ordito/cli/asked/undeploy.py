@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ordito.cli.options import force_option
+import click
+
+from ordito.cli.options import allow_changed_option, force_option
 
 TAKES_INPUTS = False
 
@@ -17,10 +19,21 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     """The arguments of a removal; the verb gets them as ``asked``."""
 
     @force_option
+    @click.option("--include-protected", is_flag=True, help="Remove what is protected too (ordito.protected).")
+    @click.option("--include-unmanaged", is_flag=True, help="Remove what this ensemble did not create too.")
+    @allow_changed_option
     @functools.wraps(function)
-    def with_asked(*arguments: Any, force: bool, **others: Any) -> Any:
+    def with_asked(
+        *arguments: Any,
+        force: bool,
+        include_protected: bool,
+        include_unmanaged: bool,
+        allow_changed: bool,
+        **others: Any,
+    ) -> Any:
         from ordito.app.proposals.undeploy import UndeployAsked
 
-        return function(*arguments, asked=UndeployAsked(force), **others)
+        wanted = UndeployAsked(force, include_protected, include_unmanaged, allow_changed)
+        return function(*arguments, asked=wanted, **others)
 
     return with_asked

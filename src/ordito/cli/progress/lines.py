@@ -90,7 +90,9 @@ class LineProgress:
 
     def _success(self, outcome: Outcome) -> str:
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
-        return self._channel.paint("good", "ok") + f" {brief(outcome.seconds)}{changed}"
+        # What only looks has done its work when it says that something is broken.
+        said = "ok" if outcome.status in {"", "ok"} else f"says {outcome.status}"
+        return self._channel.paint("good" if said == "ok" else "change", said) + f" {brief(outcome.seconds)}{changed}"
 
     def _output(self, event: StepLog) -> None:
         instance, operation = self._titles.get(event.step, (event.step, ""))

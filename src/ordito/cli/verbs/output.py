@@ -11,7 +11,7 @@ from ordito.cli.job_view import as_text, write_outputs
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """Show the outputs of the service as the last job left them.
+HELP = """Show the outputs of the service as things are now.
 
 With NAME, its bare value and nothing else, so that a script can use it."""
 
@@ -20,7 +20,10 @@ With NAME, its bare value and nothing else, so that a script can use it."""
 @click.argument("name", required=False)
 def command(session: Session, name: str | None) -> ExitCode:
     """Show outputs."""
-    found = output(OutputRequest(session.settings.directory, name or "")).outputs
+    result = output(OutputRequest(session.settings.directory, name or ""))
+    found = result.outputs
+    if result.caveat:
+        session.warn(f"these are the outputs as the last job left them: {result.caveat}")
 
     def text(channel: Channel) -> None:
         if name:

@@ -14,17 +14,34 @@ from ordito.cli.verb import verb
 
 HELP = """Show what exists, below what hosts it: the state and the status of each instance.
 
-Works while a job runs, and shows it."""
+Instances of a node that agree are one row; with -v each has its own. Works while a job runs, and shows it."""
 
 
 @verb("status", HELP)
 @click.option("--all", "show_all", is_flag=True, help="Show deleted instances too.")
-def command(session: Session, show_all: bool) -> ExitCode:
+@click.option("--watch", is_flag=True, help="Show it again whenever something changes, until Ctrl-C.")
+def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
     """Show the status."""
-    found = status(StatusRequest(session.settings.directory, show_all))
+    request, fold = StatusRequest(session.settings.directory, show_all), not session.settings.verbose
+    if watch:
+        return _watch(request, session, fold=fold)
+    found = status(request)
     if found.caveat:
         session.warn(f"statuses are those of the instances alone, without what they depend on: {found.caveat}")
-    session.result(status_data(found), lambda channel: write_status(found, channel))
+    session.result(status_data(found), lambda channel: write_status(found, channel, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
+    return ExitCode.DONE
+
+
+def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
+    from ordito.app.watch import watch
+    from ordito.cli.watch_view import follow
+
+    try:
+        follow(watch(request), session, fold=fold)
+    except KeyboardInterrupt:
+        # It is the usual end of watching, not an interruption of anything.
+        if session.out.is_animated:
+            session.out.line()
     return ExitCode.DONE

@@ -26,23 +26,29 @@ def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lo
     """Undeploy."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, suggest, warn_of_orphans, write_report
+    from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
 
     conversation = CliConversation(session)
     settings = session.settings
     request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
     result = run_workflow(request, conversation)
     report = result.report
+    staying = result.proposal.plan.kept if result.proposal is not None else ()
     if report is None:
         kept = result.proposal.orphans if result.proposal is not None else ()
         reason = "the service that was deployed has no instances" if kept else "nothing is deployed"
+        reason = "all that exists is kept" if staying else reason
         session.note(f"Nothing to do: {reason}.")
         if kept:
             warn_of_orphans(kept, session)
-        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": list(kept)}
+        show_kept(staying, session)
+        names = [*kept, *(change.instance for change in staying)]
+        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": names}
         session.result(data, lambda _: None)
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
-    session.result(report_data(report), lambda _: None)
+    show_kept(staying, session)
+    ended = {**report_data(report), "kept": [change.instance for change in staying]}
+    session.result(ended, lambda _: None)
     suggest(report, session)
     return exit_code(report)

@@ -1,0 +1,243 @@
+"""Describe one node or one instance with all that is known of it: what it has, why its status is what it is, what was
+done to it, and what can be done next. Changes nothing, and works while a job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.gate import no_ensemble
+from ordito.app.names import Names
+from ordito.app.place import Place, place_of
+from ordito.app.service_in_use import service_in
+from ordito.base.change_ids import job_of
+from ordito.ensemble.status import Status
+from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.ensemble.task_history import TaskLine, last_tasks
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.outline import Outline, outline_of
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.status import ABSENT, OPERATIONAL, OPTIONAL, PENDING, REQUIRED, contribution, effective_statuses
+from ordito.model.service import NodeTemplate, Service
+from ordito.syntax.expressions import Value
+from ordito.work.outputs import BUILT_IN
+from ordito.work.probes import CHECK, probe_of
+
+MOST_EVENTS = 10
+
+
+class DescribeRequest(msgspec.Struct, frozen=True):
+    """Which ensemble, and the name of a node or an instance."""
+
+    directory: str
+    name: str
+
+
+class Operated(msgspec.Struct, frozen=True):
+    """An operation that was carried out or has failed, and the change that it was."""
+
+    operation: str
+    change: str
+    failed: bool = False
+
+
+class Dependency(msgspec.Struct, frozen=True):
+    """A requirement and what it contributes to the status: the instances of its target with their effective statuses,
+    and the contribution, "" where nothing is wanted of the target."""
+
+    requirement: str
+    target: str
+    relationship: str
+    optional: bool
+    instances: dict[str, str]
+    contribution: str
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A command that makes sense next, by its words, and what it does."""
+
+    words: tuple[str, ...]
+    purpose: str
+
+
+class InstanceDescription(msgspec.Struct, frozen=True):
+    """An instance. ``decisive`` are the requirements that make its effective status worse than its own."""
+
+    instance: Instance
+    type: str
+    effective: str
+    optional: bool = False
+    properties: Mapping[str, object] = {}
+    attributes: Mapping[str, object] = {}
+    dependencies: tuple[Dependency, ...] = ()
+    operated: tuple[Operated, ...] = ()
+    events: tuple[TaskLine, ...] = ()
+    next: tuple[Step, ...] = ()
+
+    @property
+    def decisive(self) -> tuple[Dependency, ...]:
+        """The dependencies because of which its effective status is not its own."""
+        if self.effective == self.instance.local:
+            return ()
+        return tuple(d for d in self.dependencies if d.contribution == self.effective)
+
+
+class NodeDescription(msgspec.Struct, frozen=True):
+    """A node template: what is declared, how many instances are wanted (None where that is not known), and those that
+    there are, with their effective statuses. ``status`` is that of all of them together."""
+
+    name: str
+    type: str
+    declared: str
+    status: str
+    wanted: int | None
+    optional: bool = False
+    protected: bool = False
+    lost: bool = False
+    description: str = ""
+    requirements: Mapping[str, str] = {}
+    operations: Mapping[str, str] = {}
+    metadata: Mapping[str, str] = {}
+    instances: tuple[InstanceDescription, ...] = ()
+    events: tuple[TaskLine, ...] = ()
+    next: tuple[Step, ...] = ()
+
+
+def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
+    """Describe what a name means. Raises ``Refused`` where it means nothing, or two things, and ``EnsembleError``."""
+    place = place_of(request.directory)
+    if not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with read_ensemble(request.directory) as ensemble:
+        service, lost, caveat = service_in(place, ensemble)
+        named = Names(service, ensemble.snapshot, deleted=True).find(request.name)
+        if service is None:
+            raise Refused("no-service", f"the service cannot be read: {caveat or 'nothing was ever deployed'}")
+        describing = _Describing(place, ensemble, service, lost)
+        if named.instance:
+            return describing.instance(ensemble.snapshot.instances[named.instance])
+        return describing.node(named.node)
+
+
+class _Describing:
+    """What descriptions are made from."""
+
+    def __init__(self, place: Place, ensemble: Ensemble, service: Service, lost: frozenset[str]) -> None:
+        self._layout = place.layout
+        self._service = service
+        self._snapshot: Snapshot = ensemble.snapshot
+        self._status: Status = ensemble.status
+        self._unfinished = ensemble.unfinished is not None
+        self._outline: Outline = outline_of(service, lost)
+        self._effective = effective_statuses(self._outline, ensemble.snapshot)
+        header = ensemble.unfinished.header if ensemble.unfinished else None
+        self._evaluator = Evaluator(service, ensemble.snapshot, header.inputs if header else ensemble.status.inputs)
+
+    def instance(self, record: Instance) -> InstanceDescription:
+        """An instance with everything."""
+        template = self._service.nodes.get(record.node)
+        found = self._brief(record)
+        if template is None:
+            return found
+        context = Context(node=template.name, instance=record.id)
+        recorded = self._snapshot.attributes.get(record.id, {})
+        return msgspec.structs.replace(
+            found,
+            properties={name: self._value(value, context) for name, value in template.properties.items()},
+            attributes={
+                **{n: self._value(v, context) for n, v in template.attributes.items() if n not in BUILT_IN},
+                **recorded,
+            },
+            dependencies=tuple(self._dependencies(template, record)),
+            operated=(
+                *(Operated(name, applied.change) for name, applied in record.applied.items()),
+                *(Operated(name, change, failed=True) for name, change in record.failed.items()),
+            ),
+            events=last_tasks(self._layout, {record.id}, MOST_EVENTS),
+            next=tuple(self._next(record, template)),
+        )
+
+    def node(self, name: str) -> NodeDescription:
+        """A node with its instances."""
+        records = self._snapshot.of_node(name)
+        template, outline = self._service.nodes.get(name), self._outline.nodes.get(name)
+        status = contribution(outline, self._snapshot, self._effective) if outline is not None else None
+        made = NodeDescription(
+            name=name,
+            type=template.type if template else "",
+            declared=str(template.span) if template and template.span else "",
+            status=status or "",
+            wanted=self._status.counts.get(name),
+            lost=template is None or (outline is not None and outline.lost),
+            instances=tuple(self._brief(record) for record in records),
+            events=last_tasks(self._layout, {record.id for record in records}, MOST_EVENTS),
+        )
+        if template is None:
+            return made
+        return msgspec.structs.replace(
+            made,
+            optional=template.settings.is_optional,
+            protected=template.settings.protected,
+            description=template.description,
+            requirements={r.key.removeprefix(f"{name}."): r.target for r in template.requirements},
+            operations={
+                f"{interface.name}.{o.name}": o.implementation.file
+                for interface in template.interfaces.values()
+                for o in interface.operations.values()
+                if o.implementation is not None
+            },
+            metadata=template.metadata,
+            next=(Step(("check", name), "look whether they are as recorded"),) if probe_of(template, CHECK) else (),
+        )
+
+    def _brief(self, record: Instance) -> InstanceDescription:
+        outline = self._outline.nodes.get(record.node)
+        return InstanceDescription(
+            record,
+            outline.type if outline else "",
+            self._effective.get(record.id, record.local),
+            outline is not None and outline.optional,
+        )
+
+    def _value(self, value: Value, context: Context) -> object:
+        """A value as things are, None where it has none."""
+        try:
+            found = self._evaluator.evaluate(value, context)
+        except EvaluationError:
+            return None
+        return None if isinstance(found, Nothing) else found
+
+    def _dependencies(self, template: NodeTemplate, record: Instance) -> Iterator[Dependency]:
+        for relationship in template.requirements:
+            target = self._outline.nodes[relationship.target]
+            ids = self._snapshot.ids_of(target.name)
+            said = contribution(target, self._snapshot, self._effective) or ""
+            if relationship.is_hosting and record.host:
+                ids = (record.host,)
+                said = self._of_host(record.host, optional=target.optional)
+            yield Dependency(
+                relationship.key.removeprefix(f"{template.name}."),
+                target.name,
+                relationship.type,
+                target.optional,
+                {i: self._effective.get(i, "") for i in ids},
+                said,
+            )
+
+    def _of_host(self, host: str, *, optional: bool) -> str:
+        return (OPTIONAL if optional else REQUIRED)[self._effective.get(host, ABSENT)]
+
+    def _next(self, record: Instance, template: NodeTemplate) -> Iterator[Step]:
+        if self._unfinished:
+            yield Step(("jobs", "show"), "see the job that is not finished")
+            return
+        if record.failed:
+            yield Step(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
+        if record.local not in OPERATIONAL and (record.exists or record.is_missed):
+            done = "continue it" if record.local != PENDING else "bring it up"
+            yield Step(("deploy",), f"{done}: what is done is not done again")
+        if probe_of(template, CHECK) is not None and (record.exists or record.is_missed):
+            yield Step(("check", record.id), "look whether it is as recorded")

@@ -1,0 +1,129 @@
+"""Look at what exists, and say what is other than was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.job_run import JobReport
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.look import LookAsked, chosen_instances
+from ordito.app.workflow_run import WorkflowRequest, run_workflow
+from ordito.instances.records import Instance
+from ordito.work.plan import Action
+from ordito.work.records import JobOptions
+
+
+class LookRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble, at what, and how the job is to run; ``wait_lock`` is how many seconds to wait for another
+    command."""
+
+    directory: str
+    asked: LookAsked
+    options: JobOptions = JobOptions()
+    wait_lock: float = 0.0
+
+
+class AttributeDrift(msgspec.Struct, frozen=True):
+    """An attribute that has another value; None for none."""
+
+    before: object
+    after: object
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An instance that was looked at: its record before and after, the attributes that differ, and why it could not be
+    looked at after all ("" if it could)."""
+
+    before: Instance
+    after: Instance
+    attributes: Mapping[str, AttributeDrift] = {}
+    failure: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether something is other than was recorded."""
+        return bool(self.attributes) or (self.before.local, self.before.state) != (self.after.local, self.after.state)
+
+
+class DriftResult(msgspec.Struct, frozen=True):
+    """What was found. ``unlooked`` are the instances that have no operation to look at them with; ``report`` is None
+    where there was nothing to look at."""
+
+    found: tuple[Found, ...]
+    unlooked: tuple[str, ...]
+    report: JobReport | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is other than was recorded."""
+        return any(f.differs for f in self.found)
+
+
+def look(request: LookRequest, conversation: Conversation) -> DriftResult:
+    """Look at instances, all at once save that hosts and targets come first.
+
+    Raises ``InvalidDocument``, ``Refused``, ``Locked``, ``JobUnfinished`` and ``EnsembleError``.
+    """
+    noting = _Noting(request.asked)
+    wanted = WorkflowRequest(request.directory, noting, request.options, request.wait_lock)
+    result = run_workflow(wanted, conversation)
+    failed = result.report.failures if result.report is not None else ()
+    failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}
+    return DriftResult(noting.found(failures), noting.unlooked, result.report)
+
+
+class _Noting:
+    """What is asked, and how things were when it was."""
+
+    makes_ensemble = False
+
+    def __init__(self, asked: LookAsked) -> None:
+        self._asked = asked
+        self._known: Known | None = None
+        self._before: dict[str, Instance] = {}
+        self._attributes: dict[str, Mapping[str, object]] = {}
+        self.unlooked: tuple[str, ...] = ()
+
+    @property
+    def workflow(self) -> str:
+        return self._asked.workflow
+
+    def propose(self, known: Known) -> Proposal | None:
+        proposal = self._asked.propose(known)
+        if proposal is None:
+            return None
+        snapshot = known.snapshot
+        looked = dict.fromkeys(s.instance for s in proposal.plan.steps if s.action is not Action.JOIN)
+        self._known = known
+        self._before = {i: snapshot.instances[i] for i in looked}
+        self._attributes = {i: dict(snapshot.attributes.get(i, {})) for i in looked}
+        chosen = chosen_instances(self._asked, proposal)
+        self.unlooked = tuple(
+            i.id
+            for i in snapshot.instances.values()
+            if (i.exists or i.is_missed) and i.id not in looked and (chosen is None or i.id in chosen)
+        )
+        return proposal
+
+    def found(self, failures: Mapping[str, str]) -> tuple[Found, ...]:
+        """What is other now."""
+        if self._known is None:
+            return ()
+        snapshot = self._known.snapshot
+        return tuple(
+            Found(
+                before,
+                snapshot.instances[name],
+                _changed(self._attributes[name], snapshot.attributes.get(name, {})),
+                failures.get(name, ""),
+            )
+            for name, before in self._before.items()
+        )
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, AttributeDrift]:
+    names = [n for n in {**before, **after} if n not in before or n not in after or before[n] != after[n]]
+    return {name: AttributeDrift(before.get(name), after.get(name)) for name in names}

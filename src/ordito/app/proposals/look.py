@@ -1,0 +1,58 @@
+"""What looking at instances would do: at all of them, or at those that are named."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.collector import paused_collector
+from ordito.app.names import Names
+from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import make_plan
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+
+
+class LookAsked(msgspec.Struct, frozen=True):
+    """To `check` or to `discover` (the ``workflow``) the instances that ``names`` mean: nodes and instances, all for
+    none. The service is the one that was deployed last."""
+
+    makes_ensemble: ClassVar[bool] = False
+
+    workflow: str
+    names: tuple[str, ...] = ()
+
+    def propose(self, known: Known) -> Proposal | None:
+        """The plan; None where nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and
+        ``EnsembleError``."""
+        status = known.status
+        if not status.service:
+            return None
+        with paused_collector():
+            read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+            chosen = _chosen(self, read.service, known.snapshot)
+            made = make_plan(known, self.workflow, read, status.inputs, instances=chosen)
+        return Proposal(
+            workflow=self.workflow,
+            read=read,
+            whole=made.whole,
+            plan=made.plan,
+            snapshot=known.snapshot,
+            inputs=status.inputs,
+            measured=made.measured,
+            pinned=PinnedService(status.service, status.main, read.package.root),
+            given=status.given,
+        )
+
+
+def chosen_instances(asked: LookAsked, proposal: Proposal) -> frozenset[str] | None:
+    """The ids of the instances that are asked for; None for all."""
+    return _chosen(asked, proposal.service, proposal.snapshot)
+
+
+def _chosen(asked: LookAsked, service: Service, snapshot: Snapshot) -> frozenset[str] | None:
+    if not asked.names:
+        return None
+    return frozenset(i.id for i in Names(service, snapshot, deleted=True).instances(asked.names))

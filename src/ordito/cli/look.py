@@ -1,0 +1,138 @@
+"""What the verbs that look at instances have in common: `ordito check` and `ordito discover`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordito.base.sensitive import shown
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import job_options
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.text_width import pad, printable, width
+from ordito.cli.verb import verb
+from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.drift import DriftResult, Found
+    from ordito.app.proposals.look import LookAsked
+    from ordito.cli.channel import Channel
+
+MOST_UNLOOKED = 12
+FORMAT = "ordito.drift/1"
+
+
+def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]], Callable[..., Any]]) -> click.Command:
+    """The verb of a workflow that looks; its arguments come from ``cli/asked``."""
+
+    @verb(workflow, summary)
+    @asked
+    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if something is other than was recorded.")
+    @job_options
+    def command(
+        session: Session, asked: LookAsked, options: JobOptions, wait_lock: float, *, detailed_exitcode: bool
+    ) -> ExitCode:
+        """Look."""
+        from ordito.app.drift import LookRequest, look
+        from ordito.cli.conversation import LookingConversation
+        from ordito.cli.job_view import exit_code, write_report
+
+        conversation = LookingConversation(session)
+        result = look(LookRequest(session.settings.directory, asked, options, wait_lock), conversation)
+        if result.report is not None:
+            write_report(result.report, conversation.ledger, session)
+        session.result(drift_data(workflow, result), lambda channel: write_drift(workflow, result, channel))
+        if result.report is None:
+            return ExitCode.DONE
+        if result.differs:
+            session.next(NextCommand(session.settings.command("status"), "see what that means for the rest"))
+        code = exit_code(result.report)
+        return ExitCode.CHANGES if code is ExitCode.DONE and detailed_exitcode and result.differs else code
+
+    return command
+
+
+def drift_data(workflow: str, result: DriftResult) -> dict[str, object]:
+    """What was found, for programs."""
+    report = result.report
+    return {
+        "format": FORMAT,
+        "workflow": workflow,
+        "job": report.job if report else None,
+        "status": report.status if report else "ok",
+        "drift": result.differs,
+        "instances": {f.after.id: _data(f) for f in result.found},
+        "not_checkable": list(result.unlooked),
+    }
+
+
+def _data(found: Found) -> dict[str, object]:
+    before, after = found.before, found.after
+    data: dict[str, object] = {"node": after.node, "local": after.local, "state": after.state, "drift": found.differs}
+    if (before.local, before.state) != (after.local, after.state):
+        data["before"] = {"local": before.local, "state": before.state}
+    if found.attributes:
+        data["attributes"] = {
+            name: {"before": shown(drift.before), "after": shown(drift.after)}
+            for name, drift in found.attributes.items()
+        }
+    if found.failure:
+        data["failure"] = found.failure
+    return data
+
+
+def write_drift(workflow: str, result: DriftResult, channel: Channel) -> None:
+    """What was found, for people: each instance, and below it what differs."""
+    from ordito.cli.status_view import painted
+
+    longest = max((width(f.after.id) for f in result.found), default=0)
+    for found in result.found:
+        said = painted(found.after.local, channel)
+        if found.failure:
+            said += f", as recorded: {printable(found.failure)}"
+        elif found.before.local != found.after.local:
+            said = f"{painted(found.before.local, channel)} -> {said}"
+        channel.line(f"{pad(found.after.id, longest)}  {said}")
+        for line in _differences(found):
+            channel.line(f"  {line}")
+    for line in _totals(workflow, result):
+        channel.line(line)
+
+
+def _differences(found: Found) -> Iterator[str]:
+    from ordito.cli.job_view import as_text
+
+    before, after = found.before, found.after
+    if before.state != after.state:
+        yield f"state: {before.state} -> {after.state}"
+    for name, drift in found.attributes.items():
+        old, new = (as_text(shown(v)) if v is not None else "(no value)" for v in (drift.before, drift.after))
+        yield f"attribute {name}: {printable(old)} -> {printable(new)}"
+
+
+def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
+    from ordito.cli.progress.lines import plural
+
+    if not result.found and not result.unlooked:
+        yield f"Nothing to {workflow}: nothing is deployed."
+        return
+    if result.unlooked:
+        yield f"Not checkable, because their nodes implement no {workflow}: {_listed(result.unlooked)}."
+    if not result.found:
+        how = f"implement {workflow} of the interface type ordito.interfaces.Maintain (profile:ordito)"
+        yield f"Nothing to {workflow}: {how}."
+        return
+    differing = sum(f.differs for f in result.found)
+    failed = sum(bool(f.failure) for f in result.found)
+    parts = [f"{len(result.found) - differing - failed} as recorded"] if differing + failed < len(result.found) else []
+    parts += [f"{differing} different"] if differing else []
+    parts += [f"{failed} could not be reached"] if failed else []
+    yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_UNLOOKED} more" if len(names) > MOST_UNLOOKED else ""
+    return ", ".join(names[:MOST_UNLOOKED]) + more

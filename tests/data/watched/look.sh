@@ -1,0 +1,5 @@
+#!/bin/bash
+# Ends as a file named after the instance says; another one holds the port.
+echo "$INSTANCE look" >> "$folder/log"
+if [ -e "$folder/$INSTANCE.port" ]; then port=$(cat "$folder/$INSTANCE.port"); fi
+exit "$(cat "$folder/$INSTANCE.look" 2>/dev/null || echo 0)"
