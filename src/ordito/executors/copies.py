@@ -10,6 +10,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -43,13 +44,19 @@ class _Pending(msgspec.Struct, frozen=True):
 
 def in_tree(root: str, file: str) -> str:
     """The absolute path of a file of the service; ``Unusable`` where it is not one, or is not there."""
+    path = _path_in_tree(root, file)
+    if not os.path.lexists(path):
+        raise Unusable(f"the artifact {file} is not there; it was looked for at {path}")
+    return path
+
+
+@lru_cache(maxsize=1_024)
+def _path_in_tree(root: str, file: str) -> str:
     if "://" in file:
         raise Unusable(f"the artifact {file} is at an address, not in the service; put a copy of it into the service")
     path = os.path.normpath(os.path.join(root, file))
     if not path.startswith(f"{root.rstrip('/')}/"):
         raise Unusable(f"the artifact {file} lies outside of the service; it must be below the folder of the service")
-    if not os.path.lexists(path):
-        raise Unusable(f"the artifact {file} is not there; it was looked for at {path}")
     return path
 
 

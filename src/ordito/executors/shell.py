@@ -25,10 +25,13 @@ from pathlib import Path
 import msgspec
 
 from ordito.executors.environment import SHELL_NAME
-from ordito.executors.result import header
+from ordito.executors.result import FORMAT
 
 BASH = frozenset({"bash", "rbash"})
 SH = frozenset({"sh", "dash", "ash"})
+
+_IDENTITY = "\0identity\0"
+"""Stands where job, step and attempt come; neither a path nor a name can hold it."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.ASCII | re.DOTALL)
 
@@ -114,12 +117,19 @@ def wrapper(interpreter: Interpreter, identity: Sequence[str], outputs: Sequence
     of variables to read first, "" for none. The text is short because every operation pays for reading it: what few
     scripts need is in files that are read when it is needed.
     """
-    is_bash = interpreter.name in BASH
+    text = _around(interpreter.name in BASH, tuple(outputs), result, source)
+    job, step, attempt = map(shlex.quote, identity)
+    return text.replace(_IDENTITY, f"{job} {step} {attempt}")
+
+
+@lru_cache(maxsize=1_024)
+def _around(is_bash: bool, outputs: tuple[str, ...], result: str, source: str) -> str:
+    """The text for every operation that has the same outputs and the same slot, without its identity."""
     names = [name for name in outputs if SHELL_NAME.fullmatch(name)]
     text = _COMMON.format(
-        header=" ".join([shlex.quote(word) for word in header(*identity)]),
+        header=f"{FORMAT} {_IDENTITY}",
         values=(_bash_values(names) if is_bash else _plain_values(names)) if names else "",
-        identity=" ".join([shlex.quote(word) for word in identity]),
+        identity=_IDENTITY,
         result=shlex.quote(result),
     )
     if source:

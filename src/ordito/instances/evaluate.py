@@ -8,6 +8,7 @@ found, and reported with every value on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from typing import TypeGuard
 
 from ordito.base.span import Span
 from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, Nothing, Trace
@@ -79,7 +80,9 @@ class Evaluator:
             if asked is not None:
                 if asked.key is not None and asked.key in known.answers:
                     answer = known.answers[asked.key]
-                elif isinstance(asked.value, Call | list | dict) and not is_static(asked.value):
+                elif isinstance(asked.value, Call) or (
+                    isinstance(asked.value, list | dict) and not is_static(asked.value)
+                ):
                     _open(names, asked)
                     stack.append((self._steps(asked.value, asked.context, lookup, known), asked))
                     answer = None
@@ -358,6 +361,11 @@ def _output_holders(entity: Entity) -> tuple[str, ...]:
         return (entity.instance,)
     key = entity.relationship.key
     return entity.id, end_id(key, entity.source, "source"), end_id(key, entity.target, "target")
+
+
+def _is_open(value: Value) -> TypeGuard[Call | list[Value] | dict[str, Value]]:
+    """Whether something in a value has to be evaluated."""
+    return isinstance(value, Call) or (isinstance(value, list | dict) and not is_static(value))
 
 
 def _open(names: dict[tuple[object, ...], str], asked: Ask) -> None:

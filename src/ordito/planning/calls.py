@@ -35,6 +35,7 @@ class Calls:
         self._contents: dict[int, Content] = {}
         self._by_slot: dict[int, Content] = {}
         self._at_slots: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._of_operations: dict[tuple[int, str, str], Call] = {}
         self._refused: set[str] = set()
         self.all: list[Call] = []
 

@@ -18,8 +18,12 @@ OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
 def check_references(draft: Draft) -> None:
     """Warn of every input that reads from a node which nothing orders before, and of every operation that runs before
     the source exists and reads from it (§7.2.3.3)."""
+    # Templates of one type that change nothing share its interfaces.
+    known: dict[int, list[tuple[Operation, Call]]] = {}
     for node in draft.ordered:
-        for operation, call in _node_calls(node):
+        if id(node.interfaces) not in known:
+            known[id(node.interfaces)] = list(_node_calls(node))
+        for operation, call in known[id(node.interfaces)]:
             _check_order(draft, node, operation, call)
         _check_early_sources(draft, node)
 

@@ -44,21 +44,30 @@ class Digests:
         self._inputs = dict(inputs)
         self._digests = digests
         self._diagnostics = diagnostics
+        self._contents: dict[int, Content] = {}
         self._reported: set[str] = set()
         self._by_slot = False
         self._everywhere = Evaluator(service, Snapshot(), inputs)
 
     def content(self, operation: Operation, context: Context) -> Content:
         """What an operation with an implementation carries out."""
+        shared = self._contents.get(id(operation))
+        if shared is None:
+            shared = self._contents[id(operation)] = self._shared(operation)
+        if not context.node:
+            return msgspec.structs.replace(shared, context=context)
+        # An operation of a node was carried out beside what the node requires; other targets are another form.
+        required = self._service.nodes[context.node].requirements
+        targets = sorted([(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required])
+        return msgspec.structs.replace(shared, files=(*shared.files, *targets), context=context)
+
+    def _shared(self, operation: Operation) -> Content:
+        """What an operation carries out wherever it is called: templates of one type share its operations."""
         assert operation.implementation is not None
         files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
-        if context.node:
-            # An operation of a node was carried out beside what the node requires; other targets are another form.
-            required = self._service.nodes[context.node].requirements
-            files += sorted((f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required)
         given = [i for i in operation.inputs.values() if i.has_value]
         spans = {i.name: i.span for i in given if i.span is not None}
-        return Content(tuple(files), {i.name: i.value for i in given}, context, spans)
+        return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans)
 
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make."""

@@ -16,8 +16,13 @@ Wanted = dict[tuple[str, str, str], dict[str, None]]
 def referenced_outputs(service: Service) -> Wanted:
     """The outputs that ``get_operation_output`` names anywhere in a service."""
     wanted: Wanted = {}
+    # Templates of one type that change nothing share its interfaces, which mostly refer to no output at all.
+    silent: dict[int, bool] = {}
     for node in service.nodes.values():
-        for value in values_of_node(node):
+        if id(node.interfaces) not in silent:
+            silent[id(node.interfaces)] = not any(map(_reads_output, _inputs(node.interfaces)))
+        values = _declared_of_node(node) if silent[id(node.interfaces)] else values_of_node(node)
+        for value in values:
             _note(service, node, value, wanted)
         for relationship in node.requirements:
             for value in values_of_relationship(relationship):
@@ -29,12 +34,16 @@ def referenced_outputs(service: Service) -> Wanted:
 
 def values_of_node(node: NodeTemplate) -> Iterator[Value]:
     """Every value that is written in a node template or its type."""
+    yield from _declared_of_node(node)
+    yield from _inputs(node.interfaces)
+
+
+def _declared_of_node(node: NodeTemplate) -> Iterator[Value]:
     yield from node.properties.values()
     yield from node.attributes.values()
     for capability in node.capabilities.values():
         yield from capability.properties.values()
         yield from capability.attributes.values()
-    yield from _inputs(node.interfaces)
 
 
 def values_of_relationship(relationship: Relationship) -> Iterator[Value]:
@@ -49,6 +58,10 @@ def _inputs(interfaces: Mapping[str, Interface]) -> Iterator[Value]:
         for operation in interface.operations.values():
             for declared in operation.inputs.values():
                 yield declared.value
+
+
+def _reads_output(value: Value) -> bool:
+    return isinstance(value, Call | list | dict) and any(c.function == "get_operation_output" for c in calls(value))
 
 
 def _note(service: Service, holder: NodeTemplate | Relationship | None, value: Value, wanted: Wanted) -> None:

@@ -76,10 +76,16 @@ class Environments:
             if own.pop(name, None) is not None:
                 warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')
         base.update(own)
-        blocks = [b for i in inputs.inputs if (b := self._blocks.of(place, i)) is not None]
+        blocks = self._blocks_of(inputs, place)
         variables, large = self._fit(place, step, base, self._reserved(place), blocks)
         files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
         return Environment(variables, large, files, tuple(warnings), tuple(refusals))
+
+    def _blocks_of(self, inputs: OperationInputs, place: Place) -> list[Block]:
+        """The blocks of all inputs; mostly there are none, as the node has but this instance."""
+        if place.relationship is None and self._snapshot.ids_of(place.node) == (place.instance,):
+            return []
+        return [b for i in inputs.inputs if (b := self._blocks.of(place, i)) is not None]
 
     def _known_of(self, place: Place) -> OperationInputs:
         # Nodes of one type that change nothing share its operations. What is kept here keeps the operation, too, so
