@@ -71,3 +71,14 @@ def test_a_user_part_is_read_with_what_it_brings_in(tmp_path: Path) -> None:
     assert user.service == "x.yaml"
     assert {name: plain(node) for name, node in user.inputs.items()} == {"b": 3, "a": 1}
     assert user.files == (str(tmp_path / "base.yaml"),)
+
+
+def test_a_lock_stands_in_the_ensembles_own_file(tmp_path: Path) -> None:
+    """It is taken before anything is brought in."""
+    (tmp_path / "ensemble.yaml").write_text("spec:\n  service: x.yaml\n  lock: git\n  +base.yaml:\n")
+    (tmp_path / "base.yaml").write_text("environments: { a: { lock: git }, b: {} }\n")
+    found = Diagnostics()
+    place = place_of(str(tmp_path))
+    read_user_part(place.layout, str(tmp_path / "ensemble.yaml"), found)
+    (error,) = found
+    assert str(error.span) == f"{tmp_path}/base.yaml:1:28"

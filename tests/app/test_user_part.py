@@ -52,6 +52,7 @@ def test_the_machines_part_is_none_of_its_business(tmp_path: Path) -> None:
         ("spec: [x]\n", "1:7", "map"),
         ("- x\n", "1:1", "map"),
         ("spec:\n  inputs: [x]\n", "2:11", "map"),
+        ("spec:\n  inputs:\n    x: {{ env.X }}\n", "3:9", "quotes"),
     ],
 )
 def test_what_it_must_not_say(tmp_path: Path, text: str, place: str, said: str) -> None:

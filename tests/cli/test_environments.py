@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from ordito.cli import verbs
 from tests.cli.program import Run
 
 SERVICE = """\
@@ -205,3 +207,28 @@ def test_validate_looks_at_all_environments(run: Run, tmp_path: Path, monkeypatc
         assert refused.code == 3, new
         assert f"ensemble.yaml:{place}" in refused.err
         assert said in refused.err
+
+
+def test_where_nothing_depends_on_the_environment_the_one_that_is_deployed_stays(run: Run, tmp_path: Path) -> None:
+    run("deploy", "--yes", "--env", "dev")
+    again = run("deploy", "--yes", "--env", "")
+    assert "Nothing to do" in again.err
+    assert 'the environment "dev" stays' in again.err
+    assert run("status", "-o", "json").json["environment"] == "dev"
+
+
+def test_every_verb_that_plans_hears_of_the_environment() -> None:
+    """A global option means the same everywhere."""
+    folder = Path(verbs.__file__).parents[1]
+    planning = [
+        f for f in folder.rglob("*.py") if re.search(r"(Workflow|Plan)Request\(", f.read_text(encoding="utf-8"))
+    ]
+    assert len(planning) >= 3
+    deaf = [file.name for file in planning if "wanted_environment" not in file.read_text(encoding="utf-8")]
+    assert not deaf, f"{deaf} should hand session.settings.wanted_environment on"
+
+
+def test_what_failed_is_tried_again_in_its_environment(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "show.sh").write_text("exit 1\n")
+    assert run("deploy", "--yes", "--env", "prod").code == 1
+    assert run("plan", "-o", "json").json["environment"] == "prod"

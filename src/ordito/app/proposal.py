@@ -116,9 +116,9 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
         proposal = asked.propose(known)
     except (InvalidDocument, PlanRefused) as error:
         # That another environment is worked in may be the very reason.
-        error.diagnostics[:0] = known.spec.change(())
+        error.diagnostics[:0] = known.spec.change()
         raise
     if proposal is None:
         return None
-    found = (*known.spec.change(proposal.changed_inputs), *proposal.diagnostics)
+    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.plan.is_empty), *proposal.diagnostics)
     return msgspec.structs.replace(proposal, environment=known.spec.environment.name, diagnostics=found)

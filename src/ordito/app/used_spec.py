@@ -9,7 +9,7 @@ from ordito.app.spec.environments import Environment
 from ordito.app.spec.variables import variables_of
 from ordito.app.user_part import UserPart, read_user_part
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
-from ordito.ensemble.status import Status
+from ordito.ensemble.status import WELL, Status
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 
@@ -32,15 +32,17 @@ class UsedSpec(msgspec.Struct, frozen=True):
             raise InvalidDocument(diagnostics.sorted())
         return found
 
-    def change(self, inputs: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    def change(self, inputs: tuple[str, ...] = (), *, empty: bool = False) -> tuple[Diagnostic, ...]:
         """What is to be said where another environment is deployed than the one that is worked in; ``inputs`` are those
-        that have other values now."""
+        that have other values now, and ``empty`` is whether there is nothing to do all the same."""
         if self.before is None or self.before == self.environment.name:
             return ()
         message = f"{_named(self.before)} is deployed, and this is {_named(self.environment.name)}"
         if inputs:
             message += f": other values have the inputs {', '.join(inputs)}"
         hint = "without --env it is the one that is deployed"
+        if empty:
+            hint = f"nothing that exists depends on it: {_named(self.before)} stays the one that is deployed"
         return (Diagnostic(Severity.WARNING, "other-environment", message, None, hint),)
 
 
@@ -55,6 +57,13 @@ def use_spec(place: Place, snapshot: Snapshot, status: Status, wanted: str | Non
     user = read_user_part(place.layout, place.manifest, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    exists = bool(status.service) and any(instance.exists for instance in snapshot.instances.values())
-    before = status.environment if exists else None
+    before = status.environment if _is_deployed(snapshot, status) else None
     return UsedSpec(place, user, user.environments.choose(wanted, before, place.manifest), before)
+
+
+def _is_deployed(snapshot: Snapshot, status: Status) -> bool:
+    """Whether something is deployed, or a job failed to and is to be tried again."""
+    if not status.service:
+        return False
+    failed = status.last_job is not None and status.last_job.status not in WELL
+    return failed or any(instance.exists for instance in snapshot.instances.values())

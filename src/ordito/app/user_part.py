@@ -12,7 +12,7 @@ spec:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping as MappingType
 from pathlib import Path
 
 import msgspec
@@ -21,13 +21,13 @@ from ordito.app.spec.environments import SECTION, Environments, entries_of, read
 from ordito.app.spec.merge import merged
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import as_literal
-from ordito.base.diagnostics import Diagnostics
-from ordito.base.span import Span
+from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.base.span import SourceText, Span
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
-from ordito.source.nodes import Node, Scalar, is_null
+from ordito.source.nodes import Mapping, Node, Scalar, is_null
 from ordito.source.package import load_text
 
 KNOWN = ("service", "environment", *SECTION, "environments")
@@ -55,7 +55,7 @@ class UserPart(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
 
     @property
-    def inputs(self) -> Mapping[str, Node]:
+    def inputs(self) -> MappingType[str, Node]:
         """Located values of inputs, those of no environment."""
         return self.environments.common.inputs
 
@@ -83,12 +83,16 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
         raise EnsembleError(f"{shown} is not encoded as UTF-8", "save it as UTF-8") from error
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
         return UserPart(exists=True)
-    document = load_text(shown, text, diagnostics)
+    found = Diagnostics()
+    document = load_text(shown, text, found)
+    diagnostics.extend(map(_with_quotes, found))
     if document is None:
         return UserPart(exists=True)
     whole = merged(document.root, Reach(layout.root, os.path.dirname(shown) or "."), diagnostics)  # noqa: PTH120
     if diagnostics.has_errors:
         return UserPart(exists=True)
+    if whole.root is not document.root:
+        _check_lock(whole.root, document.source, diagnostics)
     root = entries_of(whole.root, "the ensemble", diagnostics, ("spec",))
     spec = entries_of(root.get("spec"), '"spec"', diagnostics, KNOWN)
     service = spec.get("service")
@@ -104,7 +108,27 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     )
 
 
-def new_user_part(layout: Layout, service: str, inputs: Mapping[str, object]) -> bytes:
+def _with_quotes(found: Diagnostic) -> Diagnostic:
+    """A finding about a template without quotes, which YAML takes for a map in a map, with what to do about it."""
+    at = found.span
+    if found.code != "complex-key" or at is None or not at.source.line(at.line)[at.column - 2 :].startswith("{{"):
+        return found
+    return msgspec.structs.replace(found, hint='put the template into quotes: "{{ ... }}"')
+
+
+def _check_lock(root: Node, own: SourceText, diagnostics: Diagnostics) -> None:
+    """See that a lock stands in the ensemble's own file: it is taken before anything else is read."""
+    spec = root.values.get("spec") if isinstance(root, Mapping) else None
+    environments = spec.values.get("environments") if isinstance(spec, Mapping) else None
+    named = environments.values.values() if isinstance(environments, Mapping) else ()
+    for section in (spec, *named):
+        lock = section.values.get("lock") if isinstance(section, Mapping) else None
+        if lock is not None and lock.source is not own:
+            said = f'"lock" stands in {own.name} itself: it is taken before anything is brought in'
+            diagnostics.error("bad-merge", said, lock.span, hint=f"write it into {own.name}")
+
+
+def new_user_part(layout: Layout, service: str, inputs: MappingType[str, object]) -> bytes:
     """The user's part of a new ensemble; ``service`` is a path as seen from the current directory."""
     here, there = layout.root.resolve(), Path(service).resolve()
     # With nothing in common but the root, the way from one to the other says less than the place itself.
