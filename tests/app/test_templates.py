@@ -133,7 +133,7 @@ PIECES = st.sampled_from(
     [
         *("{{", "}}", "{%", "%}", "{#", "#}", "inputs", ".", "env", "a", "b", "(", ")", "[", "]", "|", "~", "+", "*"),
         *("**", "9", "'x'", ",", ":", "if", "else", "for", "in", "endfor", "endif", "set", "=", "range", "join", "map"),
-        *("replace", "not", "is", "defined", "self", "loop"),
+        *("replace", "not", "is", "defined", "self", "loop", "dictsort", "groupby", "tojson", "int", "first", "sum"),
     ]
 )
 

@@ -115,7 +115,9 @@ class Sandbox:
             raise Unevaluated(_sentence(error), f"known here are {', '.join(self._names)}") from error
         except SecurityError as error:
             raise Unevaluated(_sentence(error), "only what docs/ensemble.md names can be used") from error
-        except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, RecursionError) as error:
+        except (TemplateError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise Unevaluated(_sentence(error)) from error
+        except RecursionError as error:
             raise Unevaluated(_sentence(error)) from error
         except SyntaxError as error:
             raise Unevaluated("it is nested too deep") from error
