@@ -48,7 +48,7 @@ class Editing:
         """Nobody cancels."""
         return nullcontext()
 
-    def cancel_asked(self, times: int) -> None:
+    def cancel_asked(self, times: int, why: str) -> None:
         """Nobody cancels."""
 
 

@@ -14,7 +14,7 @@ from ordito.base.change_ids import ChangeIds
 from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
-from ordito.work.events import Event
+from ordito.work.events import Event, Listener
 from ordito.work.invocation import (
     Delegation,
     Ending,
@@ -66,17 +66,19 @@ class FakePrepared(msgspec.Struct, frozen=True):
 class FakeOperations:
     """States and statuses by the simplest of rules."""
 
-    def __init__(self, plan: Plan, snapshot: Snapshot, refused: Iterable[str] = ()) -> None:
+    def __init__(self, plan: Plan, snapshot: Snapshot, refused: Iterable[str] = (), warned: Iterable[str] = ()) -> None:
         self.plan = plan
         self.snapshot = snapshot
         self.refused = frozenset(refused)
+        self.warned = frozenset(warned)
 
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         if step.id in self.refused:
             return FakePrepared(None, "a required input has no value", ("input has no value",))
         call = self.plan.calls[step.call]
         return FakePrepared(
-            Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}, host=step.runs_on)
+            Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}, host=step.runs_on),
+            warnings=("input has no value",) if step.id in self.warned else (),
         )
 
     def delegation(self, step: Step) -> Delegation:
@@ -166,7 +168,9 @@ class FakeExecutor:
         size: int = 1,
         flaky: Mapping[str, int] | None = None,
         code: int = 1,
+        slow: Iterable[str] = (),
     ) -> None:
+        self.slow = frozenset(slow)
         self.flaky = dict(flaky or {})
         self.code = code
         self.attempts: list[tuple[str, int]] = []
@@ -208,7 +212,9 @@ class FakeExecutor:
                 yield step, Outcome(Ending.CANCELLED, message="cancelled")
                 continue
             self.world.end(step)
-            if step in self.failing or invocation.attempt <= self.flaky.get(step, 0):
+            if step in self.slow:
+                yield step, Outcome(Ending.TIMED_OUT, message="timed out")
+            elif step in self.failing or invocation.attempt <= self.flaky.get(step, 0):
                 yield step, Outcome(Ending.FAILED, exit_code=self.code, message=f"exit code {self.code}")
             else:
                 yield step, Outcome(Ending.SUCCEEDED, exit_code=0, outputs={"port": step})
@@ -361,6 +367,8 @@ def run(
     options: JobOptions | None = None,
     records: Sequence[Record] | None = None,
     refused: Iterable[str] = (),
+    warned: Iterable[str] = (),
+    listeners: Sequence[Listener] = (),
     control: JobControl | None = None,
     listener: object = None,
     with_executor: bool = True,
@@ -389,14 +397,14 @@ def run(
         run_job(
             JobHeader(JOB, "deploy", "digest", "service.yaml", 1_800_000_000.0, options=options),
             plan,
-            FakeOperations(plan, snapshot, refused),
+            FakeOperations(plan, snapshot, refused, warned),
             snapshot,
             executors=[executor] if with_executor else [],
             providers=[provider],
             journal=journal,
             clock=FakeClock(),
             change_ids=ids,
-            listeners=[listen],
+            listeners=[*listeners, listen],
             control=control,
             resume=records,
         )

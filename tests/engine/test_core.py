@@ -180,6 +180,20 @@ def test_abort_starts_nothing_after_a_failure() -> None:
     assert not core.was_cancelled
 
 
+def test_the_plan_wins_over_the_job_in_how_many_run_on_a_host() -> None:
+    hosts = {0: "h_1", 1: "h_1", 2: "h_1", 3: "h_2", 4: "h_2"}
+    core = Core(make_plan(5, hosts=hosts, capacity={"h_2": 1}), JobOptions(host_concurrency=2))
+    assert sorted(started(core)) == [0, 1, 3]
+    assert core.waiting_with(0) == ["s2"]
+    assert core.waiting_with(3) == ["s4"]
+
+
+def test_nobody_waits_for_a_place_on_the_orchestrator() -> None:
+    core = Core(make_plan(3), JobOptions(parallel=1))
+    core.wake()
+    assert core.waiting_with(0) == []
+
+
 def test_cancelling_lets_running_steps_end() -> None:
     plan = make_plan(3, [(0, 1), (1, 2)])
     core = Core(plan, JobOptions())

@@ -35,7 +35,17 @@ from ordito.work.records import (
     StepSkippedRecord,
     StepStartedRecord,
 )
-from tests.engine.fakes import FakeExecutor, FakeProvider, MemoryJournal, World, ends, essence, make_plan, plans, run
+from tests.engine.fakes import (
+    FakeExecutor,
+    FakeProvider,
+    MemoryJournal,
+    World,
+    ends,
+    essence,
+    make_plan,
+    plans,
+    run,
+)
 
 
 def calls(plan: Plan) -> list[str]:
@@ -305,6 +315,38 @@ def test_a_fault_in_an_executor_fails_its_step_only() -> None:
     assert crash.step == "s0"
     assert "LookupError: no such thing" in crash.report
     assert "no such thing" in ran.result.failed[0].outcome.message
+
+
+def test_a_fault_in_a_listener_ends_neither_the_job_nor_the_others() -> None:
+    plan = make_plan(2, [(0, 1)])
+    times: list[object] = []
+
+    def failing(event: object) -> None:
+        times.append(event)
+        raise LookupError("the screen is gone")
+
+    ran = run(plan, listeners=[failing])
+    assert ran.result.status == "ok"
+    assert len(times) == 1
+    (crash,) = ran.result.crashes
+    assert "the screen is gone" in crash.report
+    assert isinstance(ran.events[-1], JobFinished)
+
+
+def test_a_job_with_warnings_is_degraded_also_after_a_crash() -> None:
+    plan = make_plan(2, [(0, 1)])
+    whole = run(plan, warned=["s0"])
+    assert whole.result.status == "degraded"
+    for cut in range(2, len(whole.journal.records)):
+        assert run(plan, records=whole.journal.records[:cut]).result.status == "degraded"
+
+
+def test_an_operation_that_takes_too_long_names_who_waits_for_its_host() -> None:
+    plan = make_plan(9, hosts=dict.fromkeys(range(8), "h_1"))
+    executor = FakeExecutor(World(plan), settled={}, slow=["s0"])
+    ran = run(plan, executor, options=JobOptions(on_failure="abort"))
+    message = ran.result.failed[0].outcome.message
+    assert message == "timed out; waiting for h_1 meanwhile: s1, s2, s3, s4, s5 and 2 more"
 
 
 def test_a_refused_step_fails_without_being_started() -> None:

@@ -88,4 +88,15 @@ def test_a_template_wins_over_its_type_and_the_type_over_nothing(tmp_path: Path)
     assert (create.priority, create.attempts, create.interval) == ("optional", 5, 0.5)
     assert (start.priority, start.attempts, start.interval) == (None, 5, 2.0)
     host = service.nodes["host"].settings
-    assert (host.attempts, host.interval, host.protected, host.concurrency) == (None, None, False, 1)
+    assert (host.attempts, host.interval, host.protected, host.concurrency) == (None, None, False, None)
+
+
+def test_the_calls_of_a_plan_know_what_is_said_of_their_operations(tmp_path: Path) -> None:
+    service = read(
+        tmp_path,
+        node={"ordito.attempts": "5", "ordito.Standard.create.interval": "500 ms"},
+    )
+    made = World(service).plan()
+    calls = {c.name: (c.attempts, c.interval) for c in made.calls if c.owner == "app"}
+    assert calls["Standard.create"] == (5, 0.5)
+    assert {(c.attempts, c.interval) for c in made.calls if c.owner != "app" and not c.side} == {(0, None)}

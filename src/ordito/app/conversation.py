@@ -30,5 +30,6 @@ class Conversation(Protocol):
         """While the context lasts, ``cancel`` asks the running job to end: the first call lets running steps finish,
         the second ends them. It may be called from any thread, and from a signal handler."""
 
-    def cancel_asked(self, times: int) -> None:
-        """The job has heard that it is to end, for the first or a later time."""
+    def cancel_asked(self, times: int, why: str) -> None:
+        """The job has heard that it is to end, for the first or a later time; ``why`` is "" where the one who is
+        told has asked for it."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.canceller import Canceller
 from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
 from ordito.app.keeping import keeper_of, refuse_uncommittable
@@ -19,8 +19,8 @@ from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Proposal
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
-from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
+from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.keeping import NOTHING, Kept
@@ -39,9 +39,11 @@ from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecor
 
 
 class JobReport(msgspec.Struct, frozen=True):
-    """How a job ended: ``status`` is ok, failed or cancelled; counts are of steps and include what was done before an
-    interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about faults of
-    executors, "" where there were none. ``kept`` is what came of its files in git."""
+    """How a job ended: ``status`` is ok, degraded, failed or cancelled; counts are of steps and include what was done
+    before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
+    faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
+    command's time was over. ``kept`` is what came of its files in
+    git."""
 
     job: str
     workflow: str
@@ -56,6 +58,7 @@ class JobReport(msgspec.Struct, frozen=True):
     left: int = 0
     crash_file: str = ""
     kept: Kept = NOTHING
+    timed_out: bool = False
 
 
 def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
@@ -83,13 +86,30 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         variables=proposal.variables,
         left=proposal.whole.left,
         sources=pinned.sources,
+        retries=proposal.retries,
     )
-    job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root)
+    job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root, Limits(options.timeout))
     return job.run(change_ids, conversation, None)
 
 
+class Limits(msgspec.Struct, frozen=True):
+    """When a job is cancelled though nobody interrupts it: after so many seconds, or before anything starts."""
+
+    timeout: float | None = None
+    cancelled: bool = False
+
+
+NO_LIMITS = Limits()
+
+
 def run_rest(
-    ensemble: Ensemble, place: Place, unfinished: UnfinishedJob, conversation: Conversation, *, commit: str = ""
+    ensemble: Ensemble,
+    place: Place,
+    unfinished: UnfinishedJob,
+    conversation: Conversation,
+    limits: Limits = NO_LIMITS,
+    *,
+    commit: str = "",
 ) -> JobReport:
     """Carry on with a job that was interrupted; ``commit`` wins over what it was told when it began.
 
@@ -100,7 +120,7 @@ def run_rest(
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
-    job = _Job(ensemble, header, unfinished.plan, whole.service, read.package.root)
+    job = _Job(ensemble, header, unfinished.plan, whole.service, read.package.root, limits)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)
 
 
@@ -110,8 +130,11 @@ StepRecord = StepStartedRecord | StepFinishedRecord
 class _Job:
     """A job that is about to run, or to go on."""
 
-    def __init__(self, ensemble: Ensemble, header: JobHeader, plan: Plan, service: Service, root: str) -> None:
+    def __init__(
+        self, ensemble: Ensemble, header: JobHeader, plan: Plan, service: Service, root: str, limits: Limits
+    ) -> None:
         self._ensemble = ensemble
+        self._limits = limits
         self._layout = ensemble.layout
         self._header = header
         self._plan = plan
@@ -131,7 +154,8 @@ class _Job:
     ) -> JobReport:
         """Run the steps, then write the files and commit them."""
         keep_outline(self._layout, self._header.id, self._outline)
-        result = asyncio.run(self._run(change_ids, conversation, records))
+        canceller = Canceller(conversation, self._limits.timeout)
+        result = asyncio.run(self._run(change_ids, conversation, canceller, records))
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
             kept = self._ensemble.close_job(self._effective, keeper, self._plan)
@@ -151,17 +175,18 @@ class _Job:
             left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
             crash_file=self._keep_crashes(result),
             kept=kept,
+            timed_out=canceller.timed_out and result.status == "cancelled",
         )
 
     async def _run(
-        self, change_ids: ChangeIds, conversation: Conversation, records: tuple[Record, ...] | None
+        self,
+        change_ids: ChangeIds,
+        conversation: Conversation,
+        canceller: Canceller,
+        records: tuple[Record, ...] | None,
     ) -> JobResult:
-        loop, control = asyncio.get_running_loop(), JobControl()
-
-        def cancel() -> None:
-            control.request_cancel()
-            conversation.cancel_asked(control.requests)
-
+        if self._limits.cancelled:
+            canceller.control.request_cancel(at_once=True)
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
         operations = Operations(
             self._service,
@@ -174,7 +199,8 @@ class _Job:
         )
         with (
             JobLog(self._layout.log(header.id)) as log,
-            conversation.cancelling(lambda: _soon(loop, cancel)),
+            Door(self._layout, header.id) as door,
+            canceller.listening(door),
         ):
             return await run_job(
                 header,
@@ -188,7 +214,7 @@ class _Job:
                 change_ids=change_ids,
                 listeners=[conversation.listener()],
                 output_log=log,
-                control=control,
+                control=canceller.control,
                 resume=records,
             )
 
@@ -202,9 +228,3 @@ class _Job:
         path = self._layout.private / f"crash-{result.job}.txt"
         path.write_text("\n\n".join(f"{crash.step}\n{crash.report}" for crash in result.crashes))
         return str(path)
-
-
-def _soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
-    # A signal may come right when the loop has ended: then there is nothing left to cancel.
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback)

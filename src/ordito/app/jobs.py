@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -14,7 +14,7 @@ from ordito.ensemble.job_format import moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
 from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.lock import holder
-from ordito.ensemble.logs import read_log
+from ordito.ensemble.logs import places_of, read_log
 from ordito.ensemble.store import read_ensemble
 from ordito.work.plan import Action
 from ordito.work.records import StepFinishedRecord, StepSkippedRecord
@@ -62,7 +62,7 @@ class OpenJob(msgspec.Struct, frozen=True):
 
 def list_jobs(request: JobsRequest) -> JobList:
     """All jobs, the latest first. Raises ``Refused`` where there is no ensemble, and ``EnsembleError``."""
-    place = _place(request.directory)
+    place = ensemble_place(request.directory)
     listed = all_jobs(place.layout)
     lines = {line.id: line for line in listed.jobs}
     found = open_job(place)
@@ -73,9 +73,9 @@ def list_jobs(request: JobsRequest) -> JobList:
 
 def show_job(request: JobRequest) -> RecordedJob | OpenJob:
     """The record of a closed job, or what is known of one that is not. Raises ``Refused`` and ``EnsembleError``."""
-    place = _place(request.directory)
+    place = ensemble_place(request.directory)
     found = open_job(place)
-    job = _find(place, request.job, found)
+    job = find_job(place, request.job, found)
     if found is not None and found.job == job:
         return found
     record = read_job(place.layout, job)
@@ -89,9 +89,47 @@ def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
 
     Raises ``Refused`` and ``EnsembleError``, the latter also while the pieces are read.
     """
-    place = _place(request.directory)
-    job = _find(place, request.job, open_job(place))
+    place = ensemble_place(request.directory)
+    found = open_job(place)
+    job = find_job(place, request.job, found)
+    if request.step:
+        _check_step(place, job, request.step)
     return job, read_log(place.layout.log(job), request.step or None)
+
+
+def _check_step(place: Place, job: str, step: str) -> None:
+    """Refuse a step that the job does not have; one that printed nothing is no fault."""
+    with read_ensemble(place.layout.root) as ensemble:
+        unfinished = ensemble.unfinished
+        if unfinished is not None and unfinished.header.id == job:
+            known = {s.id for s in unfinished.plan.steps if s.action is not Action.JOIN}
+        else:
+            log = place.layout.log(job)
+            known = {name for name, _, _ in (places_of(log) if log.exists() else ())}
+            known.update(steps_of(read_job(place.layout, job)))
+    if step not in known:
+        raise unknown_step(job, step, known)
+
+
+def steps_of(record: RecordedJob | None) -> set[str]:
+    """The ids of the steps of a closed job, by its record. Raises ``EnsembleError``."""
+    if record is None:
+        return set()
+    tasks = {change.step or f"{change.target}.{change.operation}" for change in record.changes() if change.operation}
+    return tasks | record.file.skipped.keys()
+
+
+def unknown_step(job: str, step: str, known: Collection[str]) -> Refused:
+    """That a job has no such step; the nearest are named."""
+    near = nearest(step, known) or sorted(k for k in known if k.endswith(f".{step.rpartition('.')[2]}"))[:3]
+    named = " or ".join(f'"{name}"' for name in near)
+    return Refused(
+        "unknown-step",
+        f'job {job} has no step "{step}"',
+        f"did you mean {named}?" if named else "steps are written like web_1.Standard.create",
+        next_words=("jobs", "show", job),
+        purpose="see its steps",
+    )
 
 
 def open_job(place: Place) -> OpenJob | None:
@@ -117,15 +155,16 @@ def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
     )
 
 
-def _place(directory: str) -> Place:
+def ensemble_place(directory: str) -> Place:
+    """Where an ensemble is. Raises ``Refused`` where there is none."""
     place = place_of(directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     return place
 
 
-def _find(place: Place, wanted: str, found: OpenJob | None) -> str:
-    """The id of the job that is meant."""
+def find_job(place: Place, wanted: str, found: OpenJob | None) -> str:
+    """The id of the job that is meant: by its beginning, or the latest. Raises ``Refused``."""
     known = {*place.layout.job_ids(), *(line.id for line in job_lines(place.layout))}
     if found is not None:
         known.add(found.job)

@@ -55,7 +55,8 @@ class Proposal(msgspec.Struct, frozen=True):
     further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
     were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
     that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
-    none; ``variables`` are those that it gives to operations, once it is to be carried out.
+    none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
+    whose remaining steps these are, "" for none.
     """
 
     workflow: str
@@ -74,6 +75,7 @@ class Proposal(msgspec.Struct, frozen=True):
     environment: str = ""
     variables: dict[str, object] = {}
     unapproved: tuple[str, ...] = ()
+    retries: str = ""
 
     @property
     def service(self) -> Service:

@@ -159,10 +159,11 @@ class CliConversation:
                 signal.signal(number, handler)
             self._progress.close()
 
-    def cancel_asked(self, times: int) -> None:
-        """Say what an interrupt does."""
+    def cancel_asked(self, times: int, why: str) -> None:
+        """Say what an interrupt does, or whatever else cancels the job."""
         if times in _SAID:
-            self._progress.say(_SAID[times])
+            said, more = _SAID[times]
+            self._progress.say(f"{why}: {said}" if why else f"{said}{more}")
 
 
 class LookingConversation(CliConversation):
@@ -174,6 +175,6 @@ class LookingConversation(CliConversation):
 
 
 _SAID = {
-    1: "cancelling: running steps finish, no other one starts; once more ends them now",
-    2: "ending the running steps now",
+    1: ("cancelling: running steps finish, no other one starts", "; once more ends them now"),
+    2: ("ending the running steps now", ""),
 }

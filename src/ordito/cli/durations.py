@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def seconds_of(text: str) -> float | None:
+    """The seconds of a time as people write it: ``90``, ``90s``, ``1h30m``, ``500ms``; None for what is none."""
+    written = text.strip().lower().replace(" ", "")
+    if _NUMBER.fullmatch(written):
+        return float(written)
+    parts = _PART.findall(written)
+    if not parts or "".join(number + unit for number, unit in parts) != written:
+        return None
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
 
 def clock(seconds: float) -> str:
     """Hours, minutes and seconds, as in ``00:01:05``."""

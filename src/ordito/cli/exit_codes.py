@@ -20,6 +20,12 @@ class ExitCode(IntEnum):
     """The job failed, and every failure was a target that could not be reached."""
     BUSY = 5
     """Another job holds the ensemble, or an unfinished one must be resumed first."""
+    TIMED_OUT = 6
+    """The time that the command was given was over before it was done."""
+    ROLLED_BACK = 7
+    """The job failed, and all that it had done was taken back."""
+    ROLLBACK_INCOMPLETE = 8
+    """The job failed, and not all that it had done could be taken back."""
     USAGE = 64
     """The command line is wrong, or an answer was needed and there is nobody to ask."""
     INTERNAL = 70

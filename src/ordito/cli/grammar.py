@@ -55,7 +55,10 @@ JOBS_VERBS: Mapping[str, Verb] = {
     "list": Verb("jobs_list", "List all jobs, the latest first."),
     "show": Verb("jobs_show", "Show one job: what it did, task by task."),
     "logs": Verb("jobs_logs", "Read what the operations of a job printed."),
+    "cancel": Verb("jobs_cancel", "End a job that runs, or close one that was interrupted."),
     "resume": Verb("jobs_resume", "Continue a job that was interrupted."),
+    "retry": Verb("jobs_retry", "Do what a failed job has left undone."),
+    "skip": Verb("jobs_skip", "The same, with one of its steps counted as done by hand."),
     "replay": Verb("jobs_replay", "Rebuild what exists from the records of all jobs."),
 }
 

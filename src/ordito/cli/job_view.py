@@ -81,7 +81,7 @@ def report_data(report: JobReport) -> dict[str, object]:
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
     if report.status == "cancelled":
-        return ExitCode.INTERRUPTED
+        return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:
         return ExitCode.DONE
     unreachable = [failure.outcome.ending is Ending.UNREACHABLE for failure in report.failures]
@@ -94,6 +94,8 @@ def suggest(report: JobReport, session: Session) -> None:
         return
     command = session.settings.command
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
+    if report.timed_out:
+        commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     if report.workflow == "deploy":
         commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
         if report.left:

@@ -13,6 +13,7 @@ import msgspec
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Color
+from ordito.cli.durations import seconds_of
 from ordito.cli.settings import COMMON_FORMATS, Format, Settings
 from ordito.work.records import JobOptions
 
@@ -23,6 +24,7 @@ ARGUMENTS = "ordito.arguments"
 INPUTS = "ordito.inputs"
 
 MOST_ATTEMPTS = 1_000
+MOST_PLACES = 10_000
 MOST_SECONDS = 604_800.0
 
 
@@ -147,6 +149,19 @@ class Seconds(click.FloatRange):
         return number
 
 
+class Duration(click.ParamType):  # type: ignore[type-arg]  # (not generic when it runs)
+    """A time as people write it."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        seconds = value if isinstance(value, float) else seconds_of(str(value))
+        if seconds is None or not 0 < seconds <= MOST_SECONDS:
+            self.fail(f'"{value}" is no time of at most a week, such as 90, 90s, 10m or 1h30m', param, ctx)
+        return seconds
+
+
 def wait_lock_option(function: F) -> F:
     """The option of verbs that change an ensemble."""
     return click.option(
@@ -244,16 +259,30 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(committing)
     def with_options(
-        *arguments: Any, parallel: int, on_failure: str, attempts: int | None, interval: float | None, **others: Any
+        *arguments: Any,
+        parallel: int,
+        host_concurrency: int,
+        on_failure: str,
+        attempts: int | None,
+        interval: float | None,
+        timeout: float | None,
+        **others: Any,
     ) -> Any:
-        return committing(*arguments, options=JobOptions(parallel, on_failure, attempts or 0, interval), **others)
+        options = JobOptions(parallel, on_failure, attempts or 0, interval, host_concurrency, timeout)
+        return committing(*arguments, options=options, **others)
 
+    decorated = click.option(
+        "--timeout",
+        type=Duration(),
+        metavar="DURATION",
+        help="Cancel the job after this time, as in 90, 90s, 10m or 1h30m; exit code 6.",
+    )(with_options)
     decorated = click.option(
         "--interval",
         type=Seconds(),
         metavar="SECONDS",
         help="The pause before the second attempt of an operation, doubled for each further one (default: 1).",
-    )(with_options)
+    )(decorated)
     decorated = click.option(
         "--attempts",
         type=click.IntRange(min=1, max=MOST_ATTEMPTS),
@@ -275,5 +304,13 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
         default=64,
         show_default=True,
         help="Operations at one time.",
+    )(decorated)
+    decorated = click.option(
+        "--host-concurrency",
+        type=click.IntRange(min=1, max=MOST_PLACES),
+        metavar="N",
+        default=1,
+        show_default=True,
+        help="Operations at one time on a Compute instance whose node does not say it (ordito.concurrency).",
     )(decorated)
     return wait_lock_option(decorated)

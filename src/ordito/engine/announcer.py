@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ordito.engine.core import Counts
+from ordito.engine.workers import Crash, told
 from ordito.instances.records import Delta, Snapshot
 from ordito.work.events import (
     Event,
@@ -42,15 +43,18 @@ class Announcer:
         self._job = header.id
         self._plan = plan
         self._steps = plan.steps
-        self._listeners = tuple(listeners)
+        self._listeners = list(listeners)
         self._events: list[Event] = []
+        self.crashes: list[Crash] = []
 
     def tell(self) -> None:
-        """Hand over what was collected."""
+        """Hand over what was collected. A listener that fails is told no more; what is known of that is kept."""
         events, self._events = self._events, []
-        for event in events:
-            for listener in self._listeners:
-                listener(event)
+        for listener in tuple(self._listeners):
+            crash = told(listener, events)
+            if crash is not None:
+                self._listeners.remove(listener)
+                self.crashes.append(crash)
 
     def call(self, index: int) -> Call:
         """What a step calls."""

@@ -15,9 +15,9 @@ class JobControl:
         self._requests = 0
         self._wake: Callable[[], None] | None = None
 
-    def request_cancel(self) -> None:
-        """Ask once more; may be called before the job begins."""
-        self._requests += 1
+    def request_cancel(self, *, at_once: bool = False) -> None:
+        """Ask once more, or for all that can be asked for; may be called before the job begins."""
+        self._requests = max(self._requests + 1, 2 if at_once else 1)
         if self._wake is not None:
             self._wake()
 

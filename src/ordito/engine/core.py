@@ -162,7 +162,7 @@ class Core:
         self._skips: list[Skip] = []
         self._tried: set[int] = set()
         self._given_up: dict[int, None] = {}
-        self._queues = Queues(plan, max(1, options.parallel), self._ready)
+        self._queues = Queues(plan, max(1, options.parallel), max(1, options.host_concurrency), self._ready)
         self._go_on([index for index in range(count) if not self._waits_for[index]])
 
     def wake(self) -> list[Command]:
@@ -255,6 +255,12 @@ class Core:
         """How many steps have ended in which way."""
         return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
 
+    def waiting_with(self, index: int) -> list[str]:
+        """The ids of the steps that wait for a place on the host on which a step runs; none on the orchestrator."""
+        if not self._steps[index].runs_on:
+            return []
+        return [self._steps[other].id for other in self._queues.waiting_with(index)]
+
     # ---------------------------------------------------------------------------------------------- transitions
 
     def _run(self, index: int) -> None:
@@ -279,7 +285,7 @@ class Core:
             self._given_up.pop(index, None)
         elif self._kind[index] == _WORK:
             self._queues.release(index)
-        elif succeeded:
+        elif succeeded and not self._steps[index].by_hand:
             self._no_ops += 1
         self._end([(index, _SUCCEEDED if succeeded else _FAILED)])
         if self._aborts and not succeeded and not self._optional[index]:
@@ -369,7 +375,7 @@ class Core:
 def _kind(step: Step, plan: Plan) -> int:
     if step.action is Action.JOIN:
         return _JOIN
-    if step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact):
+    if step.by_hand or (step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact)):
         return _NO_OP
     return _WORK
 

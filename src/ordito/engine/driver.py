@@ -63,6 +63,12 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 
+IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"
+"""What is said of a step that was at work when the job was interrupted, and is not run again."""
+
+MOST_NAMED = 5
+"""Steps that are named where there may be many."""
+
 LARGEST_TURN = 1_000
 """Records after which a turn is committed, though the core has more to say."""
 
@@ -74,9 +80,9 @@ that was started without one, and its process is found all the same: only more s
 class JobResult(msgspec.Struct, frozen=True):
     """How a job ended.
 
-    ``status`` is ok, failed or cancelled. ``counts`` leave joins out, ``outputs`` are those of the topology.
+    ``status`` is ok, degraded, failed or cancelled. ``counts`` leave joins out, ``outputs`` are those of the topology.
     ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
-    faults of executors and providers, each of them also the failure of a step.
+    faults of executors and providers, each of them also the failure of a step, or of listeners.
     """
 
     job: str
@@ -180,6 +186,7 @@ class JobRun:
         self._held: asyncio.TimerHandle | None = None
         self._is_held_long = False
         self._failed: list[StepFailed] = []
+        self._warned = False
         self._cancels = 0
         self._was_ended = False
         self._now = parts.clock.now()
@@ -217,6 +224,7 @@ class JobRun:
         for record in records:
             match record:
                 case StepStartedRecord():
+                    self._warned |= bool(record.warnings)
                     earlier = self._earlier(record.step)
                     self._running[record.step] = self._begun(record.attempt, record.change, earlier)
                     processes.pop(record.step, None)
@@ -276,7 +284,7 @@ class JobRun:
         counts = self._core.counts
         if counts.lacks:
             return "failed"
-        return "degraded" if counts.failed or counts.skipped else "ok"
+        return "degraded" if counts.failed or counts.skipped or self._warned else "ok"
 
     def _result(self, closing: JobClosingRecord) -> JobResult:
         counts = self._core.counts
@@ -289,7 +297,7 @@ class JobRun:
             outputs=closing.outputs,
             seconds=max(0.0, closing.at - self._parts.header.began),
             failed=tuple(self._failed),
-            crashes=tuple(self._workers.crashes),
+            crashes=(*self._workers.crashes, *self._announcer.crashes),
         )
 
     # --------------------------------------------------------------------------------------------------- the turns
@@ -330,14 +338,14 @@ class JobRun:
             self._hold()
 
     def _heed_cancelling(self) -> None:
-        """The first request lets nothing new start, the second ends what runs."""
+        """The first request lets nothing new start, the second ends what runs, and what was in doubt stays so."""
         requests = self._parts.control.requests
         if requests and not self._cancels:
             self._core.react(CancelAsked())
         if requests > 1 and self._cancels < 2:
             self._workers.end_running()
             for index in self._again:
-                self._finish(index, Outcome(Ending.CANCELLED, message="cancelled before it ran again"))
+                self._finish(index, Outcome(Ending.CANCELLED, message=IN_DOUBT))
             self._again = []
         self._cancels = requests
 
@@ -399,50 +407,55 @@ class JobRun:
             return
         change = self._parts.change_ids.next()
         self._running[index] = self._begun(1, change)
-        if refusal := self._prepare(index):
+        refusal, warnings = self._prepare(index)
+        if refusal is not None:
             self._finish(index, refusal)
             return
         delta = self._apply(self._operations.on_start(self._steps[index], change))
-        record = StepStartedRecord(index, self._now, 1, change, delta)
-        self._record(record)
-        self._announcer.started(record)
+        self._started(StepStartedRecord(index, self._now, 1, change, delta, warnings))
 
     def _start_again(self, index: int) -> None:
         """Start a step once more, under the same ids: one that was in doubt, or another attempt. What its start changes
         is known already."""
         running = self._running[index]
-        if refusal := self._prepare(index):
+        refusal, warnings = self._prepare(index)
+        if refusal is not None:
             self._finish(index, refusal)
             return
         self._running[index] = self._begun(running.attempt, running.change, running.earlier)
-        record = StepStartedRecord(index, self._now, running.attempt, running.change)
+        self._started(StepStartedRecord(index, self._now, running.attempt, running.change, warnings=warnings))
+
+    def _started(self, record: StepStartedRecord) -> None:
+        self._warned |= bool(record.warnings)
         self._record(record)
         self._announcer.started(record)
 
-    def _prepare(self, index: int) -> Outcome | None:
-        """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start."""
+    def _prepare(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
+        """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start, and
+        what deserves attention."""
         step = self._steps[index]
         if step.action is Action.DELEGATE:
             delegation = self._operations.delegation(step)
             if self._workers.provider_for(delegation.kinds) is None:
-                return no_provider(delegation.kinds)
+                return no_provider(delegation.kinds), ()
             self._delegations.append((index, delegation))
-            return None
+            return None, ()
         prepared = self._operations.prepare(step, self._running[index].attempt)
         for message in prepared.warnings:
             self._announcer.warned(index, message, self._now)
+        warnings = tuple(prepared.warnings)
         if prepared.invocation is None:
-            return Outcome(Ending.NOT_STARTED, message=prepared.refusal)
+            return Outcome(Ending.NOT_STARTED, message=prepared.refusal), warnings
         if self._workers.executor_for(prepared.invocation.processor) is None:
-            return no_executor(prepared.invocation.processor)
+            return no_executor(prepared.invocation.processor), warnings
         self._invocations.append((index, prepared.invocation))
-        return None
+        return None, warnings
 
     def _finish(self, index: int, outcome: Outcome) -> None:
         """A step has ended, or cannot be started."""
         step, running = self._steps[index], self._running.pop(index)
         self._announcer.printed(index, running.lines.end(), self._now)
-        outcome = together(running.earlier, self._completed(outcome, running))
+        outcome = together(running.earlier, self._completed(index, outcome, running))
         outcome, delta = self._operations.on_end(step, outcome, running.change)
         if not outcome.succeeded and self._wait(index, running, outcome):
             return
@@ -478,8 +491,12 @@ class JobRun:
         self._end(StepFinishedRecord(command.step, self._now, outcome, record.change, change, attempt=record.attempt))
 
     def _finish_no_op(self, index: int) -> None:
-        """An operation that does nothing ends as it starts; what it changes is attributed to the job itself."""
+        """An operation that does nothing ends as it starts; what it changes is attributed to the job itself. What was
+        done by hand is a change like others."""
         step = self._steps[index]
+        if step.by_hand:
+            self._count_as_done(index)
+            return
         began = self._apply(self._operations.on_start(step, self._job))
         outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
         self._end(StepFinishedRecord(index, self._now, outcome, "", merge(began, self._apply(delta)), no_op=True))
@@ -493,6 +510,13 @@ class JobRun:
         delta = self._apply(self._operations.on_needless(self._steps[index], self._job))
         outcome = Outcome(Ending.SUCCEEDED, changed=False)
         self._end(StepFinishedRecord(index, self._now, outcome, "", delta, no_op=True, because=because))
+
+    def _count_as_done(self, index: int) -> None:
+        step, change = self._steps[index], self._parts.change_ids.next()
+        began = self._apply(self._operations.on_start(step, change))
+        done = Outcome(Ending.BY_HAND, changed=True, message="counted as done by hand")
+        outcome, delta = self._operations.on_end(step, done, change)
+        self._end(StepFinishedRecord(index, self._now, outcome, change, merge(began, self._apply(delta))))
 
     def _end(self, record: StepFinishedRecord) -> None:
         self._record(record)
@@ -508,13 +532,19 @@ class JobRun:
     def _begun(self, attempt: int, change: str, earlier: Outcome | None = None) -> Running:
         return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines(), earlier)
 
-    def _completed(self, outcome: Outcome, running: Running) -> Outcome:
-        """An outcome with what its executor left to the driver: the running time, and the last lines of a failure."""
+    def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
+        """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
+        has waited for the host of an operation that took too long."""
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
         tail = outcome.tail if outcome.tail or outcome.succeeded else running.lines.tail
-        if seconds == outcome.seconds and tail == outcome.tail:
+        message = outcome.message
+        if outcome.ending is Ending.TIMED_OUT and (waiting := self._core.waiting_with(index)):
+            more = f" and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
+            host = self._steps[index].runs_on
+            message = f"{message}; waiting for {host} meanwhile: {', '.join(waiting[:MOST_NAMED])}{more}"
+        elif seconds == outcome.seconds and tail == outcome.tail:
             return outcome
-        return msgspec.structs.replace(outcome, seconds=seconds, tail=tail)
+        return msgspec.structs.replace(outcome, seconds=seconds, tail=tail, message=message)
 
     def _remember_failure(self, record: StepFinishedRecord) -> None:
         if not record.outcome.succeeded:

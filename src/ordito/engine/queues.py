@@ -21,16 +21,17 @@ _NONE = -1
 class Queues:
     """The ready steps of a plan, waiting for a place on their host and in the job.
 
-    ``ready`` tells which steps may be handed out: a flag for each step, owned and changed by whoever asks. The
-    orchestrator ("" as host) has as many places as the job, a Compute instance one, if the plan says nothing else.
+    ``on_host`` is the number of places of a host for which the plan says nothing. ``ready`` tells which steps may be
+    handed out: a flag for each step, owned and changed by whoever asks. The orchestrator ("" as host) has as many
+    places as the job.
     """
 
-    def __init__(self, plan: Plan, parallel: int, ready: bytearray) -> None:
+    def __init__(self, plan: Plan, parallel: int, on_host: int, ready: bytearray) -> None:
         self._ready = ready
         self._places = parallel
         hosts: dict[str, int] = {}
         self._host = array("i", (hosts.setdefault(step.runs_on, len(hosts)) for step in plan.steps))
-        self._free = [max(1, plan.capacity.get(name, 1)) if name else parallel for name in hosts]
+        self._free = [max(1, plan.capacity.get(name, on_host)) if name else parallel for name in hosts]
         instances: dict[str, int] = {}
         self._instance = array("i", (instances.setdefault(step.instance, len(instances)) for step in plan.steps))
         self._busy = bytearray(len(instances))
@@ -90,6 +91,11 @@ class Queues:
             # The best one suffices: when it ends in its turn the next one follows.
             self.put(heapq.heappop(aside) % self._count)
         self._offer(host)
+
+    def waiting_with(self, step: int) -> list[int]:
+        """The ready steps that wait for a place on the host of a step, best first."""
+        waiting = (key % self._count for key in sorted(self._heaps[self._host[step]]))
+        return [other for other in waiting if self._ready[other] and other != step]
 
     def _offer(self, host: int) -> None:
         """See to it that the best ready step of a host with a free place is offered."""

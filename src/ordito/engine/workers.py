@@ -1,7 +1,8 @@
 """Workers: the tasks in which executors and providers are at work, and the inbox into which they report.
 
 A task decides nothing and touches nothing but the inbox. It is here that the project's only broad ``except`` stands: at
-the border between a step and the engine, so that a fault in an executor is the failure of a step and not of the job.
+the border between the engine and what it does not know, so that a fault in an executor is the failure of a step and not
+of the job, and a fault in a listener its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Coroutine, Sequence
 
 import msgspec
 
+from ordito.work.events import Event, Listener
 from ordito.work.invocation import Delegation, Ending, Executor, Invocation, Outcome, Progress, Provider, Started
 from ordito.work.plan import Call
 
@@ -191,6 +193,19 @@ class Workers:
         outcome = await executor.settle(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs)
         if outcome is not None:
             self._post(doubt.index, outcome)
+
+
+def told(listener: Listener, events: Sequence[Event]) -> Crash | None:
+    """Tell a listener of events; what is known of its fault where it has one.
+
+    It stands beside the border of steps because it is the same: what others have added must not end the job.
+    """
+    try:
+        for event in events:
+            listener(event)
+    except Exception as error:  # noqa: BLE001
+        return Crash("a listener to the events of the job", "".join(traceback.format_exception(error)))
+    return None
 
 
 def no_executor(processor: str) -> Outcome:

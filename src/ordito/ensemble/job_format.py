@@ -21,7 +21,9 @@ class JobHead(_Row, frozen=True):
     """What a record says about its job as a whole.
 
     ``previous_id`` is the job before it, ``merged_ids`` those that it joins with that one, which other clones ran.
-    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``ticks`` is how many ticks the job
+    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``retries`` is
+    the job whose remaining steps this one carried out, ``rollback`` says how undoing the job ended, where that was
+    tried, and ``remains`` what was not undone. ``ticks`` is how many ticks the job
     has reserved for its changeIds. ``environment`` is that of `--env`, ``options`` how the job was told to run, where
     that is not the usual way. Of the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that
     did nothing, ``skipped`` of those that were not run; ``changes`` is how many ConfigChanges there are. ``commits``
@@ -33,6 +35,7 @@ class JobHead(_Row, frozen=True):
     previous_id: str = ""
     merged_ids: tuple[str, ...] = ()
     workflow: str = ""
+    retries: str = ""
     status: str = ""
     began: str = ""
     ended: str = ""
@@ -58,7 +61,8 @@ class ConfigChange(_Row, frozen=True):
 
     One without ``change_id`` is no task: an operation that does nothing, or what else the job has changed.
     ``previous_id`` is the last change of the target before. ``target`` is an instance or a link, ``instance`` the one
-    of the two ends of a link on which the operation ran. ``changed`` is what the operation reported about having
+    of the two ends of a link on which the operation ran. ``step`` is the id of the step where it is not the target and
+    the operation with a dot between them. ``changed`` is what the operation reported about having
     modified the instance. ``changes`` are by the id of what is changed.
     """
 
@@ -67,6 +71,7 @@ class ConfigChange(_Row, frozen=True):
     target: str = ""
     instance: str = ""
     operation: str = ""
+    step: str = ""
     outcome: str = ""
     changed: bool | None = None
     exit_code: int | None = None

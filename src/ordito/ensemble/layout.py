@@ -28,6 +28,7 @@ class Layout:
         self.private = self.root / PRIVATE
         self.journal = self.private / "journal.db"
         self.lock = self.private / "lock"
+        self.door = self.private / "door"
         self.logs = self.private / "logs"
         self.outline = self.private / "outline"
 

@@ -9,7 +9,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.attempts | 1 to 1000 | how often each operation is tried at most |
 | ordito.interval | a time, or seconds | what lies between two attempts |
 | ordito.protected | true, false | undeploying leaves it alone |
-| ordito.concurrency | 1 to 10000 | how many operations run on it at one time |
+| ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
 | ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
 
 The interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int | None = None
     interval: float | None = None
     protected: bool = False
-    concurrency: int = 1
+    concurrency: int | None = None
     operations: Mapping[str, OperationSettings] = {}
 
     @property

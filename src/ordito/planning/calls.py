@@ -12,6 +12,7 @@ from ordito.instances.context import Context
 from ordito.instances.records import Instance
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
+from ordito.model.settings import Settings
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
@@ -27,6 +28,7 @@ class Calls:
     """The calls of one plan, in the order in which they are first asked for."""
 
     def __init__(self, service: Service, digests: Digests, options: PlanOptions, diagnostics: Diagnostics) -> None:
+        self._service = service
         self._digests = digests
         self._options = options
         self._diagnostics = diagnostics
@@ -62,7 +64,8 @@ class Calls:
         key = (node.name, "", DELEGATE, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
-            self._add(key, Call(node.name, "", DELEGATE, name, declared=declared), self._digests.provided(node))
+            call = Call(node.name, "", DELEGATE, name, declared=declared)
+            self._add(key, _with_settings(call, node.settings), self._digests.provided(node))
         return self._known[key]
 
     def nothing(self, node: NodeTemplate, interface: str, name: str) -> int:
@@ -109,7 +112,17 @@ class Calls:
             timeout=operation.timeout,
             declared=str(operation.span) if operation.span else "",
         )
+        call = _with_settings(call, self._settings(context, side, name))
         return self._add(key, call, self._digests.content(operation, context))
+
+    def _settings(self, context: Context, side: str, operation: str) -> Settings:
+        """What is said to Ordito of the node in whose chain an operation runs."""
+        relationship = context.relationship
+        if relationship is None:
+            return self._service.nodes[context.node].settings
+        # The operations of pairs belong to the chain of the source, as do those on its own side.
+        of_target = side == "target" and operation.startswith(("pre_", "post_"))
+        return self._service.nodes[relationship.target if of_target else relationship.source].settings
 
     def content(self, number: int) -> Content | None:
         """What a call carries out, None for nothing; of one as it is for every instance."""
@@ -157,3 +170,11 @@ class Calls:
                 " tosca.artifacts.Implementation.Bash or .Python",
             )
         return found
+
+
+def _with_settings(call: Call, settings: Settings) -> Call:
+    """A call with what the metadata of its node say of it."""
+    own = settings.of(call.name)
+    if own.attempts is None and own.interval is None:
+        return call
+    return msgspec.structs.replace(call, attempts=own.attempts or 0, interval=own.interval)

@@ -105,17 +105,13 @@ def _change(member: Member, first_reason: str) -> Change:
 
 
 def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
-    """How many operations may run at one time on each Compute instance that is used, where it is not one."""
+    """How many operations may run at one time on each Compute instance that is used, where its node says so."""
     capacity: dict[str, int] = {}
     for instance in dict.fromkeys(step.runs_on for step in steps if step.runs_on):
-        places = _places(draft.members[instance])
-        if places != 1:
+        places = draft.members[instance].template.settings.concurrency
+        if places is not None:
             capacity[instance] = places
     return capacity
-
-
-def _places(member: Member) -> int:
-    return member.template.settings.concurrency
 
 
 def _kept(member: Member) -> Change:

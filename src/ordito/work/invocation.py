@@ -66,6 +66,7 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     NOT_STARTED = "not started"
     UNREACHABLE = "unreachable"
+    BY_HAND = "skipped by hand"
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,8 +89,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def succeeded(self) -> bool:
-        """Whether the operation did what it should."""
-        return self.ending is Ending.SUCCEEDED
+        """Whether the operation did what it should, or somebody did it in its place."""
+        return self.ending is Ending.SUCCEEDED or self.ending is Ending.BY_HAND
 
 
 class Started(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -163,7 +163,7 @@ class Operations:
         if step.condition is Condition.IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         found = Given()
-        if outcome.succeeded:
+        if outcome.ending is Ending.SUCCEEDED:
             try:
                 found = self._given(step, call, outcome)
             except WrongValue as wrong:

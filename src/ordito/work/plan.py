@@ -82,10 +82,11 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     Compute instance where the operation executes, "" for the orchestrator; steps with the same ``runs_on`` share
     that host's places. ``enter`` and ``leave`` are the node states set when the step starts and when it has
     succeeded. ``opens`` marks the first step of an instance's chain, ``closes`` the last. ``tolerant`` steps run
-    when their predecessors have ended, well or not. ``chain`` is the length of the longest chain of steps that
-    depend on this one, used to choose what goes first. ``reason`` is an index into ``Plan.reasons``. The job can do
-    without ``optional`` steps: their failures make it degraded at worst. What depends on a ``dispensable`` step goes on
-    when that step itself has failed. ``condition`` says when it is needed.
+    when their predecessors have ended, well or not. ``by_hand`` steps were done by somebody, and only count as done.
+    ``chain`` is the length of the longest chain of steps that depend on this one, used to choose what goes first.
+    ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
+    degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
+    says when it is needed.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     opens: bool = False
     closes: bool = False
     tolerant: bool = False
+    by_hand: bool = False
     chain: int = 0
     reason: int = 0
     optional: bool = False
@@ -135,7 +137,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     ``edges`` holds (before, after, reason): two indices into ``steps`` and one into ``reasons``. ``instances`` are
     the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
-    the number of operations that may run at one time on a Compute instance (1 where it is not named).
+    the number of operations that may run at one time on a Compute instance (where it is not named, the job says it).
     ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
     says where it comes from, where that is more than the usual one. ``kept`` is what stays though everything else is
     removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.

@@ -16,14 +16,18 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort).
 
     ``attempts`` is how often an operation is tried in all whose call says nothing else, 0 where nobody said it;
-    ``interval`` the seconds before its second attempt, None where nobody said it. ``commit`` is whether the job's files
-    are committed to git (auto, always, never), ``message`` the commit's own ("" for one that is made).
+    ``interval`` the seconds before its second attempt, None where nobody said it. ``host_concurrency`` is the number of
+    operations at one time on a Compute instance whose node says nothing else. ``timeout`` is how many seconds the
+    command has; the job is then cancelled. ``commit`` is whether the job's files are committed to git (auto, always,
+    never), ``message`` the commit's own ("" for one that is made).
     """
 
     parallel: int = 64
     on_failure: str = "continue"
     attempts: int = 0
     interval: float | None = None
+    host_concurrency: int = 1
+    timeout: float | None = None
     commit: str = "auto"
     message: str = ""
 
@@ -71,7 +75,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     operation, texts that may be sensitive. ``began``
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
     own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
-    by the digest of the pinned service that they come from.
+    by the digest of the pinned service that they come from. ``retries`` is the job whose remaining steps this one
+    carries out, "" for none.
     """
 
     id: str
@@ -90,17 +95,19 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     sources: JobSources = JobSources()
     environment: str = ""
     variables: dict[str, object] = {}
+    retries: str = ""
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
     """A step was started; from here until its end it is in doubt if the process dies. ``change`` is the changeId that
-    its end will bear, ``delta`` what starting changes (node state, status)."""
+    its end will bear, ``delta`` what starting changes (node state, status), ``warnings`` what deserves attention."""
 
     step: int
     at: float
     attempt: int = 1
     change: str = ""
     delta: Delta | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_defaults=True):

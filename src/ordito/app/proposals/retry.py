@@ -1,0 +1,151 @@
+"""What a job that did not end well has left undone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.collector import paused_collector
+from ordito.app.errors import Refused
+from ordito.app.jobs import find_job, steps_of, unknown_step
+from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.place import Place
+from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
+from ordito.app.proposals.making import make_plan
+from ordito.app.services import artifact_files, definition_files, read_service
+from ordito.app.user_part import read_user_part
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
+from ordito.ensemble.pins import measure
+from ordito.model.circumstances import Circumstances
+from ordito.source.remote import Network
+from ordito.work.effects import applies
+from ordito.work.plan import Action, Plan
+
+AGAIN = frozenset({DEPLOY, UNDEPLOY})
+"""Workflows that continue from what exists, so that their plan is what is left."""
+
+
+class RetryAsked(msgspec.Struct, frozen=True):
+    """To carry out what a job has left undone: its id or the beginning of it, "" for the latest. ``by_hand`` is the id
+    of a step of it that somebody has done, "" for none."""
+
+    workflow: ClassVar[str] = "jobs retry"
+    makes_ensemble: ClassVar[bool] = False
+
+    job: str = ""
+    by_hand: str = ""
+
+    def propose(self, known: Known) -> Proposal:
+        """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
+
+        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+        """
+        with paused_collector():
+            return _propose(self, known)
+
+
+def _propose(asked: RetryAsked, known: Known) -> Proposal:
+    place, status = known.place, known.status
+    job = find_job(place, asked.job or _latest(place), None)
+    record = read_job(place.layout, job)
+    if record is None:
+        raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
+    workflow = _checked(place, job, record)
+    read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
+    if workflow == DEPLOY:
+        _check_unchanged(known, job)
+    made = make_plan(known, workflow, read, status.inputs)
+    plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
+    return Proposal(
+        workflow=workflow,
+        read=read,
+        whole=made.whole,
+        plan=plan,
+        snapshot=known.snapshot,
+        inputs=status.inputs,
+        measured=made.measured,
+        pinned=PinnedService(status.service, status.main, read.package.root),
+        given=status.given,
+        retries=job,
+    )
+
+
+def _latest(place: Place) -> str:
+    """The latest job that may have left something undone; "" where there is none."""
+    return max((line.id for line in job_lines(place.layout) if line.workflow in AGAIN), default="")
+
+
+def _checked(place: Place, job: str, record: RecordedJob) -> str:
+    """The workflow of a job of which something may be left."""
+    workflow, ended = record.head.workflow, record.head.status
+    if ended == "ok":
+        raise Refused(
+            "job-succeeded",
+            f"job {job} ended well: it has left nothing undone",
+            next_words=("jobs", "show", job),
+            purpose="see what it did",
+        )
+    if workflow not in AGAIN:
+        raise Refused(
+            "not-retried",
+            f"job {job} is a {workflow}, which does not continue where it stopped",
+            "give the same command again",
+            next_words=("jobs", "show", job),
+            purpose="see what it did",
+        )
+    later = max((line.id for line in job_lines(place.layout) if applies(line.workflow)), default="")
+    if later > job:
+        raise Refused(
+            "later-job",
+            f"job {later} ran after job {job}, so that what {job} left is no longer what is left",
+            next_words=("jobs", "retry", later),
+            purpose="do what the later one has left undone",
+        )
+    return workflow
+
+
+def _check_unchanged(known: Known, job: str) -> None:
+    """Refuse where the service is another one than the job's: its plan would not be what the files say."""
+    place, status = known.place, known.status
+    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    if not user.service:
+        return
+    diagnostics = Diagnostics()
+    circumstances = Circumstances(inputs=status.inputs, choices=status.choices, final=True)
+    try:
+        read = read_service(user.service_path(place.layout, place.shown), diagnostics, Network.REFUSED, circumstances)
+        package = read.package
+        files = (definition_files(read), artifact_files(read))
+        unchanged = measure(place.layout, package.tree, package.opener, *files).digest == status.service
+    except InvalidDocument as invalid:
+        # What was fetched for the job is not fetched again to look at it: its pin has it.
+        unchanged = any(d.code in {"not-fetched", "fetch-failed"} for d in invalid.diagnostics)
+    if not unchanged:
+        raise Refused(
+            "changed",
+            f"the files of the service are not those of job {job} any more",
+            "to carry out what they say now, deploy; to do what that job has left, restore them",
+            next_words=("plan",),
+            purpose="see what deploying would do now",
+        )
+
+
+def _with_done(plan: Plan, wanted: str, job: str, record: RecordedJob) -> Plan:
+    """The plan with one of its steps counted as done."""
+    left = {step.id: index for index, step in enumerate(plan.steps) if step.action is not Action.JOIN}
+    index = left.get(wanted)
+    if index is None and wanted in steps_of(record):
+        raise Refused(
+            "step-done",
+            f"step {wanted} of job {job} is not among what is left to do",
+            f"left are: {', '.join(list(left)[:5])}{' ...' if len(left) > 5 else ''}" if left else "nothing is left",
+            next_words=("jobs", "show", job),
+            purpose="see how it ended",
+        )
+    if index is None:
+        raise unknown_step(job, wanted, left.keys())
+    steps = list(plan.steps)
+    steps[index] = msgspec.structs.replace(steps[index], by_hand=True)
+    return msgspec.structs.replace(plan, steps=tuple(steps))

@@ -1,0 +1,29 @@
+"""What `jobs retry` and `jobs skip` have in common."""
+
+from __future__ import annotations
+
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.session import Session
+from ordito.work.records import JobOptions
+
+
+def retry(session: Session, job: str, by_hand: str, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Carry out what a job has left undone, with one step counted as done by hand."""
+    from ordito.app.proposals.retry import RetryAsked
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+
+    conversation = CliConversation(session)
+    asked = RetryAsked(job, by_hand)
+    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
+    report = result.report
+    if report is None:
+        session.note("Nothing is left to do.")
+        session.result({"job": None, "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    outputs = report.outputs if report.workflow == "deploy" else {}
+    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
+    suggest(report, session)
+    return exit_code(report)
