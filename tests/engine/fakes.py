@@ -30,10 +30,12 @@ from ordito.work.records import (
     JobHeader,
     JobOptions,
     Record,
+    RollbackRecord,
     StepFinishedRecord,
     StepSkippedRecord,
     StepStartedRecord,
 )
+from ordito.work.rollback import WayBack
 
 JOB = "A6BKKQCN0000"
 REAL, NO_OP = 0, 1
@@ -116,6 +118,9 @@ class FakeOperations:
 
     def on_needless(self, step: Step, change: str) -> Delta:
         return Delta()
+
+    def extend(self, plan: Plan) -> None:
+        self.plan = plan
 
     def topology_outputs(self) -> dict[str, object]:
         return {"instances": sorted(self.snapshot.instances)}
@@ -262,6 +267,10 @@ class MemoryJournal:
     def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
         self.opened = delta
 
+    def extend(self, plan: Plan, record: RollbackRecord) -> None:
+        self.plan = plan
+        self.append(record)
+
     def append(self, record: Record) -> None:
         self._pending.append(record)
 
@@ -374,6 +383,7 @@ def run(
     with_executor: bool = True,
     journal: MemoryJournal | None = None,
     provider: FakeProvider | None = None,
+    back: WayBack | None = None,
 ) -> Ran:
     """Run a plan, or continue from the records of a cut journal."""
     options = options or JobOptions()
@@ -407,6 +417,7 @@ def run(
             listeners=[*listeners, listen],
             control=control,
             resume=records,
+            way_back=None if back is None else lambda: back,
         )
     )
     return Ran(result, snapshot, journal, executor.world, events, executor, provider)
@@ -438,3 +449,15 @@ def ends(records: Iterable[Record], plan: Plan) -> dict[str, str]:
             assert plan.steps[record.step].id not in found
             found[plan.steps[record.step].id] = "skipped"
     return found
+
+
+def way_back(count: int, instances: int, *, joins: Iterable[int] = ()) -> WayBack:
+    """A rollback of steps one after the other, on the first instances; they go on past failures."""
+    plan = make_plan(
+        count,
+        [(index, index + 1) for index in range(count - 1)],
+        tolerant=range(count),
+        joins=joins,
+        owners={index: index % instances for index in range(count)},
+    )
+    return WayBack(plan)

@@ -12,11 +12,13 @@ from ordito.app.canceller import Canceller
 from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
 from ordito.app.keeping import keeper_of, refuse_uncommittable
-from ordito.app.left_behind import whole_service
+from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Proposal
+from ordito.app.services import ReadService
+from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.engine.driver import JobResult, run_job
@@ -31,18 +33,19 @@ from ordito.ensemble.store import Ensemble
 from ordito.instances.outline import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
-from ordito.model.service import Service
 from ordito.work.events import StepFailed
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecord, StepStartedRecord
+from ordito.work.rollback import WayBack
 
 
 class JobReport(msgspec.Struct, frozen=True):
     """How a job ended: ``status`` is ok, degraded, failed or cancelled; counts are of steps and include what was done
     before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
-    command's time was over. ``kept`` is what came of its files in
+    command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
+    what was not. ``kept`` is what came of its files in
     git."""
 
     job: str
@@ -59,6 +62,8 @@ class JobReport(msgspec.Struct, frozen=True):
     crash_file: str = ""
     kept: Kept = NOTHING
     timed_out: bool = False
+    rollback: str = ""
+    remains: tuple[str, ...] = ()
 
 
 def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
@@ -68,7 +73,11 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         raise ValueError("the proposal's service is not pinned")
     refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
     now = SystemClock().now()
-    change_ids = ensemble.change_ids(now, len(proposal.plan.steps))
+    tasks = len(proposal.plan.steps)
+    if options.on_failure == "rollback":
+        # Two for an instance at most that the job has taken one step for: stop and delete.
+        tasks *= 3
+    change_ids = ensemble.change_ids(now, tasks)
     header = JobHeader(
         id=change_ids.job,
         workflow=proposal.workflow,
@@ -88,7 +97,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         sources=pinned.sources,
         retries=proposal.retries,
     )
-    job = _Job(ensemble, header, proposal.plan, proposal.service, pinned.root, Limits(options.timeout))
+    job = _Job(ensemble, header, proposal.plan, proposal.read, proposal.whole, pinned.root, Limits(options.timeout))
     return job.run(change_ids, conversation, None)
 
 
@@ -120,7 +129,7 @@ def run_rest(
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
-    job = _Job(ensemble, header, unfinished.plan, whole.service, read.package.root, limits)
+    job = _Job(ensemble, header, unfinished.plan, read, whole, read.package.root, limits)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)
 
 
@@ -131,14 +140,23 @@ class _Job:
     """A job that is about to run, or to go on."""
 
     def __init__(
-        self, ensemble: Ensemble, header: JobHeader, plan: Plan, service: Service, root: str, limits: Limits
+        self,
+        ensemble: Ensemble,
+        header: JobHeader,
+        plan: Plan,
+        read: ReadService,
+        whole: Whole,
+        root: str,
+        limits: Limits,
     ) -> None:
         self._ensemble = ensemble
         self._limits = limits
         self._layout = ensemble.layout
         self._header = header
         self._plan = plan
-        self._service = service
+        self._read = read
+        self._whole = whole
+        self._service = whole.service
         self._root = root
         self._plugins = plugins_of(ensemble.layout)
         lost = {node for left in header.left.values() for node in left.nodes}
@@ -176,6 +194,8 @@ class _Job:
             crash_file=self._keep_crashes(result),
             kept=kept,
             timed_out=canceller.timed_out and result.status == "cancelled",
+            rollback=result.rollback,
+            remains=result.remains,
         )
 
     async def _run(
@@ -216,7 +236,12 @@ class _Job:
                 output_log=log,
                 control=canceller.control,
                 resume=records,
+                way_back=self._way_back,
             )
+
+    def _way_back(self) -> WayBack:
+        new = frozenset(instance.id for instance in self._plan.instances)
+        return way_back(self._layout, self._read, self._whole, self._ensemble.snapshot, self._header, new)
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
         return effective_statuses(self._outline, snapshot)

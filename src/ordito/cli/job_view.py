@@ -16,6 +16,7 @@ from ordito.cli.text_width import pad, printable, width
 from ordito.planning.keep import PROTECTED, UNMANAGED
 from ordito.work.invocation import Ending
 from ordito.work.plan import Change
+from ordito.work.records import ROLLED_BACK
 
 MOST_NAMED = 12
 
@@ -34,8 +35,10 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_summary(_summary(report), channel)
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {', '.join(_commits(report))}"))
-    if report.status == "degraded":
+    if report.status == "degraded" and report.failed:
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
+    if report.rollback:
+        _write_rollback(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
 
@@ -59,6 +62,18 @@ def _summary(report: JobReport) -> Summary:
     )
 
 
+def _write_rollback(report: JobReport, session: Session) -> None:
+    if report.rollback == ROLLED_BACK:
+        session.err.line("All that it did was taken back.")
+        return
+    session.err.line("It was rolled back, and this remains:")
+    for what in report.remains[:MOST_NAMED]:
+        session.err.line(f"  {printable(what)}")
+    if len(report.remains) > MOST_NAMED:
+        command = session.settings.command("jobs", "show", report.job)
+        session.err.line(f"  and {len(report.remains) - MOST_NAMED} more: {command}")
+
+
 def report_data(report: JobReport) -> dict[str, object]:
     """A job's end for programs."""
     return {
@@ -70,6 +85,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "no_op": report.no_op,
         "failed": report.failed,
         "skipped": report.skipped,
+        **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
         "failures": [msgspec.to_builtins(failure) for failure in report.failures],
         "outputs": dict(report.outputs),
         "commit": report.kept.own,
@@ -80,6 +96,8 @@ def report_data(report: JobReport) -> dict[str, object]:
 
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
+    if report.rollback:
+        return ExitCode.ROLLED_BACK if report.rollback == ROLLED_BACK else ExitCode.ROLLBACK_INCOMPLETE
     if report.status == "cancelled":
         return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:

@@ -292,10 +292,11 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(decorated)
     decorated = click.option(
         "--on-failure",
-        type=click.Choice(["continue", "abort"]),
+        type=click.Choice(["continue", "abort", "rollback"]),
         default="continue",
         show_default=True,
-        help="After a failure: carry on with what does not depend on it, or start nothing more.",
+        help="After a failure: carry on with what does not depend on it, start nothing more, or also take back what was"
+        " done.",
     )(decorated)
     decorated = click.option(
         "--parallel",

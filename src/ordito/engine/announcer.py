@@ -11,6 +11,7 @@ from ordito.work.events import (
     Event,
     InstanceState,
     JobFinished,
+    JobRollback,
     JobStarted,
     Listener,
     StepFailed,
@@ -25,6 +26,7 @@ from ordito.work.plan import Action, Call, Plan
 from ordito.work.records import (
     JobClosingRecord,
     JobHeader,
+    RollbackRecord,
     StepFinishedRecord,
     StepRetryRecord,
     StepSkippedRecord,
@@ -46,6 +48,11 @@ class Announcer:
         self._listeners = list(listeners)
         self._events: list[Event] = []
         self.crashes: list[Crash] = []
+
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
+        self._plan = plan
+        self._steps = plan.steps
 
     def tell(self) -> None:
         """Hand over what was collected. A listener that fails is told no more; what is known of that is kept."""
@@ -71,6 +78,11 @@ class Announcer:
             JobStarted(self._job, self._plan.workflow, len(steps), done, instances, resumed=resumed, at=at)
         )
 
+    def rolling_back(self, record: RollbackRecord) -> None:
+        """What the job did is taken back from here on."""
+        steps = sum(step.action is not Action.JOIN for step in self._steps[record.first :])
+        self._events.append(JobRollback(self._job, steps, record.remains, record.at))
+
     def job_finished(self, closing: JobClosingRecord, counts: Counts) -> None:
         """The job ended."""
         self._events.append(
@@ -83,6 +95,8 @@ class Announcer:
                 skipped=counts.skipped,
                 no_op=counts.no_op,
                 seconds=max(0.0, closing.at - self._header.began),
+                rollback=closing.rollback,
+                remains=closing.remains,
                 at=closing.at,
             )
         )

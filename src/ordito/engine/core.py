@@ -128,6 +128,16 @@ class Counts(msgspec.Struct, frozen=True):
         return self.failed + self.skipped > self.optional
 
 
+class Ends(msgspec.Struct, frozen=True):
+    """How the steps of a plan have ended: the state of each, how many are in each state, and what counts besides."""
+
+    states: bytes
+    tally: tuple[int, ...]
+    no_ops: int
+    optional: int
+    was_cancelled: bool
+
+
 # Plain numbers for the inner loops, where an enum's members cost a look-up each.
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
@@ -140,10 +150,11 @@ class Core:
     Work and memory are linear in steps and edges (with a logarithm for the queues), and nothing recurses.
     """
 
-    def __init__(self, plan: Plan, options: JobOptions) -> None:
-        count = len(plan.steps)
+    def __init__(self, plan: Plan, options: JobOptions, before: Ends | None = None) -> None:
+        """``before`` is how the first of the steps have ended, where the others are to take back what they did."""
+        count, first = len(plan.steps), len(before.states) if before else 0
         self._steps = plan.steps
-        self._aborts = options.on_failure == "abort"
+        self._aborts = before is None and options.on_failure in ("abort", "rollback")
         self._kind = bytearray(_kind(step, plan) for step in plan.steps)
         self._tolerant = bytearray(step.tolerant for step in plan.steps)
         self._optional = bytearray(step.optional for step in plan.steps)
@@ -154,7 +165,7 @@ class Core:
         self._blame = array("i", (_NOBODY,)) * count
         self._stopped_by = _NOBODY
         self._was_cancelled = False
-        self._unended = count
+        self._unended = count - first
         self._tally = [0] * len(StepState)
         self._no_ops = 0
         self._spared = 0
@@ -162,8 +173,12 @@ class Core:
         self._skips: list[Skip] = []
         self._tried: set[int] = set()
         self._given_up: dict[int, None] = {}
+        if before is not None:
+            self._state[:first] = before.states
+            self._tally, self._no_ops = list(before.tally), before.no_ops
+            self._spared, self._was_cancelled = before.optional, before.was_cancelled
         self._queues = Queues(plan, max(1, options.parallel), max(1, options.host_concurrency), self._ready)
-        self._go_on([index for index in range(count) if not self._waits_for[index]])
+        self._go_on([index for index in range(first, count) if not self._waits_for[index]])
 
     def wake(self) -> list[Command]:
         """What to do now: each step that has become startable, and each that has become pointless, is named once.
@@ -254,6 +269,12 @@ class Core:
     def counts(self) -> Counts:
         """How many steps have ended in which way."""
         return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
+
+    @property
+    def ends(self) -> Ends:
+        """How the steps of a plan have ended, of which all have."""
+        states, tally = bytes(self._state), tuple(self._tally)
+        return Ends(states, tally, self._no_ops, self._spared, self._was_cancelled)
 
     def waiting_with(self, index: int) -> list[str]:
         """The ids of the steps that wait for a place on the host on which a step runs; none on the orchestrator."""

@@ -33,7 +33,7 @@ from ordito.engine.core import (
     StepState,
 )
 from ordito.engine.merging import merge
-from ordito.engine.ports import Operations, OutputLog
+from ordito.engine.ports import Operations, OutputLog, PlansWayBack
 from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.workers import Crash, Doubt, Workers, no_executor, no_provider
@@ -52,16 +52,20 @@ from ordito.work.invocation import (
 )
 from ordito.work.plan import Action, Plan
 from ordito.work.records import (
+    NOT_ROLLED_BACK,
+    ROLLED_BACK,
     JobClosingRecord,
     JobHeader,
     Journal,
     Record,
+    RollbackRecord,
     StepFinishedRecord,
     StepProcessRecord,
     StepRetryRecord,
     StepSkippedRecord,
     StepStartedRecord,
 )
+from ordito.work.rollback import with_rollback, without_rollback
 
 IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"
 """What is said of a step that was at work when the job was interrupted, and is not run again."""
@@ -80,7 +84,8 @@ that was started without one, and its process is found all the same: only more s
 class JobResult(msgspec.Struct, frozen=True):
     """How a job ended.
 
-    ``status`` is ok, degraded, failed or cancelled. ``counts`` leave joins out, ``outputs`` are those of the topology.
+    ``status`` is ok, degraded, failed or cancelled; ``rollback`` is "complete" or "incomplete" where what it did was
+    taken back, and ``remains`` what was not. ``counts`` leave joins out, ``outputs`` are those of the topology.
     ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
     faults of executors and providers, each of them also the failure of a step, or of listeners.
     """
@@ -92,6 +97,8 @@ class JobResult(msgspec.Struct, frozen=True):
     seconds: float
     failed: tuple[StepFailed, ...] = ()
     crashes: tuple[Crash, ...] = ()
+    rollback: str = ""
+    remains: tuple[str, ...] = ()
 
 
 async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
@@ -109,6 +116,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     output_log: OutputLog | None = None,
     control: JobControl | None = None,
     resume: Iterable[Record] | None = None,
+    way_back: PlansWayBack | None = None,
 ) -> JobResult:
     """Carry out a plan: every step at most once, in an order that its edges allow.
 
@@ -118,9 +126,11 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     has left is taken as theirs, the others run again with the same id. A step that waited for another attempt waits
     for the rest of its time.
 
-    ``change_ids`` are the job's; ``control`` is where cancelling is asked for. The snapshot is changed in place. The
-    last record written is that the job is closing; the journal is not closed here, and files are not touched.
-    Raises what the journal raises: then the job stays as unfinished as its journal says, and what runs is ended.
+    ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
+    ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
+    changed in place. The last record written is that the job is closing; the journal is not closed here, and files
+    are not touched. Raises what the journal raises: then the job stays as unfinished as its journal says, and what
+    runs is ended.
     """
     parts = Parts(
         header=header,
@@ -134,6 +144,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         announcer=Announcer(header, plan, listeners),
         output_log=output_log,
         control=control or JobControl(),
+        way_back=way_back,
     )
     return await JobRun(parts).run(resume)
 
@@ -152,6 +163,7 @@ class Parts(msgspec.Struct, frozen=True):
     announcer: Announcer
     output_log: OutputLog | None
     control: JobControl
+    way_back: PlansWayBack | None
 
 
 class Running(msgspec.Struct):
@@ -174,8 +186,11 @@ class JobRun:
         self._workers = parts.workers
         self._announcer = parts.announcer
         self._job = parts.header.id
+        self._plan = parts.plan
         self._steps = parts.plan.steps
         self._core = Core(parts.plan, parts.header.options)
+        self._back: RollbackRecord | None = None
+        self._ended_before = Counts()
         self._running: dict[int, Running] = {}
         self._waiting: dict[int, StepRetryRecord] = {}
         self._alarms = Alarms(parts.workers.ring)
@@ -198,6 +213,8 @@ class JobRun:
             closing = await self._begin(resume)
             if closing is None:
                 await self._loop()
+                if self._turn_back():
+                    await self._loop()
         finally:
             self._parts.control.attach(None)
             self._alarms.stop()
@@ -218,8 +235,46 @@ class JobRun:
         self._announcer.tell()
         return None
 
+    def _turn_back(self) -> bool:
+        """Begin to take back what the job did, if it has failed and that was asked for."""
+        counts, asked = self._core.counts, self._parts.header.options.on_failure == "rollback"
+        was_cancelled = self._core.was_cancelled or self._was_ended or self._parts.control.requests
+        plans = self._parts.way_back if asked and self._back is None and not was_cancelled else None
+        if plans is None or not counts.lacks:
+            return False
+        way = plans()
+        record = RollbackRecord(
+            self._parts.clock.now(), len(self._plan.steps), len(self._plan.edges), way.remains, way.gone
+        )
+        self._append(with_rollback(self._plan, way.plan), record)
+        self._parts.journal.extend(self._plan, record)
+        self._recorded += 1
+        self._announcer.rolling_back(record)
+        self._commit()
+        return True
+
+    def _append(self, plan: Plan, record: RollbackRecord) -> None:
+        """The plan goes on with the steps that take it back."""
+        self._plan, self._steps, self._back = plan, plan.steps, record
+        self._operations.extend(plan)
+        self._announcer.extend(plan)
+        self._ended_before = self._core.counts
+        self._core = Core(plan, self._parts.header.options, self._core.ends)
+
+    def _replay(self, records: tuple[Record, ...]) -> list[int]:
+        """Tell the core what the journal holds; gives the steps in doubt."""
+        place = next((n for n, record in enumerate(records) if isinstance(record, RollbackRecord)), None)
+        if place is None:
+            return self._core.replay(records)
+        record = records[place]
+        assert isinstance(record, RollbackRecord)
+        self._core = Core(without_rollback(self._plan, record), self._parts.header.options)
+        self._core.replay(records[:place])
+        self._append(self._plan, record)
+        return self._core.replay(records[place + 1 :])
+
     async def _resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
-        in_doubt = self._core.replay(records)
+        in_doubt = self._replay(records)
         processes: dict[int, Started] = {}
         for record in records:
             match record:
@@ -273,10 +328,27 @@ class JobRun:
         self._again = [index for index in in_doubt if index in self._running]
 
     def _close(self) -> JobClosingRecord:
-        closing = JobClosingRecord(self._parts.clock.now(), self._status(), self._operations.topology_outputs())
+        rollback, remains = self._what_remains()
+        closing = JobClosingRecord(
+            self._parts.clock.now(), self._status(), self._operations.topology_outputs(), rollback, remains
+        )
         self._record(closing)
         self._commit()
         return closing
+
+    def _what_remains(self) -> tuple[str, tuple[str, ...]]:
+        """How the rollback ended, where there was one, and what it has not taken back."""
+        if self._back is None:
+            return "", ()
+        first, counts, before = self._back.first, self._core.counts, self._ended_before
+        ids = {step.id for step in self._steps[first:]}
+        failed = [f"{f.step}: {f.outcome.message or f.outcome.ending}" for f in self._failed if f.step in ids]
+        left_out = counts.skipped - before.skipped
+        not_run = (f"{left_out} steps of the rollback did not run",) if left_out else ()
+        instances = self._parts.snapshot.instances
+        exist = [f"{name} still exists" for name in self._back.gone if instances[name].exists]
+        remains = (*self._back.remains, *failed, *not_run, *exist)
+        return NOT_ROLLED_BACK if remains else ROLLED_BACK, remains
 
     def _status(self) -> str:
         if self._core.was_cancelled or self._was_ended:
@@ -297,6 +369,8 @@ class JobRun:
             outputs=closing.outputs,
             seconds=max(0.0, closing.at - self._parts.header.began),
             failed=tuple(self._failed),
+            rollback=closing.rollback,
+            remains=closing.remains,
             crashes=(*self._workers.crashes, *self._announcer.crashes),
         )
 

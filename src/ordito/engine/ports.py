@@ -7,7 +7,8 @@ from typing import Protocol
 
 from ordito.instances.records import Delta
 from ordito.work.invocation import Delegation, Invocation, Outcome
-from ordito.work.plan import Step
+from ordito.work.plan import Plan, Step
+from ordito.work.rollback import WayBack
 
 
 class Prepared(Protocol):
@@ -47,8 +48,18 @@ class Operations(Protocol):
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
 
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
+
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology, as things are."""
+
+
+class PlansWayBack(Protocol):
+    """Plans how what a job did is taken back, once it has failed."""
+
+    def __call__(self) -> WayBack:
+        """The way back, as things are now."""
 
 
 class OutputLog(Protocol):

@@ -191,6 +191,8 @@ class JobRecord:
             workflow=header.workflow,
             retries=header.retries,
             status=closing.status,
+            rollback=closing.rollback,
+            remains=closing.remains,
             began=moment(header.began),
             ended=moment(closing.at),
             seconds=self.seconds,

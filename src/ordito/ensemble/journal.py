@@ -25,7 +25,7 @@ from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.work.plan import Plan, Step
-from ordito.work.records import JobHeader, Record
+from ordito.work.records import JobHeader, Record, RollbackRecord
 
 T = TypeVar("T")
 
@@ -74,6 +74,7 @@ class Journal:
         self._rows = PendingRows()
         self._next = 0
         self._kept: set[str] = set()
+        self._longer: tuple[Plan, RollbackRecord] | None = None
 
     def __enter__(self) -> Journal:
         return self
@@ -111,6 +112,11 @@ class Journal:
         mark_begun(self._path, header.id)
         self._next = len(records)
 
+    def extend(self, plan: Plan, record: RollbackRecord) -> None:
+        """Begin to roll the job back: its plan goes on, in the current turn."""
+        self._longer = (plan, record)
+        self.append(record)
+
     def append(self, record: Record) -> None:
         """Add a record to the current turn."""
         self._records.append(encode(record))
@@ -125,8 +131,11 @@ class Journal:
         with self._transaction("write to") as db:
             numbered = enumerate(self._records, self._next)
             db.executemany("INSERT INTO record VALUES (?, ?)", numbered)
+            if self._longer is not None:
+                _lengthen(db, *self._longer)
             self._write(db, self._rows)
         self._next += len(self._records)
+        self._longer = None
         self._records = []
         self._rows = PendingRows()
 
@@ -402,6 +411,14 @@ def _record_decoder() -> Decoder[Record]:
 def _chunks(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
     for chunk, first in enumerate(range(0, len(items), CHUNK)):
         yield chunk, encode(items[first : first + CHUNK])
+
+
+def _lengthen(db: sqlite3.Connection, plan: Plan, record: RollbackRecord) -> None:
+    """Write down the steps and edges by which a plan goes on, and what it has besides."""
+    for table, items in (("steps", plan.steps[record.first :]), ("edges", plan.edges[record.first_edge :])):
+        (last,) = db.execute(f"SELECT coalesce(max(chunk), -1) FROM {table}").fetchone()
+        db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((last + 1 + n, body) for n, body in _chunks(items)))
+    db.execute("UPDATE job SET plan = ?", (encode(msgspec.structs.replace(plan, steps=(), edges=())),))
 
 
 def _joined(db: sqlite3.Connection, query: str, decode: Callable[[bytes], tuple[T, ...]]) -> tuple[T, ...]:

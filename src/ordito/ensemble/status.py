@@ -8,7 +8,7 @@ from ordito.base.change_ids import last_reserved
 from ordito.model.choices import Choices
 from ordito.work.effects import applies, revises
 from ordito.work.plan import Plan
-from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, LeftBehind
+from ordito.work.records import ROLLED_BACK, GivenValue, JobClosingRecord, JobHeader, LeftBehind
 
 WELL = frozenset({"ok", "degraded"})
 """How a job has ended that did what it should."""
@@ -49,7 +49,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
     """The status once a job is closed."""
-    shapes = revises(header.workflow)
+    rolled_back = closing.rollback == ROLLED_BACK
+    shapes = revises(header.workflow) and not rolled_back
     return Status(
         service=header.service if shapes else before.service,
         main=header.main if shapes else before.main,
@@ -57,8 +58,8 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         last_job=LastJob(header.id, header.workflow, closing.status),
         last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
         inputs=header.inputs if shapes else before.inputs,
-        outputs=closing.outputs,
-        counts={**before.counts, **plan.counts} if applies(header.workflow) else before.counts,
+        outputs=before.outputs if rolled_back else closing.outputs,
+        counts={**before.counts, **plan.counts} if applies(header.workflow) and not rolled_back else before.counts,
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
         left=header.left if shapes else before.left,

@@ -22,7 +22,7 @@ def install_chains(draft: Draft) -> None:
                 member.chain = Chain([draft.join(member.id, kept)])
                 member.chain.steps = []
             elif not member.goes:
-                member.chain = Chain(_in_sequence(draft, member, entries, tolerant=False))
+                member.chain = Chain(in_sequence(draft, member, entries, tolerant=False))
 
 
 def uninstall_chains(draft: Draft) -> None:
@@ -31,12 +31,13 @@ def uninstall_chains(draft: Draft) -> None:
         recipe = draft.recipes.removing(node)
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.LEAVE:
-                member.chain = Chain(_in_sequence(draft, member, recipe.uninstall, tolerant=True))
+                member.chain = Chain(in_sequence(draft, member, recipe.uninstall, tolerant=True))
             elif member.fate is Fate.DROP:
                 member.chain = Chain([_drop(draft, member, recipe.drop)])
 
 
-def _in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
+def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
+    """The steps of operations on an instance, one after the other; gives their numbers."""
     reason = draft.why(member.reason)
     order = draft.why("the order of the lifecycle")
     own = draft.with_hosts(member)

@@ -76,11 +76,23 @@ class Member:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
     ``done`` is how many of its operations, in order, were carried out already. ``undone`` are the steps that undo
-    links of an instance that stays. ``differences`` are what is wanted in another form than it was carried out;
-    ``refused`` is the symbol of a change that would be needed and is not made, "" for none.
+    links of an instance that stays, or take back what a job did to it (``is_taken_back``). ``differences`` are what is
+    wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be needed and is
+    not made, "" for none.
     """
 
-    __slots__ = ("chain", "differences", "done", "fate", "reason", "record", "refused", "template", "undone")
+    __slots__ = (
+        "chain",
+        "differences",
+        "done",
+        "fate",
+        "is_taken_back",
+        "reason",
+        "record",
+        "refused",
+        "template",
+        "undone",
+    )
 
     def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
         self.record = record
@@ -90,6 +102,7 @@ class Member:
         self.done = 0
         self.chain: Chain | None = None
         self.undone: list[int] = []
+        self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
         self.refused = ""
 

@@ -27,6 +27,16 @@ class Deployed(msgspec.Struct, frozen=True):
     digests: Mapping[str, str] = {}
 
 
+class RolledBack(msgspec.Struct, frozen=True):
+    """The job that is to be rolled back: its id, the first of its changeIds, and the new instances of its plan."""
+
+    since: str = ""
+    new: frozenset[str] = frozenset()
+
+
+NOTHING_ROLLED_BACK = RolledBack()
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """What planning is told by its caller.
@@ -39,7 +49,7 @@ class PlanOptions:
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
-    protected and what this ensemble has not created, unless that is to be included.
+    protected and what this ensemble has not created, unless that is to be included. ``rolled_back`` is for ``ROLLBACK`` alone.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -52,6 +62,7 @@ class PlanOptions:
     instances: frozenset[str] | None = None
     include_protected: bool = False
     include_unmanaged: bool = False
+    rolled_back: RolledBack = NOTHING_ROLLED_BACK
 
 
 MOST_PAIRS = 100_000

@@ -90,6 +90,7 @@ def uninstall_waits(draft: Draft) -> None:
             elif relationship.source not in seen:
                 seen.add(relationship.source)
                 gone += [m.chain.end for m in leaving if m.chain]
+                gone += [m.undone[-1] for m in draft.of_node.get(relationship.source, ()) if m.is_taken_back]
         _all_gone_first(draft, node.name, gone, waiting)
 
 

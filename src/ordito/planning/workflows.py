@@ -28,12 +28,16 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
+from ordito.planning.roll_back import choose_made, take_back
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.work.plan import Plan
 
 Transform = Callable[[Draft], None]
+
+ROLLBACK = "rollback of a job"
+"""What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
 
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": (
@@ -69,6 +73,18 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     ),
     "check": (check_requirements, existing, looking("check"), install_waits, reduce),
     "discover": (check_requirements, existing, looking("discover"), install_waits, reduce),
+    ROLLBACK: (
+        check_requirements,
+        choose_made,
+        install_chains,
+        uninstall_chains,
+        unlinks,
+        take_back,
+        skip_done,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
 }
 """By name, in the order in which they are applied."""
 

@@ -120,9 +120,19 @@ class InstanceState(msgspec.Struct, frozen=True, tag="instance.state", tag_field
     at: float = 0.0
 
 
+class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="type", omit_defaults=True):
+    """The job has failed, and what it did is taken back by so many further steps; ``remains`` is what they cannot take
+    back."""
+
+    job: str
+    steps: int
+    remains: tuple[str, ...] = ()
+    at: float = 0.0
+
+
 class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
     """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are
-    not joins."""
+    not joins. ``rollback`` is "complete" or "incomplete" where it was taken back, ``remains`` what was not."""
 
     job: str
     workflow: str
@@ -133,6 +143,8 @@ class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="ty
     no_op: int = 0
     seconds: float = 0.0
     at: float = 0.0
+    rollback: str = ""
+    remains: tuple[str, ...] = ()
 
 
 Event = (
@@ -145,6 +157,7 @@ Event = (
     | StepSkipped
     | StepWarning
     | InstanceState
+    | JobRollback
     | JobFinished
 )
 

@@ -30,6 +30,7 @@ from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import found_attributes, found_status, is_probe, state_found
 
 WENT_WITH_HOST = "went with its host"
+ROLLED_BACK = "rolled back"
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -213,6 +214,10 @@ class Operations:
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
+        self._plan = plan
+
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
         return topology_outputs(self._evaluator, self._plan.counts)[0]
@@ -258,7 +263,9 @@ class Operations:
     def _deleted(self, step: Step, change: str) -> Delta:
         """An instance is gone, with its links, and with everything that it still hosted."""
         note, with_host = "", WENT_WITH_HOST
-        if self._plan.workflow != "undeploy":
+        if self._snapshot.instances[step.instance].created >= self._job:
+            note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
+        elif self._plan.workflow != "undeploy":
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0

@@ -13,7 +13,8 @@ from ordito.work.plan import Plan
 
 
 class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a job runs: operations at one time in all, and what a failure does to the rest (continue or abort).
+    """How a job runs: operations at one time in all, and what a failure does to the rest (continue, abort, or rollback:
+    abort, and take back what was done).
 
     ``attempts`` is how often an operation is tried in all whose call says nothing else, 0 where nobody said it;
     ``interval`` the seconds before its second attempt, None where nobody said it. ``host_concurrency`` is the number of
@@ -152,16 +153,41 @@ class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_default
     because: str
 
 
+class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=True):
+    """The job has failed, and what it did is taken back from here on: by the steps of its plan from ``first`` on, with
+    the edges from ``first_edge`` on. ``remains`` is what they cannot take back, for people; ``gone`` are the instances
+    that are not to be there in the end."""
+
+    at: float
+    first: int
+    first_edge: int
+    remains: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
-    """All steps are decided; from here on only files are written. ``status`` is the job's status."""
+    """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
+    "complete" or "incomplete" where what the job did was taken back, and ``remains`` then what was not."""
 
     at: float
     status: str
     outputs: dict[str, object] = {}
+    rollback: str = ""
+    remains: tuple[str, ...] = ()
+
+
+ROLLED_BACK = "complete"
+NOT_ROLLED_BACK = "incomplete"
 
 
 Record = (
-    StepStartedRecord | StepProcessRecord | StepRetryRecord | StepFinishedRecord | StepSkippedRecord | JobClosingRecord
+    StepStartedRecord
+    | StepProcessRecord
+    | StepRetryRecord
+    | StepFinishedRecord
+    | StepSkippedRecord
+    | RollbackRecord
+    | JobClosingRecord
 )
 
 
@@ -170,6 +196,9 @@ class Journal(Protocol):
 
     def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
         """Begin a job durably; ``delta`` holds the new instances that the plan makes."""
+
+    def extend(self, plan: Plan, record: RollbackRecord) -> None:
+        """Begin to roll the job back, in the current turn: ``plan`` is its plan with the steps for that."""
 
     def append(self, record: Record) -> None:
         """Add a record to the current turn."""

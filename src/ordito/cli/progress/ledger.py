@@ -8,6 +8,7 @@ from ordito.work.events import (
     Event,
     InstanceState,
     JobFinished,
+    JobRollback,
     JobStarted,
     StepFailed,
     StepLog,
@@ -134,10 +135,17 @@ class Ledger:
                 account.state, account.local = event.state, event.local
                 account.node.state = event.state
                 self._review(event.instance, account)
-            case JobStarted():
-                self._begin(event)
-            case JobFinished():
-                self.finished = event
+            case JobStarted() | JobRollback() | JobFinished():
+                self._mark(event)
+
+    def _mark(self, event: JobStarted | JobRollback | JobFinished) -> None:
+        """The job as a whole begins, turns back, or ends."""
+        if isinstance(event, JobFinished):
+            self.finished = event
+        elif isinstance(event, JobRollback):
+            self.steps += event.steps
+        else:
+            self._begin(event)
 
     def _begin(self, event: JobStarted) -> None:
         self.job, self.workflow, self.began, self.resumed = event.job, event.workflow, event.at, event.resumed

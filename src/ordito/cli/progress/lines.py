@@ -12,6 +12,7 @@ from ordito.cli.progress.ledger import title
 from ordito.cli.text_width import pad, printable
 from ordito.work.events import (
     Event,
+    JobRollback,
     JobStarted,
     StepFailed,
     StepLog,
@@ -62,6 +63,8 @@ class LineProgress:
                 self._output(event)
             case JobStarted():
                 self._begin(event)
+            case JobRollback():
+                self._channel.line(f"rolling back what was done: {plural(event.steps, 'step')}")
 
     def note(self, event: Event) -> None:
         """Take notice of an event without writing anything."""

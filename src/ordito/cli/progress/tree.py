@@ -22,7 +22,7 @@ from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import Account, Activity, Ledger, Node, Phase
 from ordito.cli.progress.lines import LineProgress, plural
 from ordito.cli.text_width import one_line, pad, shorten
-from ordito.work.events import Event, JobFinished, JobStarted, StepFailed, StepRetrying, StepWarning
+from ordito.work.events import Event, JobFinished, JobRollback, JobStarted, StepFailed, StepRetrying, StepWarning
 
 FRAMES_PER_SECOND = 5
 """A frame costs several milliseconds, which the job pays."""
@@ -83,7 +83,9 @@ class TreeProgress:
         """Take notice of an event; the next frame shows it."""
         with self._lock:
             self._ledger(event)
-            if self._shows_output or isinstance(event, JobStarted | StepFailed | StepRetrying | StepWarning):
+            if self._shows_output or isinstance(
+                event, JobRollback | JobStarted | StepFailed | StepRetrying | StepWarning
+            ):
                 self._passing(event)
             else:
                 self._passing.note(event)

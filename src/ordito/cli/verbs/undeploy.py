@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from ordito.cli.asked.undeploy import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
@@ -24,6 +26,8 @@ It goes on past failures: what can be removed is removed, and every failure is l
 @job_options
 def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Undeploy."""
+    if options.on_failure == "rollback":
+        raise click.UsageError("what was removed cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report

@@ -1,0 +1,40 @@
+"""How a job that has failed is rolled back: planned when it is known what it has done."""
+
+from __future__ import annotations
+
+from ordito.app.left_behind import Whole
+from ordito.app.plugins import plugins_of
+from ordito.app.proposals.making import measured_files
+from ordito.app.services import ReadService
+from ordito.ensemble.layout import Layout
+from ordito.instances.records import Snapshot
+from ordito.planning.options import PlanOptions, RolledBack
+from ordito.planning.refused import PlanRefused
+from ordito.planning.roll_back import cannot_be_taken_back, made
+from ordito.planning.workflows import ROLLBACK, plan
+from ordito.work.plan import Plan
+from ordito.work.records import JobHeader
+from ordito.work.rollback import WayBack
+
+
+def way_back(
+    layout: Layout, read: ReadService, whole: Whole, snapshot: Snapshot, header: JobHeader, new: frozenset[str]
+) -> WayBack:
+    """The plan that takes back what the job did, and what that cannot take back; ``new`` are the new instances of its
+    plan. What cannot be planned remains. Raises ``EnsembleError``."""
+    plugins, rolled_back = plugins_of(layout), RolledBack(header.id, new)
+    options = PlanOptions(
+        digests={**measured_files(layout, read).digests, **whole.digests},
+        accepts=plugins.accepts,
+        provides=plugins.provides,
+        allow_large=True,
+        left_behind=whole.nodes,
+        rolled_back=rolled_back,
+    )
+    gone = made(snapshot, rolled_back)
+    try:
+        back = plan(ROLLBACK, whole.service, snapshot, header.inputs, options)
+    except PlanRefused as refused:
+        problems = tuple(f"the rollback could not be planned: {d.message}" for d in refused.diagnostics)
+        return WayBack(Plan(ROLLBACK, (), (), (), ()), problems, gone)
+    return WayBack(back, cannot_be_taken_back(snapshot, rolled_back), gone)

@@ -1,0 +1,97 @@
+"""Transforms that plan the way back from a job that failed: what it made is removed, what it did is taken back.
+
+What a job did is known from the record: everything that bears its changeId, or a later one, is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.states import TAKES_BACK
+from ordito.planning.chains import in_sequence
+from ordito.planning.digests import NO_OP_DIGEST
+from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.options import RolledBack
+from ordito.planning.recipes import Entry
+
+REMOVES = frozenset({"delete", "undeploy"})
+"""Operations that remove an instance: never called for one that is to stay."""
+
+TAKEN_BACK = frozenset().union(*(done for name, done in TAKES_BACK.items() if name not in REMOVES))
+"""Operations that another takes back while the instance stays."""
+
+
+def choose_made(draft: Draft) -> None:
+    """Transform: the instances that the job made leave, all others stay."""
+    for node in draft.ordered:
+        for record in draft.snapshot.of_node(node.name):
+            draft.put(Member(record, node, *_fate(record, draft.options.rolled_back)))
+
+
+def take_back(draft: Draft) -> None:
+    """Transform: what the job did to instances that stay is taken back by the operations that take it back."""
+    for node in draft.ordered:
+        entries = draft.recipes.removing(node).uninstall
+        for member in draft.of_node.get(node.name, ()):
+            if member.fate is Fate.KEEP:
+                _take_back(draft, member, entries)
+
+
+def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
+    """What a job did that no operation takes back, for people: instances that it removed, and operations on instances
+    that were there before."""
+    since = rolled_back.since
+    found: list[str] = []
+    for record in snapshot.instances.values():
+        if not record.exists:
+            if record.last_config_change >= since > record.created:
+                found.append(f"{record.id} was removed, and is not made again")
+        elif _fate(record, rolled_back)[0] is Fate.KEEP:
+            stays = [key for key in _done(record, since) if key.rpartition(".")[2] not in TAKEN_BACK]
+            if stays:
+                found.append(f"{record.id} keeps what {', '.join(stays)} did")
+    return tuple(found)
+
+
+def made(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
+    """The instances that are there because of a job, by id."""
+    records = snapshot.instances.values()
+    return tuple(r.id for r in records if r.exists and _fate(r, rolled_back)[0] is not Fate.KEEP)
+
+
+def _fate(record: Instance, rolled_back: RolledBack) -> tuple[Fate, str]:
+    if record.created >= rolled_back.since:
+        return Fate.LEAVE, "made by the job that is rolled back"
+    if record.id in rolled_back.new and not record.created:
+        return Fate.DROP, "not begun by the job that is rolled back"
+    return Fate.KEEP, ""
+
+
+def _take_back(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> None:
+    done = {key.rpartition(".")[2] for key in _done(member.record, draft.options.rolled_back.since)}
+    wanted = tuple(entry for entry in entries if _undoes(draft, entry) & done)
+    if not wanted:
+        return
+    member.reason = "the job that is rolled back had carried it on"
+    steps = in_sequence(draft, member, wanted, tolerant=True)
+    for number in steps:
+        stage = draft.steps[number].stage
+        if stage is not None:
+            draft.steps[number].enter, draft.steps[number].leave = stage.enter, stage.leave
+    if member.undone:
+        draft.edge(member.undone[-1], steps[0], draft.why("links are undone before the instance stops"))
+    member.undone.extend(steps)
+    member.is_taken_back = True
+
+
+def _undoes(draft: Draft, entry: Entry) -> frozenset[str]:
+    """What an operation takes back of an instance that stays."""
+    operation = draft.calls.all[entry.call].operation
+    return frozenset() if operation in REMOVES else TAKES_BACK.get(operation, frozenset())
+
+
+def _done(record: Instance, since: str) -> Iterator[str]:
+    """The operations that the job has carried out on an instance; what failed may have been done in part."""
+    yield from (key for key, one in record.applied.items() if one.change >= since and one.digest != NO_OP_DIGEST)
+    yield from (key for key, change in record.failed.items() if change >= since)

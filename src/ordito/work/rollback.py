@@ -1,0 +1,48 @@
+"""A rollback as part of a job: its steps follow those of the job's plan, and the journal says where they begin."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.work.plan import Plan, Step
+from ordito.work.records import RollbackRecord
+
+PREFIX = "rollback."
+"""How the ids of its steps begin, since the job's own steps may be called the same."""
+
+
+class WayBack(msgspec.Struct, frozen=True):
+    """How to take back what a job did: a plan of its own, what that cannot take back, for people, and the instances
+    that are to be gone in the end."""
+
+    plan: Plan
+    remains: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+def with_rollback(plan: Plan, back: Plan) -> Plan:
+    """A job's plan with the steps of a rollback after its own."""
+    steps, calls, reasons = len(plan.steps), len(plan.calls), len(plan.reasons)
+    edges = tuple((before + steps, after + steps, reason + reasons) for before, after, reason in back.edges)
+    return msgspec.structs.replace(
+        plan,
+        steps=plan.steps + tuple(_moved(step, calls, reasons) for step in back.steps),
+        edges=plan.edges + edges,
+        calls=plan.calls + back.calls,
+        reasons=plan.reasons + back.reasons,
+        capacity={**plan.capacity, **back.capacity},
+    )
+
+
+def without_rollback(plan: Plan, record: RollbackRecord) -> Plan:
+    """The plan as it was before the steps of a rollback followed; what it calls may be more than it needs."""
+    return msgspec.structs.replace(plan, steps=plan.steps[: record.first], edges=plan.edges[: record.first_edge])
+
+
+def _moved(step: Step, calls: int, reasons: int) -> Step:
+    return msgspec.structs.replace(
+        step,
+        id=f"{PREFIX}{step.id}",
+        call=step.call + calls if step.call >= 0 else step.call,
+        reason=step.reason + reasons,
+    )
