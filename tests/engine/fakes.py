@@ -68,11 +68,19 @@ class FakePrepared(msgspec.Struct, frozen=True):
 class FakeOperations:
     """States and statuses by the simplest of rules."""
 
-    def __init__(self, plan: Plan, snapshot: Snapshot, refused: Iterable[str] = (), warned: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        snapshot: Snapshot,
+        refused: Iterable[str] = (),
+        warned: Iterable[str] = (),
+        questions: Iterable[str] = (),
+    ) -> None:
         self.plan = plan
         self.snapshot = snapshot
         self.refused = frozenset(refused)
         self.warned = frozenset(warned)
+        self.questions = frozenset(questions)
 
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         if step.id in self.refused:
@@ -112,6 +120,11 @@ class FakeOperations:
         )
         values: Mapping[str, Mapping[str, object]] = {step.instance: outcome.outputs} if outcome.outputs else {}
         return outcome, Delta((after,), attributes=values)
+
+    def question(self, step: Step, accepts: object) -> Invocation | None:
+        if step.id not in self.questions:
+            return None
+        return Invocation(JOB, f"{step.id}.check", 1, "bash", "/", "check.sh", {})
 
     def needless(self, step: Step) -> str:
         return ""
@@ -174,7 +187,9 @@ class FakeExecutor:
         flaky: Mapping[str, int] | None = None,
         code: int = 1,
         slow: Iterable[str] = (),
+        answers: Mapping[str, Outcome] | None = None,
     ) -> None:
+        self.answers = answers or {}
         self.slow = frozenset(slow)
         self.flaky = dict(flaky or {})
         self.code = code
@@ -217,7 +232,9 @@ class FakeExecutor:
                 yield step, Outcome(Ending.CANCELLED, message="cancelled")
                 continue
             self.world.end(step)
-            if step in self.slow:
+            if step in self.answers:
+                yield step, self.answers[step]
+            elif step in self.slow:
                 yield step, Outcome(Ending.TIMED_OUT, message="timed out")
             elif step in self.failing or invocation.attempt <= self.flaky.get(step, 0):
                 yield step, Outcome(Ending.FAILED, exit_code=self.code, message=f"exit code {self.code}")
@@ -377,6 +394,7 @@ def run(
     records: Sequence[Record] | None = None,
     refused: Iterable[str] = (),
     warned: Iterable[str] = (),
+    questions: Iterable[str] = (),
     listeners: Sequence[Listener] = (),
     control: JobControl | None = None,
     listener: object = None,
@@ -407,7 +425,7 @@ def run(
         run_job(
             JobHeader(JOB, "deploy", "digest", "service.yaml", 1_800_000_000.0, options=options),
             plan,
-            FakeOperations(plan, snapshot, refused, warned),
+            FakeOperations(plan, snapshot, refused, warned, questions),
             snapshot,
             executors=[executor] if with_executor else [],
             providers=[provider],

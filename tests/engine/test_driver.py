@@ -446,3 +446,54 @@ def test_many_steps_without_operation_are_committed_in_turns() -> None:
     ran = run(make_plan(count, [(i, i + 1) for i in range(count - 1)], no_ops=range(count)))
     assert ran.result.counts.no_op == count
     assert len(ran.journal.turns) >= 3
+
+
+def in_doubt(plan: Plan) -> Sequence[Record]:
+    """The records of a job that was interrupted while its first step was at work."""
+    return [r for r in run(plan).journal.records if isinstance(r, StepStartedRecord | StepProcessRecord)][:2]
+
+
+@pytest.mark.parametrize(
+    ("found", "again"),
+    [
+        (Outcome(Ending.SUCCEEDED, done=True, outputs={"port": "s0"}), False),
+        (Outcome(Ending.SUCCEEDED, done=False), True),
+        (Outcome(Ending.FAILED, exit_code=5), True),
+    ],
+)
+def test_the_check_says_whether_a_step_in_doubt_is_done(found: Outcome, again: bool) -> None:
+    plan = make_plan(2, [(0, 1)])
+    executor = FakeExecutor(AnyWorld(plan), answers={"s0.check": found})
+    ran = run(plan, executor, records=in_doubt(plan), questions=["s0"])
+    assert ran.world.begun == (["s0.check", "s0", "s1"] if again else ["s0.check", "s1"])
+    assert ran.result.status == "ok"
+    assert [step for step, _ in executor.settlings] == ["s0", "s0.check"]
+    assert essence(ran.snapshot) == essence(run(plan).snapshot)
+
+
+def test_nobody_is_asked_about_a_step_whose_end_was_left_behind() -> None:
+    plan = make_plan(1)
+    executor = FakeExecutor(AnyWorld(plan), settled={"s0": Outcome(Ending.SUCCEEDED, outputs={"port": "s0"})})
+    assert run(plan, executor, records=in_doubt(plan), questions=["s0"]).world.begun == []
+
+
+def test_a_check_that_does_not_end_is_ended_by_cancelling() -> None:
+    plan = make_plan(1)
+    control = JobControl()
+    executor = FakeExecutor(AnyWorld(plan), blocked=["s0.check"])
+
+    def begun(step: str) -> None:
+        control.request_cancel(at_once=True)
+
+    executor.world.begin = begun  # type: ignore[method-assign]
+    ran = run(plan, executor, records=in_doubt(plan), questions=["s0"], control=control)
+    assert ran.result.status == "cancelled"
+    assert "in doubt" in ran.result.failed[0].outcome.message
+
+
+class AnyWorld(World):
+    """A world in which checks run as well, which are no steps of the plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.index = {**self.index, **{f"{name}.check": 0 for name in self.index}}

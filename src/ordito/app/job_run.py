@@ -160,7 +160,7 @@ class _Job:
         self._root = root
         self._plugins = plugins_of(ensemble.layout)
         lost = {node for left in header.left.values() for node in left.nodes}
-        self._outline = outline_of(service, lost)
+        self._outline = outline_of(whole.service, lost)
 
     def run(
         self,

@@ -38,6 +38,7 @@ from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.workers import Crash, Doubt, Workers, no_executor, no_provider
 from ordito.instances.records import Delta, Snapshot
+from ordito.work.doubts import answer
 from ordito.work.events import Listener, StepFailed
 from ordito.work.invocation import (
     Delegation,
@@ -50,7 +51,7 @@ from ordito.work.invocation import (
     Provider,
     Started,
 )
-from ordito.work.plan import Action, Plan
+from ordito.work.plan import Action, Call, Plan
 from ordito.work.records import (
     NOT_ROLLED_BACK,
     ROLLED_BACK,
@@ -325,7 +326,41 @@ class JobRun:
         ]
         for index, progress in await self._workers.settle(doubts):
             self._take(index, progress)
+        await self._ask([doubt for doubt in doubts if doubt.index in self._running])
         self._again = [index for index in in_doubt if index in self._running]
+
+    async def _ask(self, doubts: list[Doubt]) -> None:
+        """Ask the checks of instances whether what was at work on them is done; what was is not run again."""
+        questions: dict[int, Invocation] = {}
+        for doubt in doubts:
+            question = self._operations.question(self._steps[doubt.index], self._workers.accepts)
+            if question is not None and not self._parts.control.requests:
+                questions[doubt.index] = question
+                self._announcer.warned(doubt.index, "in doubt: its check is asked whether it was done", self._now)
+        self._announcer.tell()
+        # What was asked before may still be at work, if the program died meanwhile.
+        asked = [
+            Doubt(index, q.step, q.attempt, Call("", "", "", "", processor=q.processor), None)
+            for index, q in questions.items()
+        ]
+        await self._workers.settle(asked)
+        for index, found in (await self._answers(questions)).items():
+            ended = answer(self._steps[index], self._announcer.call(index), found)
+            if ended is not None:
+                self._finish(index, ended)
+
+    async def _answers(self, questions: dict[int, Invocation]) -> dict[int, Outcome]:
+        answers: dict[int, Outcome] = {}
+        self._workers.run(list(questions.items()))
+        while len(answers) < len(questions):
+            for index, progress in await self._workers.news(wait=True):
+                if isinstance(progress, Outcome):
+                    answers[index] = progress
+                elif isinstance(progress, Printed) and self._parts.output_log is not None:
+                    self._parts.output_log.write(questions[index].step, progress.data)
+            if self._parts.control.requests:
+                self._workers.end_running()
+        return answers
 
     def _close(self) -> JobClosingRecord:
         rollback, remains = self._what_remains()

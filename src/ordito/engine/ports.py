@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ordito.instances.records import Delta
@@ -32,6 +32,9 @@ class Operations(Protocol):
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """Evaluate a called operation's inputs, now."""
+
+    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt, if there is one that an executor ``accepts``."""
 
     def delegation(self, step: Step) -> Delegation:
         """What a delegated step asks of a provider, evaluated now."""

@@ -64,6 +64,10 @@ class Workers:
             self._by_processor[processor] = next((e for e in self._executors if e.accepts((processor,))), None)
         return self._by_processor[processor]
 
+    def accepts(self, kinds: Sequence[str]) -> bool:
+        """Whether some executor understands artifacts of these types."""
+        return any(executor.accepts(kinds) for executor in self._executors)
+
     def provider_for(self, kinds: Sequence[str]) -> Provider | None:
         """The first provider that makes nodes of these types."""
         return next((p for p in self._providers if p.provides(kinds)), None)

@@ -49,7 +49,8 @@ class PlanOptions:
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
-    protected and what this ensemble has not created, unless that is to be included. ``rolled_back`` is for ``ROLLBACK`` alone.
+    protected and what this ensemble has not created, unless that is to be included.
+    ``rolled_back`` is for ``ROLLBACK`` alone.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)

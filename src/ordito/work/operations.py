@@ -6,7 +6,7 @@ remembered by operation with its digest, and forgotten when another operation ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -22,12 +22,13 @@ from ordito.model.service import STANDARD, Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
 from ordito.work.effects import applies
+from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.outputs import Given, given
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.probes import found_attributes, found_status, is_probe, state_found
+from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, probe_of, state_found
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
@@ -112,6 +113,38 @@ class Operations:
             files=files.placements,
         )
         return Prepared(invocation, warnings=environment.warnings)
+
+    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt; None where its instance has none that an executor
+        ``accepts``, or the check itself is in doubt."""
+        call, node = self._plan.calls[step.call], self._service.nodes[self._snapshot.instances[step.instance].node]
+        operation = None if is_probe(self._service, call) else probe_of(node, CHECK)
+        implementation = operation.implementation if operation is not None else None
+        if operation is None or implementation is None:
+            return None
+        processor = next((kind for kind in implementation.kinds if accepts((kind,))), "")
+        asked = Step(id_of_question(step.id), instance=step.instance)
+        environment = self._environments.prepare(Place(operation, node.name, step.instance), asked)
+        if not processor or environment.refusals:
+            return None
+        dependencies = tuple(d.file for d in operation.dependencies)
+        check = Call(node.name, "", operation.interface, CHECK, implementation.file, processor, dependencies)
+        files = self._files(check, environment.files)
+        return Invocation(
+            job=self._job,
+            step=asked.id,
+            attempt=1,
+            processor=processor,
+            root=files.root,
+            artifact=files.artifact,
+            environment={**environment.variables, IN_DOUBT: call.name},
+            dependencies=files.dependencies,
+            large=environment.large,
+            outputs=call.outputs,
+            timeout=operation.timeout,
+            host=step.runs_on,
+            files=files.placements,
+        )
 
     def delegation(self, step: Step) -> Delegation:
         """What a provider is asked to do for a delegated step.

@@ -1,0 +1,43 @@
+"""Operations in doubt: those that were at work when a job was interrupted, and whose end nobody saw.
+
+The ``check`` of the instance may know: it is told which operation is in doubt, and says ``ordito.done``. Without that
+its finding decides where it can: what is absent was not created, or was deleted; what is ok was brought up.
+"""
+
+from __future__ import annotations
+
+from ordito.instances.states import DELETED
+from ordito.instances.status import ABSENT, OK
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Call, Step
+from ordito.work.probes import found_status
+
+IN_DOUBT = "in_doubt"
+"""The variable that names the operation in doubt, as ``Interface.operation``."""
+
+TAKES_DOWN = frozenset({"stop", "delete", "undeploy"})
+
+DONE = "interrupted, and done by what check says"
+
+
+def id_of_question(step: str) -> str:
+    """Under which id the check runs that is asked about a step."""
+    return f"{step}.check"
+
+
+def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
+    """How a step in doubt has ended, by the end of the check; None where it must run again: it was not done, nobody
+    knows, or it has to give values that the check does not give."""
+    done = found.done
+    if done is None and not call.side:
+        done = _by_status(step, call, found_status(found))
+    if not done or any(name not in found.outputs for name in call.outputs):
+        return None
+    outputs = {name: found.outputs[name] for name in call.outputs}
+    return Outcome(Ending.SUCCEEDED, outputs=outputs, message=DONE)
+
+
+def _by_status(step: Step, call: Call, status: str) -> bool:
+    if status == ABSENT:
+        return step.leave == DELETED
+    return status == OK and call.operation not in TAKES_DOWN
