@@ -21,8 +21,8 @@ from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
-from ordito.work.effects import applies
 from ordito.work.doubts import IN_DOUBT, id_of_question
+from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.outputs import Given, given
