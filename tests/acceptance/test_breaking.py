@@ -147,17 +147,6 @@ topology_template:
     assert "software_1" not in ordito(tmp_path, "status", "-e", "ensemble").out
 
 
-def test_a_sensitive_property_is_warned_about(tmp_path: Path) -> None:
-    """This version keeps no secrets, and says so."""
-    service(
-        tmp_path, "topology_template:\n  inputs:\n    pw: { type: string, default: x, metadata: { sensitive: true } }\n"
-    )
-    checked = ordito(tmp_path, "validate", "service.yaml")
-    assert checked.code == 0
-    assert "not-acted-on" in checked.err
-    assert "service.yaml:4" in checked.err
-
-
 def test_what_was_deployed_is_removed_by_what_was_deployed_and_nothing_else(tmp_path: Path) -> None:
     """A script that somebody changed in the pinned files is not run."""
     service(tmp_path, HELLO.replace("create: scripts/hello.sh", "create: scripts/hello.sh, delete: scripts/hello.sh"))

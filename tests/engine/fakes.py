@@ -11,6 +11,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from ordito.base.change_ids import ChangeIds
+from ordito.base.masking import Masking
 from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
@@ -63,6 +64,7 @@ class FakePrepared(msgspec.Struct, frozen=True):
     invocation: Invocation | None
     refusal: str = ""
     warnings: tuple[str, ...] = ()
+    withholds: bool = False
 
 
 class FakeOperations:
@@ -81,6 +83,10 @@ class FakeOperations:
         self.refused = frozenset(refused)
         self.warned = frozenset(warned)
         self.questions = frozenset(questions)
+        self.masking = Masking()
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        return outcome
 
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         if step.id in self.refused:

@@ -6,6 +6,7 @@ import msgspec
 
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
+from ordito.app.hidden import Hidden
 from ordito.app.look import look_at
 from ordito.app.plain_data import plain_data
 from ordito.app.services import check_files
@@ -57,4 +58,4 @@ def compiled(service: Service, *, positions: bool = False, values_only: bool = F
     def leave(name: str, places: bool) -> bool:
         return (places and not positions) or (values_only and name in DEFINITIONS)
 
-    return {"format": FORMAT, **plain_data(service, leave, {Relationship: "key"})}
+    return {"format": FORMAT, **plain_data(service, leave, {Relationship: "key"}, Hidden(service).instead)}

@@ -7,6 +7,8 @@ import msgspec
 from ordito.app.located import plain
 from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.sensitive import Sensitive
+from ordito.base.sensitive import is_sensitive as has_sensitive_parts
 from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Service
@@ -36,9 +38,16 @@ def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnost
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=gathered.secret))
     now = {name: bound[name] for name in gathered.asked if name in bound}
-    new = {n: GivenValue(value, plain(gathered.written.get(n)), gathered.environment) for n, value in now.items()}
+    new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
 
 
+def _written(gathered: GatheredInputs, name: str, service: Service) -> object:
+    """What the ensemble says of an input, wrapped where that is sensitive."""
+    value = plain(gathered.written.get(name))
+    return Sensitive(value) if value is not None and is_sensitive(service.inputs[name]) else value
+
+
 def _shown(value: GivenValue, definition: PropertyDefinition) -> str:
-    return "" if is_sensitive(definition) else f", {msgspec.json.encode(value.value).decode()}"
+    hidden = is_sensitive(definition) or has_sensitive_parts(value.value)
+    return "" if hidden else f", {msgspec.json.encode(value.value).decode()}"

@@ -21,6 +21,7 @@ from ordito.app.services import ReadService
 from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
+from ordito.base.masking import net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import JobFiles
@@ -251,5 +252,5 @@ class _Job:
         if not result.crashes:
             return ""
         path = self._layout.private / f"crash-{result.job}.txt"
-        path.write_text("\n\n".join(f"{crash.step}\n{crash.report}" for crash in result.crashes))
+        path.write_text(net().text("\n\n".join(f"{crash.step}\n{crash.report}" for crash in result.crashes)))
         return str(path)

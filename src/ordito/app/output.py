@@ -11,16 +11,20 @@ from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.app.service_in_use import service_in
 from ordito.base.diagnostics import suggestion
+from ordito.base.sensitive import revealed
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.topology_outputs import topology_outputs
 
 
 class OutputRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, and which output; "" for all."""
+    """Which ensemble, and which output; "" for all. Of one output its sensitive value is given where ``reveal`` asks
+    for it."""
 
     directory: str
     name: str = ""
+    reveal: bool = False
 
 
 class OutputResult(msgspec.Struct, frozen=True):
@@ -51,7 +55,8 @@ def output(request: OutputRequest) -> OutputResult:
             next_words=("status",),
             purpose="see whether what it comes from exists",
         )
-    return OutputResult({request.name: outputs[request.name]}, caveat)
+    found = outputs[request.name]
+    return OutputResult({request.name: revealed(found) if request.reveal else found}, caveat)
 
 
 def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], list[str], str]:
@@ -62,5 +67,9 @@ def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], li
     unfinished = ensemble.unfinished
     inputs = unfinished.header.inputs if unfinished else ensemble.status.inputs
     counts = {**ensemble.status.counts, **(unfinished.plan.counts if unfinished else {})}
-    values, problems = topology_outputs(Evaluator(service, ensemble.snapshot, inputs), counts)
+    try:
+        values, problems = topology_outputs(Evaluator(service, ensemble.snapshot, inputs), counts)
+    except EnsembleError as error:
+        # Something sensitive is needed for them, and cannot be opened here.
+        return ensemble.status.outputs, [], error.message
     return values, problems, ""

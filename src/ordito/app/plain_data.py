@@ -25,11 +25,13 @@ def plain_data(
     value: object,
     leave: Leave = lambda name, places: False,  # noqa: ARG005
     once: Mapping[type, str] = {},
+    instead: Callable[[msgspec.Struct], Mapping[str, object]] = lambda value: {},  # noqa: ARG005
 ) -> Any:
     """A value of the model as plain data. What is shared in the model is shared in the result too.
 
     Structures of the types of ``once`` are written where they are met first, and named by this field of theirs from
-    then on. Without recursion, since services may contain each other as deep as users like.
+    then on. ``instead`` gives other values of fields of a structure, by name.
+    Without recursion, since services may contain each other as deep as users like.
     """
     result: list[Any] = [None]
     known: dict[int, Any] = {}
@@ -40,7 +42,7 @@ def plain_data(
             name = once.get(type(current))
             owner[place] = known[id(current)] if name is None else getattr(current, name)
             continue
-        made, parts = _shallow(current, leave)
+        made, parts = _shallow(current, leave, instead)
         owner[place] = made
         if parts:
             known[id(current)] = made
@@ -48,7 +50,9 @@ def plain_data(
     return result[0]
 
 
-def _shallow(value: object, leave: Leave) -> tuple[Any, list[tuple[Any, object]]]:
+def _shallow(
+    value: object, leave: Leave, instead: Callable[[msgspec.Struct], Mapping[str, object]]
+) -> tuple[Any, list[tuple[Any, object]]]:
     """A value without its parts, and the parts that are to be filled in, by name or index."""
     match value:
         case Span():
@@ -57,7 +61,10 @@ def _shallow(value: object, leave: Leave) -> tuple[Any, list[tuple[Any, object]]
             return as_written(value), []
         case msgspec.Struct():
             names = [name for name, places in _fields(type(value)) if not leave(name, places)]
-            parts: list[tuple[Any, object]] = [(name, getattr(value, name)) for name in names]
+            other = instead(value)
+            parts: list[tuple[Any, object]] = [
+                (name, other[name] if name in other else getattr(value, name)) for name in names
+            ]
             return dict.fromkeys(names), parts
         case Mapping():
             return dict.fromkeys(map(str, value)), [(str(name), part) for name, part in value.items()]

@@ -51,8 +51,8 @@ class Sensitive:
         return self._value
 
     def seal(self, sealer: Callable[[object], str]) -> str:
-        """The sealed text: the one it came with, else what ``sealer`` makes of the data."""
-        return self._sealed or sealer(self.reveal())
+        """The sealed text: what ``sealer`` makes of the data, or the one it came with as long as nobody opened it."""
+        return sealer(self._value) if self.is_open else self._sealed
 
     @property
     def is_open(self) -> bool:
@@ -96,13 +96,9 @@ _LIVING: WeakValueDictionary[int, Sensitive] = WeakValueDictionary()
 """By identity: to compare them, as a set does, some would have to be unsealed."""
 
 
-def living_texts() -> list[str]:
-    """The texts in all sensitive data that this process holds now: the last net, for reports of its own faults."""
-    found: dict[str, None] = {}
-    for value in list(_LIVING.values()):
-        if value.is_open:
-            found.update(dict.fromkeys(texts_in(value.reveal())))
-    return list(found)
+def living() -> list[Sensitive]:
+    """All sensitive values that this process holds now."""
+    return list(_LIVING.values())
 
 
 # ----------------------------------------------------------------------------------------------------- the sinks
@@ -121,6 +117,17 @@ def revealed(data: object) -> object:
 def stored(data: object, sealer: Callable[[object], str]) -> object:
     """Data as it may be written down: ``{"(sensitive)": <sealed text>}`` in the place of each sensitive value."""
     return replaced(data, lambda value: {SHOWN: value.seal(sealer)})
+
+
+def stored_with(sealer: Callable[[object], str]) -> Callable[[object], object]:
+    """``stored`` as the ``enc_hook`` of ``msgspec`` encoders."""
+
+    def hook(value: object) -> object:
+        if isinstance(value, Sensitive):
+            return stored(value, sealer)
+        raise NotImplementedError(f"objects of type {type(value).__name__} are not encoded")
+
+    return hook
 
 
 def restored(data: object, opener: Callable[[str], object]) -> object:
@@ -181,12 +188,12 @@ def replaced(data: object, change: Callable[[Sensitive], object]) -> object:
 
 
 def texts_in(data: object) -> Iterator[str]:
-    """The texts of plain data, keys and numbers included: what must not turn up where the data must not be shown."""
+    """The texts of plain data, numbers included: what must not turn up where the data must not be shown. Keys are names
+    and no secrets."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, Mapping):
-        for key, value in data.items():
-            yield from texts_in(key)
+        for value in data.values():
             yield from texts_in(value)
     elif isinstance(data, list | tuple):
         for value in data:

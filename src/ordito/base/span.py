@@ -7,6 +7,8 @@ from typing import Protocol
 
 import msgspec
 
+HIDDEN = "*"
+
 
 class SourceText:
     """The text of one file as it was read, kept so that a message can show the line it speaks of.
@@ -17,6 +19,7 @@ class SourceText:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.hidden: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self.guessed: frozenset[int] = frozenset()
         """The lines in which something was guessed after a fault: what is found in them may only follow from that."""
 
@@ -28,6 +31,20 @@ class SourceText:
     def line(self, number: int) -> str:
         """The text of line ``number`` (from 1), or nothing where the file has no such line."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def hide(self, begin: tuple[int, int], end: tuple[int, int]) -> None:
+        """Do not show what stands between two places (line, column), the second exclusive."""
+        self.hidden.append((begin, end))
+
+    def line_for_people(self, number: int) -> str:
+        """As ``line``, with a star for each character that is not shown."""
+        line = self.line(number)
+        for (first, column), (last, end) in self.hidden:
+            if first <= number <= last and line:
+                begin = column - 1 if number == first else 0
+                stop = end - 1 if number == last else len(line)
+                line = line[:begin] + HIDDEN * (min(stop, len(line)) - begin) + line[stop:]
+        return line
 
     def span_at(self, offset: int) -> Span:
         """The span of the one character at an offset of the text, which may be its end."""

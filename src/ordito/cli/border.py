@@ -107,9 +107,12 @@ class CrashReport:
             return False
         import traceback
 
+        from ordito.base.masking import net
+
         self.exit_code = ExitCode.INTERNAL
-        summary = f"{type(error).__name__}: {error}".splitlines()[0]
-        text = "".join(traceback.format_exception(kind, error, trace))
+        masking = net()
+        summary = masking.text(f"{type(error).__name__}: {error}").splitlines()[0]
+        text = masking.text("".join(traceback.format_exception(kind, error, trace)))
         place = self._keep(f"ordito {__version__}, Python {sys.version}\n\n{text}")
         kept = f"the details are in {place}" if place else "its details could not be written anywhere"
         _say(f"this is a fault of Ordito itself: {summary}; {kept}")

@@ -127,7 +127,7 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
             yield channel.paint("place", "...")
         before = number
         source = shown[0].span.source
-        yield from _line(source.line(number), number, list(group), gutter, channel)
+        yield from _line(source.line_for_people(number), number, list(group), gutter, channel)
 
 
 def _line(text: str, number: int, labels: list[_Label], gutter: int, channel: Channel) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ordito.app.job_run import JobReport
+from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ledger import Ledger
@@ -86,7 +87,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "failed": report.failed,
         "skipped": report.skipped,
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
-        "failures": [msgspec.to_builtins(failure) for failure in report.failures],
+        "failures": [msgspec.to_builtins(failure, enc_hook=encode_hook) for failure in report.failures],
         "outputs": dict(report.outputs),
         "commit": report.kept.own,
         "commits": dict(report.kept.commits),
@@ -169,7 +170,9 @@ def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:
 
 
 def as_text(value: object) -> str:
-    """A value as people and shells want it: texts as they are, lists and maps as JSON."""
+    """A value as people and shells want it: texts as they are, lists and maps as JSON. What is sensitive is not
+    shown."""
+    value = shown(value)
     if isinstance(value, str):
         return value
     if value is None:

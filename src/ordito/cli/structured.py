@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.settings import Format
 
@@ -14,7 +15,7 @@ HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 def json_text(data: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
     """Plain data as JSON. What is no character, as in the name of a file that is not UTF-8, becomes U+FFFD."""
-    text = json.dumps(data, indent=indent, ensure_ascii=False)
+    text = json.dumps(data, indent=indent, ensure_ascii=False, default=encode_hook)
     if text.isascii():
         return text
     text = HALF_A_PAIR.sub("\ufffd", text)
@@ -26,6 +27,6 @@ def write_data(data: Mapping[str, object], form: Format, channel: Channel) -> No
     if form is Format.YAML:
         from ordito.ensemble.yaml_writer import block
 
-        channel.write("".join(block(data)))
+        channel.write("".join(block({name: shown(value) for name, value in data.items()})))
     else:
         channel.write(json_text(data, indent=2, ascii_only=not channel.is_unicode) + "\n")

@@ -184,6 +184,7 @@ class JobRun:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._operations = parts.operations
+        self._masking = parts.operations.masking
         self._workers = parts.workers
         self._announcer = parts.announcer
         self._job = parts.header.id
@@ -437,14 +438,22 @@ class JobRun:
     def _take(self, index: int, progress: Progress) -> None:
         """Something was told about a running step."""
         if isinstance(progress, Outcome):
-            self._finish(index, progress)
+            outcome = self._operations.without_secrets(self._steps[index], progress)
+            if self._masking.is_active:
+                self._printed(index, self._masking.end(index))
+            self._finish(index, outcome)
         elif isinstance(progress, Printed):
-            if self._parts.output_log is not None:
-                self._parts.output_log.write(self._steps[index].id, progress.data)
-            self._announcer.printed(index, self._running[index].lines.feed(progress.data), self._now)
+            self._printed(index, self._masking.feed(index, progress.data) if self._masking.is_active else progress.data)
         else:
             self._parts.journal.append(StepProcessRecord(index, progress))
             self._hold()
+
+    def _printed(self, index: int, data: bytes) -> None:
+        """A step has printed something that may be shown."""
+        if data:
+            if self._parts.output_log is not None:
+                self._parts.output_log.write(self._steps[index].id, data)
+            self._announcer.printed(index, self._running[index].lines.feed(data), self._now)
 
     def _heed_cancelling(self) -> None:
         """The first request lets nothing new start, the second ends what runs, and what was in doubt stays so."""
@@ -550,6 +559,8 @@ class JobRun:
             self._delegations.append((index, delegation))
             return None, ()
         prepared = self._operations.prepare(step, self._running[index].attempt)
+        if prepared.withholds:
+            self._masking.withhold(index)
         for message in prepared.warnings:
             self._announcer.warned(index, message, self._now)
         warnings = tuple(prepared.warnings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ordito.base.masking import Masking
 from ordito.instances.records import Delta
 from ordito.work.invocation import Delegation, Invocation, Outcome
 from ordito.work.plan import Plan, Step
@@ -26,9 +27,20 @@ class Prepared(Protocol):
     def warnings(self) -> Sequence[str]:
         """What is shown to the user as warnings of this step."""
 
+    @property
+    def withholds(self) -> bool:
+        """Whether what it prints is to be shown at its end only."""
+
 
 class Operations(Protocol):
     """What the steps of one plan mean: their invocations, and what starting and ending them changes."""
+
+    @property
+    def masking(self) -> Masking:
+        """What takes secrets out of what is printed."""
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        """How a step ended, as it may be kept and shown."""
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """Evaluate a called operation's inputs, now."""

@@ -1,4 +1,5 @@
-"""Bytes for the journal: MessagePack of the frozen records, with a way out for what MessagePack cannot hold."""
+"""Bytes for the journal: MessagePack of the frozen records, with a way out for what MessagePack cannot hold, and
+sensitive values sealed."""
 
 from __future__ import annotations
 
@@ -6,11 +7,17 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from ordito.base.sensitive import SHOWN, Sensitive
+from ordito.ensemble.vault import opener, sealed
+
 T = TypeVar("T")
 
 _BIG_INTEGER = 1
 _LEAST, _GREATEST = -(1 << 63), (1 << 64) - 1
-_FAST = msgspec.msgpack.Encoder()
+_SENSITIVE = 2
+
+
+_FAST = msgspec.msgpack.Encoder(enc_hook=lambda value: _sealed_text(sealed(value)))
 
 
 def encode(value: object) -> bytes:
@@ -21,7 +28,7 @@ def encode(value: object) -> bytes:
     try:
         return _FAST.encode(value)
     except (OverflowError, UnicodeEncodeError):
-        return _FAST.encode(_mended(msgspec.to_builtins(value, str_keys=False)))
+        return _FAST.encode(_mended(msgspec.to_builtins(value, str_keys=False, enc_hook=sealed)))
 
 
 class Decoder(Generic[T]):
@@ -36,12 +43,20 @@ class Decoder(Generic[T]):
         return self._decoder.decode(data)
 
 
+def _sealed_text(value: object) -> object:
+    """What ``stored`` makes of a sensitive value, as MessagePack has it."""
+    assert isinstance(value, dict)
+    return msgspec.msgpack.Ext(_SENSITIVE, str(value[SHOWN]).encode())
+
+
 def _mended(value: object) -> object:
     match value:
         case str():
             return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
         case int() if not _LEAST <= value <= _GREATEST:
             return msgspec.msgpack.Ext(_BIG_INTEGER, str(value).encode())
+        case dict() if len(value) == 1 and isinstance(value.get(SHOWN), str):
+            return _sealed_text(value)
         case dict():
             return {_mended(key): _mended(item) for key, item in value.items()}
         case list() | tuple():
@@ -51,6 +66,8 @@ def _mended(value: object) -> object:
 
 
 def _extension(code: int, data: memoryview) -> object:
+    if code == _SENSITIVE:
+        return Sensitive.sealed(bytes(data).decode(), opener())
     if code != _BIG_INTEGER:
         raise msgspec.DecodeError(f"unknown extension {code}")
     return int(bytes(data))

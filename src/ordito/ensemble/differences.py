@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from ordito.ensemble.manifest_rows import StatusRow
+from ordito.ensemble.vault import sealed
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -23,11 +24,19 @@ def differences(recorded: StatusRow, found: StatusRow) -> Iterator[Difference]:
     for name in sorted({*recorded.instances, *found.instances}):
         one, other = recorded.instances.get(name), found.instances.get(name)
         if one != other:
-            yield from _between(f"status.instances.{name}", msgspec.to_builtins(one), msgspec.to_builtins(other))
+            yield from _between(
+                f"status.instances.{name}",
+                msgspec.to_builtins(one, enc_hook=sealed),
+                msgspec.to_builtins(other, enc_hook=sealed),
+            )
 
 
 def _plain(row: StatusRow) -> object:
-    return msgspec.to_builtins(msgspec.structs.replace(row, instances={}, parts={}))
+    return _as_written(msgspec.structs.replace(row, instances={}, parts={}))
+
+
+def _as_written(row: object) -> object:
+    return msgspec.to_builtins(row, enc_hook=sealed)
 
 
 def _between(path: str, recorded: object, found: object) -> Iterator[Difference]:

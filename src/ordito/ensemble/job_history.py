@@ -15,6 +15,7 @@ from ordito.ensemble.files import read
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead
 from ordito.ensemble.jobs_tsv import count_strange_lines, unescape
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.vault import MARK, use_vault
 from ordito.ensemble.yaml_reader import load
 from ordito.source.regular import open_regular
 
@@ -138,6 +139,7 @@ class RecordedJob:
 
 def read_job(layout: Layout, job: str) -> RecordedJob | None:
     """The record of a job, None if there is none. Raises ``EnsembleError``."""
+    use_vault(layout)
     path = layout.job_record(job)
     content = read(path)
     if content is None:
@@ -176,6 +178,9 @@ def _read_lines(lines: list[bytes], path: Path) -> Iterator[ConfigChange]:
     """ConfigChanges that stand on a line each, as JSON behind a dash: hundreds of times faster than a YAML parser."""
     decoder = msgspec.json.Decoder(ConfigChange)
     for number, line in enumerate(lines, 1):
+        if MARK in line:
+            yield _by_yaml(line, path, number)
+            continue
         try:
             change = decoder.decode(line.removeprefix(b"- "))
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -23,6 +23,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import changed_status
 from ordito.ensemble.pending_rows import last_change_of
 from ordito.ensemble.status import Status
+from ordito.ensemble.vault import sealed
 from ordito.ensemble.yaml_writer import are_simple, block, flow_line
 from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.work.plan import Action, Plan, Step
@@ -277,6 +278,6 @@ def write_job_record(layout: Layout, record: JobRecord) -> None:
         tuple(record.parts),
         tuple(record.readable) if is_readable and not record.parts else (),
     )
-    head = "".join(block(msgspec.to_builtins(file))).encode()
+    head = "".join(block(msgspec.to_builtins(file, enc_hook=sealed))).encode()
     lines = [] if is_readable or record.parts else [b"changes:\n", *record.inline]
     write_whole(layout.job_record(record.job.header.id), chain([head], lines))

@@ -23,6 +23,7 @@ from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_ex
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
+from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.work.plan import Plan, Step
 from ordito.work.records import JobHeader, Record, RollbackRecord
@@ -311,6 +312,7 @@ def open_journal(layout: Layout) -> Journal:
     """The journal of an ensemble for writing, made if there is none; only for who holds the lock."""
     layout.make_private()
     check_is_file(layout.journal)
+    use_vault(layout)
     with journal_explained("open", layout.journal):
         db = sqlite3.connect(layout.journal, isolation_level=None)
         try:
@@ -326,6 +328,7 @@ def open_journal(layout: Layout) -> Journal:
 
 def read_journal(layout: Layout) -> Journal | None:
     """The journal of an ensemble for reading, while others may write; None if there is none."""
+    use_vault(layout)
     if not layout.journal.exists():
         return None
     check_is_file(layout.journal)

@@ -29,6 +29,7 @@ from ordito.ensemble.manifest_rows import (
     status_row,
 )
 from ordito.ensemble.status import Status
+from ordito.ensemble.vault import MARK, sealed, unsealed, use_vault
 from ordito.ensemble.yaml_reader import load
 from ordito.ensemble.yaml_writer import are_simple, block, flow_line, scalar
 from ordito.instances.records import Snapshot
@@ -106,13 +107,14 @@ def write_manifest(
 
     ``effective`` holds effective statuses by instance id. Raises ``EnsembleError``.
     """
+    use_vault(layout)
     row = status_row(snapshot, status)
     rows = instance_rows(snapshot, effective)
     if len(snapshot.instances) > largest:
         row = msgspec.structs.replace(row, parts=dict(_write_parts(layout, rows)))
     else:
         row = msgspec.structs.replace(row, instances=dict(rows))
-    machine = MARKER + "".join(block({"status": msgspec.to_builtins(row)})).encode() + END
+    machine = MARKER + "".join(block({"status": msgspec.to_builtins(row, enc_hook=sealed)})).encode() + END
     write_whole(layout.manifest, [join(ManifestParts(user_part(layout), machine))])
     _remove_old_parts(layout, row.parts)
     return _digest(machine)
@@ -172,6 +174,7 @@ def read_state(layout: Layout) -> tuple[Snapshot, Status]:
 
 def read_rows(layout: Layout) -> StatusRow | None:
     """The same as it stands there, with the instances of all files; None if there is no machine part."""
+    use_vault(layout)
     found = read_manifest(layout)
     if found is None or not found.machine:
         return None
@@ -224,7 +227,10 @@ def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
             if found is None:
                 raise msgspec.DecodeError("not a line that was written here")
             key = found[1].decode()
-            rows[msgspec.json.decode(key) if key.startswith('"') else key] = decoder.decode(found[2])
+            row = decoder.decode(found[2])
+            if MARK in found[2]:
+                row = msgspec.convert(unsealed(msgspec.json.decode(found[2]), found[2]), InstanceRow)
+            rows[msgspec.json.decode(key) if key.startswith('"') else key] = row
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Somebody else wrote it: that costs more time, and gives errors with places.
         data = load(content, str(path), RESTORE)

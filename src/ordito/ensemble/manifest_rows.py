@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.ensemble.codec import encode
 from ordito.ensemble.status import LastJob, Status
+from ordito.ensemble.vault import sealed
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.model.choices import Choices
 from ordito.work.records import GivenValue, LeftBehind
@@ -175,7 +176,7 @@ def changed_status(before: Status, after: Status) -> dict[str, object]:
     The order of entries counts, since the file keeps it.
     """
     found = ((key, getattr(before, name), getattr(after, name)) for name, key in STATUS_KEYS.items())
-    return {key: msgspec.to_builtins(now) for key, then, now in found if encode(then) != encode(now)}
+    return {key: msgspec.to_builtins(now, enc_hook=sealed) for key, then, now in found if encode(then) != encode(now)}
 
 
 def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:

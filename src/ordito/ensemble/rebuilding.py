@@ -21,6 +21,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import EnsembleLock, current_user
 from ordito.ensemble.manifest import user_part, write_manifest
 from ordito.ensemble.replay import Rebuilt
+from ordito.ensemble.vault import sealed
 from ordito.ensemble.yaml_writer import block
 from ordito.work.records import JobHeader
 
@@ -101,7 +102,7 @@ def join_forks(rebuilding: Rebuilding, rebuilt: Rebuilt, now: float) -> str:
         {"lastChange": last_reserved(ids.job, ids.ticks)},
         changes=changes,
     )
-    write_whole(layout.job_record(ids.job), ["".join(block(msgspec.to_builtins(file))).encode()])
+    write_whole(layout.job_record(ids.job), ["".join(block(msgspec.to_builtins(file, enc_hook=sealed))).encode()])
     return ids.job
 
 

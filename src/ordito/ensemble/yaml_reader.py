@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.vault import unsealed
 
 
 def load(content: bytes, name: str, hint: str, *, first_line: int = 1) -> object:
@@ -14,7 +15,7 @@ def load(content: bytes, name: str, hint: str, *, first_line: int = 1) -> object
     import yaml
 
     try:
-        return yaml.load(content, Loader=yaml.CSafeLoader)
+        return unsealed(yaml.load(content, Loader=yaml.CSafeLoader), content)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name

@@ -14,6 +14,8 @@ from functools import lru_cache
 
 import msgspec
 
+from ordito.ensemble.vault import sealed
+
 PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./+@%=-]|:(?=[A-Za-z0-9/]))*")
 """Texts that need no quotes, as long as they are no ``RESERVED`` word."""
 
@@ -52,13 +54,13 @@ def flow_line(data: object, *, has_values: bool = True) -> bytes:
     try:
         text = _ENCODER.encode(data)
     except UnicodeEncodeError:
-        return flow(msgspec.to_builtins(data)).encode()
+        return flow(msgspec.to_builtins(data, enc_hook=sealed)).encode()
     if text.isascii():
         is_odd = b"\x7f" in text
     else:
         is_odd = UNPRINTABLE.search(text.decode()) is not None
     if is_odd or (has_values and (b"null" in text or _EXPONENT.search(text))):
-        return flow(msgspec.to_builtins(data)).encode()
+        return flow(msgspec.to_builtins(data, enc_hook=sealed)).encode()
     return text
 
 
@@ -69,7 +71,7 @@ def are_simple(values: Mapping[str, object]) -> bool:
 
 _SIMPLE = frozenset({str, bool, int})
 
-_ENCODER = msgspec.json.Encoder()
+_ENCODER = msgspec.json.Encoder(enc_hook=sealed)
 
 _EXPONENT = re.compile(rb"[:\[,]-?\d[\d.]*[eE]")
 """What may be a number with an exponent, which YAML 1.1 would take for a text; those without one in JSON are null."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite, isnan
 
 from ordito.base.diagnostics import Diagnostics, Severity
+from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import SourceText, Span
 from ordito.model.schema import DataType, Schema
 from ordito.model.values import Values
@@ -17,7 +18,10 @@ NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
 
 
 def misfit(data: object, schema: Schema, what: str, data_types: Mapping[str, DataType]) -> str:
-    """Why data does not fit a schema, "" where it does."""
+    """Why data does not fit a schema, "" where it does. Of data with sensitive parts nothing more is said."""
+    if is_sensitive(data):
+        wrong = misfit(revealed(data), schema, what, data_types)
+        return f"{what} does not fit what is declared (the value is not shown, since it is sensitive)" if wrong else ""
     diagnostics = Diagnostics()
     values = Values(data_types, diagnostics)
     values.literal = True

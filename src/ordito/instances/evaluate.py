@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import TypeGuard
 
+from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
@@ -18,6 +19,7 @@ from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
 from ordito.instances.records import Data, Snapshot, end_id
 from ordito.instances.text import as_text, is_plain
 from ordito.model.interface_names import interface_named
+from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.syntax.expressions import Call, Value, is_static
 
@@ -52,6 +54,7 @@ class Evaluator:
         self.scratch = scratch
         self.partial = partial
         self.entities = Entities(service, snapshot)
+        self.marks = Marks(service.data_types)
         self._known = Known()
         self._as_of = len(snapshot.changes)
 
@@ -71,7 +74,7 @@ class Evaluator:
         return self._run(Ask(value, context), Trace(), self._known)
 
     def _run(self, first: Ask, trace: Trace, known: Known) -> Answer:
-        lookup = Lookup(self.entities, trace)
+        lookup = Lookup(self.entities, trace, self.marks)
         stack: list[tuple[Steps, Ask]] = []
         names: dict[tuple[object, ...], str] = {}
         asked: Ask | None = first
@@ -136,26 +139,33 @@ def _map(value: dict[str, Value], context: Context, known: Known) -> Steps:
 
 def _concat(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     texts: list[str] = []
+    secret = False
     for argument in call.arguments:
         data = yield Ask(argument, context)
         if isinstance(data, Nothing):
             return data
+        if isinstance(data, Sensitive):
+            data, secret = data.reveal(), True
         texts.append(_text(data, call))
-    return _joined("", texts, call)
+    joined = _joined("", texts, call)
+    return Sensitive(joined) if secret else joined
 
 
 def _join(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     items = yield Ask(call.arguments[0], context)
     if isinstance(items, Nothing):
         return items
-    if not isinstance(items, list):
-        raise EvaluationError(f"join takes a list first, and this is {_kind(items)}", call.span)
     delimiter: Answer = ""
     if len(call.arguments) > 1:
         delimiter = yield Ask(call.arguments[1], context)
     if isinstance(delimiter, Nothing):
         return delimiter
-    return _joined(_text(delimiter, call), [_text(item, call) for item in items], call)
+    secret = is_sensitive([items, delimiter])
+    items, delimiter = revealed(items), revealed(delimiter)
+    if not isinstance(items, list):
+        raise EvaluationError(f"join takes a list first, and this is {_kind(items)}", call.span)
+    joined = _joined(_text(delimiter, call), [_text(item, call) for item in items], call)
+    return Sensitive(joined) if secret else joined
 
 
 def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
@@ -165,7 +175,8 @@ def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
         if isinstance(data, Nothing):
             return data
         found.append(data)
-    text, separators, index = found
+    secret = is_sensitive(found)
+    text, separators, index = (revealed(data) for data in found)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise EvaluationError("the index of token is a whole number from 0 on", call.span)
     characters = _text(separators, call)
@@ -176,7 +187,7 @@ def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
         parts = [piece for part in parts for piece in part.split(character)]
     if index >= len(parts):
         raise EvaluationError(f"token finds {len(parts)} parts, and the one with index {index} is asked for", call.span)
-    return parts[index]
+    return Sensitive(parts[index]) if secret else parts[index]
 
 
 def _joined(delimiter: str, texts: list[str], call: Call) -> str:
@@ -197,6 +208,8 @@ def _kind(data: Answer) -> str:
         return "null"
     if isinstance(data, list):
         return "a list"
+    if isinstance(data, Sensitive):
+        return "a sensitive value"
     return "a map" if isinstance(data, dict) else "a single value"
 
 
@@ -217,11 +230,16 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
             raise NeedsInput(f'input "{name}" has no value yet', call.span)
         return Nothing(f'input "{name}" has no value')
     value = inputs[str(name)]
+    definition = None
+    if inputs is evaluator.inputs:
+        service = evaluator.service
+        definition = service.inputs.get(str(name)) or service.inner_definitions.get(str(name))
     if evaluator.service.inner_inputs and isinstance(value, Call | list | dict):
         # An input of a topology that stands for a node may take the node's property.
         value = yield Ask(value, context, f"input {name}", ("input", name, context.node, context.instance))
         if isinstance(value, Nothing):
             return value
+    value = evaluator.marks.wrap(value, evaluator.marks.of(definition))
     return lookup.nested(value, tuple(rest), path, _own(evaluator, context), call.span, "input")
 
 

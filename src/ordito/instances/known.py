@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordito.base.sensitive import Sensitive
 from ordito.instances.context import EvaluationError
 
 MOST_SIZE = 16_000_000
@@ -55,6 +56,8 @@ def _parts(value: list[object] | dict[str, object]) -> list[object]:
 
 
 def _length(value: object) -> int:
+    if isinstance(value, Sensitive):
+        return len(str(value.reveal()))
     if isinstance(value, list | dict):
         return 0
     return len(value) + 2 if isinstance(value, str) else 8

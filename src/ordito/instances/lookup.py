@@ -14,6 +14,7 @@ from collections.abc import Generator, Mapping
 
 import msgspec
 
+from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing, Trace
@@ -21,6 +22,7 @@ from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.records import end_id
 from ordito.model.operation import Artifact
 from ordito.model.schema import PropertyDefinition
+from ordito.model.sensitivity import Mark, Marks, says_sensitive
 from ordito.model.service import Capability
 from ordito.syntax.expressions import Value
 
@@ -56,9 +58,10 @@ MISSING = _Missing()
 class Lookup:
     """One evaluation's way of looking things up: entities, and the trace of what was read."""
 
-    def __init__(self, entities: Entities, trace: Trace) -> None:
+    def __init__(self, entities: Entities, trace: Trace, marks: Marks) -> None:
         self.entities = entities
         self.trace = trace
+        self.marks = marks
 
     # ---------------------------------------------------------------------------------------------- properties
 
@@ -186,10 +189,11 @@ class Lookup:
         for holder_id in self._holders(entity):
             recorded = self.entities.snapshot.attributes.get(holder_id)
             if recorded is not None and name in recorded:
-                return self.nested(recorded[name], path[1:], path, entity, span)
+                value = self._marked(recorded[name], self._mark_of(entity, name))
+                return self.nested(value, path[1:], path, entity, span)
         holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
         if name in holder.attributes:
-            return (yield from self._value(holder.attributes, {}, name, entity, path, span))
+            return (yield from self._value(holder.attributes, holder.attribute_definitions, name, entity, path, span))
         found = yield from self._value(holder.properties, holder.definitions, name, entity, path, span)
         if found is MISSING and name in holder.attribute_definitions:
             return Nothing(f'attribute "{name}" of {entity.id} has no value yet')
@@ -237,10 +241,13 @@ class Lookup:
             recorded = self.entities.snapshot.attributes.get(holder_id, {})
         key = f"{capability.name}::{name}"
         if key in recorded:
-            return self.nested(recorded[key], path[1:], path, entity, span)
+            definition = capability.attribute_definitions.get(name) or capability.definitions.get(name)
+            value = self._marked(recorded[key], self._mark(entity, definition))
+            return self.nested(value, path[1:], path, entity, span)
         own = name in capability.attributes
         values = capability.attributes if own else capability.properties
-        found = yield from self._value(values, capability.definitions, name, entity, path, span, f"{capability.name}.")
+        declared = capability.attribute_definitions if own else capability.definitions
+        found = yield from self._value(values, declared, name, entity, path, span, f"{capability.name}.")
         if found is MISSING and name in capability.attribute_definitions:
             found = Nothing(f'attribute "{name}" of capability "{capability.name}" of {entity.id} has no value yet')
         return found
@@ -331,15 +338,31 @@ class Lookup:
             return MISSING
         value, rest = values[name], path[1:]
         inner = f"{prefix}{name}"
+        mark = self._mark(entity, definitions.get(name))
         while rest and isinstance(value, list | dict):
             part = self._written(value, rest[0], entity, span)
             if part is MISSING:
                 break
+            mark = self.marks.inside(mark, rest[0]) if mark is not None else None
             value, inner, rest = part, f"{inner}.{rest[0]}", rest[1:]  # type: ignore[assignment]
         answer: Answer = value
         if not isinstance(value, str | int | float):
             answer = yield Ask(value, entity.context, f"{entity.id}.{inner}", (*entity.key, id(value)))
-        return self.nested(answer, rest, path, entity, span)
+        return self.nested(self._marked(answer, mark), rest, path, entity, span)
+
+    def _mark(self, entity: Entity, definition: PropertyDefinition | None) -> Mark | None:
+        """What is sensitive of a value of an entity that is defined so."""
+        if isinstance(entity, NodeEntity) and says_sensitive(entity.template.metadata):
+            return Mark(whole=True)
+        return self.marks.of(definition)
+
+    def _mark_of(self, entity: Entity, name: str) -> Mark | None:
+        """What is sensitive of an attribute, or of the property of that name."""
+        holder = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+        return self._mark(entity, holder.attribute_definitions.get(name) or holder.definitions.get(name))
+
+    def _marked(self, answer: Answer, mark: Mark | None) -> Answer:
+        return answer if mark is None or isinstance(answer, Nothing) else self.marks.wrap(answer, mark)
 
     def _written(
         self, value: list[Value] | dict[str, Value], place: str | int, entity: Entity, span: Span | None
@@ -354,16 +377,21 @@ class Lookup:
         self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None, kind: str = ""
     ) -> Answer:
         """The value inside a list, map or complex value that further names and indexes lead to. ``kind`` says what the
-        path begins with where that is nothing of the entity's: an input."""
+        path begins with where that is nothing of the entity's: an input. What is inside something sensitive is so."""
+        secret = False
         for count, place in enumerate(rest, len(path) - len(rest)):
             if isinstance(value, Nothing):
                 return value
+            if isinstance(value, Sensitive):
+                value, secret = value.reveal(), True
             written = ".".join(str(p) for p in path[:count])
             what = f'{kind} "{written}"' if kind else f'"{entity.id}.{written}"' if entity else f'"{written}"'
-            value = self._inside(value, place, what, entity, span)
-        return value
+            value = self._inside(value, place, what, entity, span, quiet=secret)
+        return Sensitive(value) if secret and not isinstance(value, Nothing) else value
 
-    def _inside(self, value: Answer, place: str | int, what: str, entity: Entity | None, span: Span | None) -> Answer:
+    def _inside(
+        self, value: Answer, place: str | int, what: str, entity: Entity | None, span: Span | None, *, quiet: bool
+    ) -> Answer:
         if isinstance(value, list):
             index = self._index(place, entity, span)
             if index is None:
@@ -378,7 +406,7 @@ class Lookup:
                 return value[place]
             if str(place) in value:
                 return value[str(place)]
-            near = " or ".join(f'"{n}"' for n in nearest(str(place), value))
+            near = "" if quiet else " or ".join(f'"{n}"' for n in nearest(str(place), value))
             raise EvaluationError(f'{what} has no entry "{place}"', span, f"did you mean {near}?" if near else "")
         raise EvaluationError(f'{what} is neither a list nor a map, and "{place}" is asked for in it', span)
 

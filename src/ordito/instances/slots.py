@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
@@ -71,7 +72,7 @@ class Slots:
         else:
             return max(1, node.occurrences[0]) if node.occurrences and node.occurrences[0] else None
         try:
-            found = self.without.evaluate(value, Context(node=node.name))
+            found = revealed(self.without.evaluate(value, Context(node=node.name)))
         except EvaluationError:
             return 0  # it has no value yet, or is reported where it is checked itself
         return found if isinstance(found, int) else 0

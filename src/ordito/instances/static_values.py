@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.instances.conformity import as_node
+from ordito.base.sensitive import is_sensitive
+from ordito.instances.conformity import as_node, misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
@@ -94,7 +95,11 @@ class _Checks:
         what = f'{held.what} "{held.name}"'
         if definition is None:
             return
-        if not isinstance(data, Nothing) and data is not None:
+        if is_sensitive(data):
+            wrong = misfit(data, definition.schema, what, self._values.data_types)
+            if wrong:
+                self._diagnostics.error("bad-value", wrong, found[0].span)
+        elif not isinstance(data, Nothing) and data is not None:
             self._values.read(as_node(held.value, data, found[0].span), definition.schema, what, definition.span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.base.sensitive import SHOWN, Sensitive, shown
+
 
 def as_text(value: object) -> str:
     """The text of a value: texts as they are, ``true`` and ``false``, numbers in their shortest form, lists and maps
-    as compact JSON."""
+    as compact JSON. Of a sensitive value only that it is one."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Sensitive):
+        return SHOWN
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(shown(value)).decode()
 
 
 def is_plain(value: object) -> bool:

@@ -33,7 +33,8 @@ def topology_outputs(evaluator: Evaluator, counts: Mapping[str, int]) -> tuple[d
 
 def _output(evaluator: Evaluator, output: Output, counts: Mapping[str, int]) -> Data:
     as_list = output.schema is not None and output.schema.type == "list" and not output.inferred
-    return _value(evaluator, output.value, counts, as_list=as_list)
+    found = _value(evaluator, output.value, counts, as_list=as_list)
+    return evaluator.marks.wrap(found, evaluator.marks.by(output.schema, output.metadata))
 
 
 def _value(evaluator: Evaluator, value: Value, counts: Mapping[str, int], *, as_list: bool) -> Data:

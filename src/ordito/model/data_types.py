@@ -11,6 +11,7 @@ from ordito.model.definitions import Definitions
 from ordito.model.endless import MOST_LEVELS, MOST_PARTS, Endless, Sizes
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.sensitivity import says_sensitive
 from ordito.model.units import Definition
 from ordito.model.values import PRIMITIVES
 from ordito.syntax import entities
@@ -91,8 +92,13 @@ class DataTypes:
         self._parents[definition.name] = name
         self._fields[definition.name] = {}
         kinds = (definition.name, *(parent.kinds if parent is not None else ()))
+        metadata = {key: text.text for key, text in (written.metadata or {}).items()}
         self._known[definition.name] = DataType(
-            definition.name, kinds, parent.base if parent else "", self._fields[definition.name]
+            definition.name,
+            kinds,
+            parent.base if parent else "",
+            self._fields[definition.name],
+            sensitive=says_sensitive(metadata) or (parent is not None and parent.sensitive),
         )
 
     def _complete(self, definition: Definition) -> None:

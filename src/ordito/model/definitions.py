@@ -123,7 +123,7 @@ class Definitions:
             definition = owner[name]
             if node is not None:
                 before = self._diagnostics.errors
-                value = self._values.read(node, definition.schema, f'the default of "{name}"', definition.span)
+                value = self._values.read_as(definition, node, f'the default of "{name}"')
                 if self._diagnostics.errors > before:
                     value = None  # what is wrong with it is not said again where it is inherited
                 owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
@@ -233,7 +233,7 @@ class Definitions:
             fixed=getattr(item, "value", None) is not None,
             description=item.description.text if item.description else "",
             status=self._status(item.status) or "supported",
-            metadata=self._metadata(item.metadata),
+            metadata={k: v.text for k, v in (item.metadata or {}).items()},
             span=item.span,
         )
 
@@ -265,7 +265,7 @@ class Definitions:
             required=inherited.required or required is True,
             fixed=inherited.fixed or getattr(item, "value", None) is not None,
             description=item.description.text if item.description else inherited.description,
-            metadata={**inherited.metadata, **self._metadata(item.metadata)},
+            metadata={**inherited.metadata, **{k: v.text for k, v in (item.metadata or {}).items()}},
             status=self._status(item.status) or inherited.status,
             span=item.span,
         )
@@ -275,18 +275,6 @@ class Definitions:
         return (
             isinstance(node, Scalar) and node.text in NO_VERSION and self._values.base(definition.schema) == "version"
         )
-
-    def _metadata(self, written: MappingType[str, Scalar] | None) -> dict[str, str]:
-        """Metadata as texts; what it asks for and does not get is said."""
-        sensitive = (written or {}).get("sensitive")
-        if sensitive is not None and sensitive.text.lower() == "true":
-            self._diagnostics.warning(
-                "not-acted-on",
-                '"sensitive" is read but not acted on: the value is kept and shown in clear',
-                sensitive.span,
-                hint="give no real secret to this version",
-            )
-        return {k: v.text for k, v in (written or {}).items()}
 
     def _status(self, written: Scalar | None) -> str:
         if written is not None and written.text not in STATUSES:

@@ -9,9 +9,12 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.sensitive import SHOWN, Sensitive, revealed
+from ordito.base.sensitive import is_sensitive as has_sensitive_parts
 from ordito.base.span import SourceText, Span
 from ordito.model.rules.check import check_rules_with_inputs
 from ordito.model.schema import DataType, PropertyDefinition
+from ordito.model.sensitivity import Mark, Marks, hide, says_sensitive
 from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
@@ -34,17 +37,21 @@ def bind_inputs(
     ``given`` maps names to located nodes (from a file), to texts (from the command line; ``origin`` names the
     option in messages), or to a list or map of plain data. Unknown names, values of the wrong type or outside of
     their constraints, and required inputs without any value are errors. Inputs that are not required and have no
-    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive inputs.
+    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive inputs. What is
+    sensitive, because it is given so, named so or declared so, comes wrapped.
     """
     values = Values(service.data_types, diagnostics)
     values.literal = True
     bound: dict[str, Value] = {}
+    secret = {*quiet, *(name for name, value in given.items() if isinstance(value, Sensitive))}
     for name, value in given.items():
         definition = service.inputs.get(name)
         before = diagnostics.errors
-        if definition is not None and (name in quiet or is_sensitive(definition)):
-            bound[name] = _read_quietly(name, value, definition, service, diagnostics)
+        if definition is not None and (name in secret or is_sensitive(definition)):
+            bound[name] = _read_quietly(name, revealed(value), definition, service, diagnostics)
             continue
+        if isinstance(value, Sensitive):
+            value = SHOWN
         node = _as_node(name, value, definition, service, origin, diagnostics)
         if definition is None:
             diagnostics.error(
@@ -58,9 +65,21 @@ def bind_inputs(
         elif node is not None and (definition.fixed or not is_null(node) or definition.schema.type == "null"):
             bound[name] = _read(node, definition, values)
     _complete(service, bound, diagnostics)
+    wrapped = _wrapped(service, bound, secret)
     if service.inputs and not diagnostics.has_errors:
-        check_rules_with_inputs(service, bound, diagnostics)
-    return bound
+        plain = {name: value for name, value in bound.items() if not has_sensitive_parts(wrapped[name])}
+        check_rules_with_inputs(service, plain, diagnostics)
+    return wrapped
+
+
+def _wrapped(service: Service, bound: MappingType[str, Value], secret: Collection[str]) -> dict[str, Value]:
+    """The values with what is sensitive wrapped: those that were given so, and what is declared so."""
+    marks = Marks(service.data_types)
+    found: dict[str, Value] = {}
+    for name, value in bound.items():
+        mark = marks.of(service.inputs.get(name))
+        found[name] = marks.wrap(value, Mark(whole=True) if name in secret else mark)  # type: ignore[assignment]
+    return found
 
 
 def _complete(service: Service, bound: dict[str, Value], diagnostics: Diagnostics) -> None:
@@ -84,12 +103,13 @@ def known_inputs(
     data_types: MappingType[str, DataType],
     given: MappingType[str, object],
 ) -> dict[str, Value]:
-    """The values of inputs as far as they are known: given ones that are sound, and defaults. Nothing is reported:
-    that is for ``bind_inputs`` to do, when the service is resolved."""
+    """The values of inputs as far as they are known: given ones that are sound, and defaults, without wrapping what is
+    sensitive. Nothing is reported: that is for ``bind_inputs`` to do, when the service is resolved."""
     sound = {name: definition for name, definition in inputs.items() if definition.schema.type in data_types}
     topology = Service("", "", (), sound, {}, {}, {}, {}, data_types)
     known = {name: value for name, value in given.items() if name in sound}
-    return {name: v for name, v in bind_inputs(topology, known, Diagnostics()).items() if v is not None}
+    bound = bind_inputs(topology, known, Diagnostics())
+    return {name: revealed(v) for name, v in bound.items() if v is not None}  # type: ignore[misc]
 
 
 def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
@@ -119,7 +139,7 @@ def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
 
 def is_sensitive(definition: PropertyDefinition) -> bool:
     """Whether the metadata of an input say that its values are secret: then no message shows them."""
-    return definition.metadata.get("sensitive", "").lower() == "true"
+    return says_sensitive(definition.metadata)
 
 
 def _read_quietly(
@@ -130,6 +150,8 @@ def _read_quietly(
     values = Values(service.data_types, found)
     values.literal = True
     node = _as_node(name, value, definition, service, "", found)
+    if node is not None:
+        hide(node)
     read = _read(node, definition, values) if node is not None and not found.has_errors else None
     if found.has_errors:
         diagnostics.error(

@@ -19,6 +19,8 @@ from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.indexes import by_target, by_template
 from ordito.model.places import Reading
 from ordito.model.renaming import Renaming
+from ordito.model.schema import PropertyDefinition
+from ordito.model.sensitivity import Marks
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service, Substituted
 from ordito.model.substitution import Way
 from ordito.model.templates import sanitised
@@ -306,6 +308,7 @@ class Joining:
         service = self._service
         substituted = dict(service.substituted)
         inputs: dict[str, Value] = dict(service.inner_inputs)
+        declared: dict[str, PropertyDefinition] = dict(service.inner_definitions)
         groups: dict[str, Group] = {n: self._expanded(g) for n, g in service.groups.items()}
         policies: dict[str, Policy] = {n: self._applied(p) for n, p in service.policies.items()}
         workflows: dict[str, Workflow] = dict(service.workflows)
@@ -313,6 +316,7 @@ class Joining:
         for name, inside in self._inside.items():
             renaming, inner = inside.renaming, inside.part.service
             inputs.update(inside.inputs)
+            declared.update(_definitions(inside.part, renaming))
             for each in inner.substituted.values():
                 moved = _moved(each, renaming)
                 substituted[moved.template.name] = moved
@@ -329,6 +333,7 @@ class Joining:
             relationship_templates=by_template(self._nodes),
             substituted=substituted,
             inner_inputs=inputs,
+            inner_definitions=declared,
             groups=groups,
             policies=policies,
             workflows=workflows,
@@ -403,17 +408,26 @@ def _inputs(part: Part, renaming: Renaming) -> dict[str, Value]:
     """The values of the inputs of a topology: the properties of the node that it stands for, and defaults."""
     substitution = part.service.substitution
     assert substitution is not None
+    marks = Marks(part.service.data_types)
     found: dict[str, Value] = {renaming.name(n): renaming.value(v) for n, v in part.service.inner_inputs.items()}
     property_of = {i: p for p, i in substitution.inputs.items()}
     for definition in part.service.inputs.values():
         name = property_of.get(definition.name)
         if name is not None and name in part.node.properties:
             value = part.node.properties[name]
-            given = value if is_static(value) else _read(part.node.name, name, place=part.node.span)
+            # What is sensitive there is read from there.
+            hidden = marks.of(part.node.definitions.get(name)) is not None
+            given = value if is_static(value) and not hidden else _read(part.node.name, name, place=part.node.span)
             found[renaming.name(definition.name)] = given
         elif definition.has_default:
             found[renaming.name(definition.name)] = definition.default
     return found
+
+
+def _definitions(part: Part, renaming: Renaming) -> dict[str, PropertyDefinition]:
+    """What is declared of the inputs of a topology, and of those of topologies in it."""
+    inner = part.service
+    return {renaming.name(n): d for n, d in {**inner.inner_definitions, **inner.inputs}.items()}
 
 
 def _read(*path: str, place: Span | None, function: str = "get_property") -> Call:

@@ -47,7 +47,7 @@ class PropertyDefinition(msgspec.Struct, frozen=True):
 
 class DataType(msgspec.Struct, frozen=True):
     """A data type, flattened (§3.7.6). ``base`` is the primitive at its root, or "" for a complex type, whose fields
-    are ``properties``."""
+    are ``properties``. ``sensitive`` says that all of its values are."""
 
     name: str
     kinds: tuple[str, ...]
@@ -56,6 +56,7 @@ class DataType(msgspec.Struct, frozen=True):
     constraints: tuple[Constraint, ...] = ()
     entry: Schema | None = None
     key: Schema | None = None
+    sensitive: bool = False
 
 
 class PropertyFilter(msgspec.Struct, frozen=True):

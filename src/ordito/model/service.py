@@ -148,7 +148,8 @@ class Service(msgspec.Struct, frozen=True):
     ``sanitised`` gives the shell-safe form of each node name, from which instance ids are made. ``substitution`` says
     what the topology can stand for in other services. ``substituted`` are the node templates that topologies stand for;
     what came of each is among ``nodes``, by the names ``outer/inner``. ``inner_inputs`` are the values of the inputs of
-    these topologies, by ``outer/input``. ``choices`` are what was chosen where the service leaves a choice.
+    these topologies, by ``outer/input``, ``inner_definitions`` what is declared of them. ``choices`` are what was
+    chosen where the service leaves a choice.
     """
 
     name: str
@@ -169,6 +170,7 @@ class Service(msgspec.Struct, frozen=True):
     substitution: Substitution | None = None
     substituted: Mapping[str, Substituted] = {}
     inner_inputs: Mapping[str, Value] = {}
+    inner_definitions: Mapping[str, PropertyDefinition] = {}
     choices: Choices = Choices()
 
     def template(self, name: str) -> NodeTemplate | None:

@@ -21,6 +21,7 @@ from ordito.model.equality import equal_values
 from ordito.model.external_schemas import schema_violation
 from ordito.model.results import fits, shown
 from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
+from ordito.model.sensitivity import hide, says_sensitive
 from ordito.model.written import Written
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import BOOLEANS, MOST_DIGITS, core_value, decimal, integer, is_number
@@ -81,6 +82,8 @@ class Values:
         self.written = Written()
         """Where the properties of nodes, capabilities and relationships are written."""
         self._rules: dict[str, tuple[DataRule, ...]] = {}
+        self._secret: Schema | None = None
+        """The schema of the sensitive type whose value is being read."""
 
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
@@ -97,6 +100,11 @@ class Values:
         data_type = self.data_types.get(schema.type)
         if data_type is None:
             return None
+        if data_type.sensitive and schema is not self._secret:
+            outer, self._secret = self._secret, schema
+            secret = self._quietly(node, schema, what, declared)
+            self._secret = outer
+            return secret
         before = self.diagnostics.errors
         value: Value = READERS[data_type.base](self, node, schema, data_type, what, declared)
         if self.diagnostics.errors > before:
@@ -104,6 +112,39 @@ class Values:
         if data_type.constraints or schema.constraints or self.rules(data_type):
             self.check(value, schema, data_type, node, what)
         return value
+
+    def read_as(self, definition: PropertyDefinition, node: Node, what: str) -> Value:
+        """Read a value of a definition, without a word about it if it is sensitive."""
+        return self.read_by(definition.schema, definition.metadata, node, what, definition.span)
+
+    def read_by(
+        self, schema: Schema, metadata: MappingType[str, str], node: Node, what: str, declared: Span | None
+    ) -> Value:
+        """As ``read_as``, by schema and metadata."""
+        if metadata and says_sensitive(metadata):
+            return self._quietly(node, schema, what, declared)
+        return self.read(node, schema, what, declared)
+
+    def _quietly(self, node: Node, schema: Schema, what: str, declared: Span | None) -> Value:
+        """Read a value that must not be shown: of one that does not fit nothing is said but that. Functions are no
+        values yet; what is written in them is not shown either."""
+        hide(node)
+        if type(node) is Mapping and call_in(node) and not self._is_data(node, schema):
+            return self._call(node, schema, what)
+        loud, self.diagnostics = self.diagnostics, Diagnostics()
+        value = self.read(node, schema, what, declared)
+        found, self.diagnostics = self.diagnostics, loud
+        if not found.has_errors:
+            return value
+        related = (Related("declared here", declared),) if declared else ()
+        self.diagnostics.error(
+            "bad-value",
+            f"{what} does not fit what is declared",
+            node.span,
+            hint="the value is not shown, since it is sensitive",
+            related=related,
+        )
+        return None
 
     def rules(self, data_type: DataType) -> tuple[DataRule, ...]:
         """The rules that values of a data type must keep."""
@@ -459,7 +500,7 @@ class Values:
             self.note_status(definition, part, key)
         if type(value) is Scalar and value.text in MAYBE_NOTHING and self._is_nothing(value, definition.schema):
             return self._nothing(definition, key, part)
-        return self.read(value, definition.schema, f'{part} "{key.text}"', definition.span)
+        return self.read_as(definition, value, f'{part} "{key.text}"')
 
     def note_status(self, definition: PropertyDefinition, part: str, place: Placed) -> None:
         """Warn of what is given a value and is not supported (R-3.6.10-4), once for each definition."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.model.service import Capability, NodeTemplate
 from ordito.planning.draft import Draft
@@ -82,13 +83,14 @@ def _scalable(node: NodeTemplate) -> Capability | None:
 def _number(draft: Draft, node: NodeTemplate, value: object, what: str) -> int | None:
     """A whole number from 0 on; None, with a diagnostic, where the value is none."""
     try:
-        found = draft.static.evaluate(value, Context(node=node.name))  # type: ignore[arg-type]
+        data = draft.static.evaluate(value, Context(node=node.name))  # type: ignore[arg-type]
     except EvaluationError as error:
         draft.diagnostics.error("bad-count", f'{what} of node "{node.name}": {error.message}', error.span or node.span)
         return None
+    found = revealed(data)
     if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
         return found
-    shown = "nothing" if isinstance(found, Nothing) else repr(found)
+    shown = "nothing" if isinstance(found, Nothing) else repr(data)
     draft.diagnostics.error(
         "bad-count", f'{what} of node "{node.name}" is a whole number from 0 on, and this is {shown}', node.span
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import shown
@@ -43,7 +43,7 @@ class Differences:
     def _find(self, call: Call, number: int, applied: str) -> Iterator[Difference]:
         if self._before is None:
             deployed = self._options.deployed()
-            self._before = _Before(deployed) if deployed is not None else _Before(Deployed())
+            self._before = _Before(deployed or Deployed(), self._options.digest_key)
         now, before = self._calls.content(number), self._before.content(call)
         if not self._before.is_of(before, applied):
             return
@@ -56,11 +56,13 @@ class Differences:
 class _Before:
     """What was deployed last."""
 
-    def __init__(self, deployed: Deployed) -> None:
+    def __init__(self, deployed: Deployed, key: Callable[[], bytes]) -> None:
         self._service = deployed.service
         self._relationships: dict[str, Relationship] | None = None
         self._digests = (
-            Digests(deployed.service, deployed.inputs, deployed.digests, Diagnostics()) if deployed.service else None
+            Digests(deployed.service, deployed.inputs, deployed.digests, Diagnostics(), key)
+            if deployed.service
+            else None
         )
 
     def content(self, call: Call) -> Content | None:

@@ -7,17 +7,19 @@ are evaluated without any instance, and what differs from slot to slot with noth
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.sensitive import replaced
 from ordito.base.span import Span
 from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.operation import Operation
+from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value, as_written, calls
 
@@ -26,19 +28,26 @@ DIGEST_LENGTH = 32
 
 class Content(msgspec.Struct, frozen=True):
     """What is carried out: files with their digests and targets with their relationship types, values, and the
-    context in which these are evaluated. ``spans`` are the places of values where they are known."""
+    context in which these are evaluated. ``spans`` are the places of values where they are known, ``marks`` say what of
+    them is sensitive."""
 
     files: tuple[tuple[str, str], ...]
     values: Mapping[str, Value]
     context: Context
     spans: Mapping[str, Span] = {}
+    marks: Mapping[str, Mark] = {}
 
 
 class Digests:
     """Makes digests; what cannot be evaluated is reported, each error once."""
 
     def __init__(
-        self, service: Service, inputs: Mapping[str, object], digests: Mapping[str, str], diagnostics: Diagnostics
+        self,
+        service: Service,
+        inputs: Mapping[str, object],
+        digests: Mapping[str, str],
+        diagnostics: Diagnostics,
+        key: Callable[[], bytes] = bytes,
     ) -> None:
         self._service = service
         self._inputs = dict(inputs)
@@ -47,6 +56,7 @@ class Digests:
         self._contents: dict[int, Content] = {}
         self._reported: set[str] = set()
         self._by_slot = False
+        self._key = key
         self._everywhere = Evaluator(service, Snapshot(), inputs)
 
     def content(self, operation: Operation, context: Context) -> Content:
@@ -67,24 +77,37 @@ class Digests:
         files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
         given = [i for i in operation.inputs.values() if i.has_value]
         spans = {i.name: i.span for i in given if i.span is not None}
-        return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans)
+        by = self._everywhere.marks.by
+        marks = {i.name: mark for i in given if (mark := by(i.schema, i.metadata)) is not None}
+        return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans, marks)
 
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make."""
         values = dict(node.properties)
+        definitions = dict(node.definitions)
         for capability in node.capabilities.values():
             values |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
-        return Content(tuple((kind, "") for kind in node.kinds), values, Context(node=node.name))
+            definitions |= {f"{capability.name}::{name}": d for name, d in capability.definitions.items()}
+        whole, of = says_sensitive(node.metadata), self._everywhere.marks.of
+        found = {n: Mark(whole=True) if whole else of(definitions.get(n)) for n in values}
+        marks = {name: mark for name, mark in found.items() if mark is not None}
+        return Content(tuple((kind, "") for kind in node.kinds), values, Context(node=node.name), marks=marks)
 
     def of(self, content: Content) -> tuple[str, bool]:
         """The digest of what is carried out for every instance, and whether it differs from slot to slot."""
         self._by_slot = False
         values = self.values(content)
-        return digest_of([content.files, values]), self._by_slot
+        return self._digest([content.files, values]), self._by_slot
 
     def values(self, content: Content) -> dict[str, object]:
         """The values of what is carried out for every instance: the same as long as they mean the same."""
-        return {n: self._stable(v, content.context, self._everywhere) for n, v in content.values.items()}
+        return self._values(content, content.context, self._everywhere)
+
+    def _values(self, content: Content, context: Context, evaluator: Evaluator) -> dict[str, object]:
+        found = {n: self._stable(v, context, evaluator) for n, v in content.values.items()}
+        for name, mark in content.marks.items():
+            found[name] = self._everywhere.marks.wrap(found[name], mark)
+        return found
 
     def at(self, content: Content, near: tuple[Instance, ...], far: tuple[Instance, ...]) -> str:
         """The digest of what is carried out for one instance, or one pair: ``near`` and ``far`` are the instances it
@@ -101,7 +124,11 @@ class Digests:
                 relationship=context.relationship, source=ends.get(source, ""), target=ends.get(target, "")
             )
         here = Evaluator(self._service, snapshot, self._inputs)
-        return digest_of([content.files, {n: self._stable(v, context, here) for n, v in content.values.items()}])
+        return self._digest([content.files, self._values(content, context, here)])
+
+    def _digest(self, data: object) -> str:
+        """A digest of data, of sensitive values by keyed digests of their own: nobody can find them out by trying."""
+        return digest_of(replaced(data, lambda value: ["sensitive", value.digest(self._key())]))
 
     def _stable(self, value: Value, context: Context, evaluator: Evaluator) -> object:
         """The value itself if it is static; else how it is written, with the static parts and the artifacts in it."""

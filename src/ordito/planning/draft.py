@@ -137,7 +137,7 @@ class Draft:
         self.refusals = Diagnostics()
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.static = Evaluator(service, Snapshot(), inputs)
-        self.digests = Digests(service, inputs, options.digests, self.diagnostics)
+        self.digests = Digests(service, inputs, options.digests, self.diagnostics, options.digest_key)
         self.calls = Calls(service, self.digests, options, self.diagnostics)
         self.differences = Differences(self.calls, self.digests, options)
         self.recipes = Recipes(service, self.calls, options, self.diagnostics)

@@ -51,6 +51,7 @@ class PlanOptions:
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
     ``rolled_back`` is for ``ROLLBACK`` alone.
+    ``digest_key`` gives the key of digests of sensitive values.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class PlanOptions:
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK
+    digest_key: Callable[[], bytes] = bytes
 
 
 MOST_PAIRS = 100_000

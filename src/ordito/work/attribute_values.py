@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.model.schema import DataType, Schema
 
 
@@ -24,6 +25,17 @@ def typed(value: object, schema: Schema | None, data_types: Mapping[str, DataTyp
     base = declared.base if declared and declared.base else schema.type
     reader = READERS.get("map" if declared and not declared.base else base)
     return value if reader is None else reader(value)
+
+
+def fitted(value: object, schema: Schema | None, data_types: Mapping[str, DataType]) -> object:
+    """As ``typed``, for values that may be sensitive: as a whole, or in parts. Nothing of them is said."""
+    if not is_sensitive(value):
+        return typed(value, schema, data_types)
+    try:
+        plain = typed(revealed(value), schema, data_types)
+    except WrongValue:
+        raise WrongValue("it is not what is declared (the value is not shown, since it is sensitive)") from None
+    return Sensitive(plain) if isinstance(value, Sensitive) else value
 
 
 def placed(current: object, path: Sequence[str | int], value: object) -> object:

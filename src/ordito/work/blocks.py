@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ordito.base.masking import Masking
+from ordito.base.sensitive import sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Input
@@ -74,8 +76,9 @@ class Blocks:
     MOST_OF_PAIRS = 256
     """Blocks that hold for one near instance only are many and short-lived: so many of them are kept."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, masking: Masking) -> None:
         self._evaluator = evaluator
+        self._masking = masking
         self._snapshot = evaluator.snapshot
         self._shared: dict[tuple[str, ...], Block] = {}
         self._of_pairs: dict[tuple[str, ...], Block] = {}
@@ -152,7 +155,11 @@ class Blocks:
         for read in trace.reads:
             self._readers.setdefault(read, {}).setdefault(block, {})[member] = None
         block.reads |= trace.reads
-        return None if value is None or isinstance(value, Nothing) else text_of(block.declared, value)
+        if value is None or isinstance(value, Nothing):
+            return None
+        declared, marks = block.declared, self._evaluator.marks
+        self._masking.know(sensitive_parts(marks.wrap(value, marks.by(declared.schema, declared.metadata))))
+        return text_of(declared, value)
 
     def _forget(self, block: Block) -> None:
         self._of_node[block.node].pop(block, None)

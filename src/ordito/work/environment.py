@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.base.sensitive import revealed
+from ordito.base.masking import Masking
+from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
@@ -19,7 +20,7 @@ from ordito.instances.records import Snapshot
 from ordito.instances.text import shell_name
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
-from ordito.work.attribute_values import WrongValue, typed
+from ordito.work.attribute_values import WrongValue, fitted
 from ordito.work.blocks import Block, Blocks, entry_size
 from ordito.work.invocation import Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
@@ -56,13 +57,16 @@ class Environments:
     ``OperationInputs``.
     """
 
-    def __init__(self, evaluator: Evaluator, variables: Mapping[str, object] | None = None) -> None:
-        """``variables`` are given to every operation, below everything that is its own."""
+    def __init__(self, evaluator: Evaluator, masking: Masking, variables: Mapping[str, object] | None = None) -> None:
+        """``variables`` are given to every operation, below everything that is its own; ``masking`` gets to know the
+        sensitive values that operations are given."""
         self._evaluator = evaluator
+        self._masking = masking
+        masking.know(sensitive_parts(variables or {}))
         self._common = {name: str(revealed(value)) for name, value in (variables or {}).items()}
         self._service: Service = evaluator.service
         self._snapshot: Snapshot = evaluator.snapshot
-        self._blocks = Blocks(evaluator)
+        self._blocks = Blocks(evaluator, masking)
         self._inputs_of: dict[tuple[int, str], OperationInputs] = {}
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
@@ -138,10 +142,14 @@ class Environments:
             return Nothing("it is not given")
         value = self._evaluator.evaluate(declared.value, context, trace)
         schema = declared.schema
-        if schema is None or value is None or isinstance(value, Nothing) or formed.constant:
+        if value is None or isinstance(value, Nothing) or formed.constant:
             return value
-        data_types = self._service.data_types
-        fitting = typed(value, schema, data_types)
+        data_types, marks = self._service.data_types, self._evaluator.marks
+        value = marks.wrap(value, marks.by(schema, declared.metadata))
+        self._masking.know(sensitive_parts(value))
+        if schema is None:
+            return value
+        fitting = fitted(value, schema, data_types)
         wrong = misfit(fitting, schema, "it", data_types)
         if wrong:
             raise WrongValue(wrong)

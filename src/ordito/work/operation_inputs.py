@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ordito.base.sensitive import revealed
 from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Input, Operation
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
@@ -66,7 +67,7 @@ def inputs_of(operation: Operation, side: str) -> OperationInputs:
 def text_of(declared: Input, value: object) -> str:
     """The text of an input's value; the ids that get_nodes_of_type gives are separated by commas, as those in TARGETS
     are (§4.7.1)."""
-    written = declared.value
+    written, value = declared.value, revealed(value)
     if isinstance(written, Call) and written.function == "get_nodes_of_type" and isinstance(value, list):
         return ",".join(value)
     return as_text(value)

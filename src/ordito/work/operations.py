@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from ordito.base.paths import above, from_above, levels_above
+from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
@@ -25,10 +26,11 @@ from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
-from ordito.work.outputs import Given, given
+from ordito.work.outputs import Given, given, mark_of, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, probe_of, state_found
+from ordito.work.secrecy import masking_for, without_secrets
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
@@ -38,11 +40,13 @@ REPORTABLE = frozenset(WORSE) - {ABSENT}
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A step that is about to start: its invocation, or why it must not start; and what deserves attention."""
+    """A step that is about to start: its invocation, or why it must not start; and what deserves attention. Where it
+    ``withholds``, what it prints is shown at its end only: what it makes is secret, and known only then."""
 
     invocation: Invocation | None = None
     refusal: str = ""
     warnings: tuple[str, ...] = ()
+    withholds: bool = False
 
 
 class Files(msgspec.Struct, frozen=True):
@@ -83,7 +87,8 @@ class Operations:
         self._job = job
         self._applies = applies(plan.workflow)
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
-        self._environments = Environments(self._evaluator, variables or {})
+        self.masking = masking_for(service)
+        self._environments = Environments(self._evaluator, self.masking, variables or {})
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
@@ -93,9 +98,10 @@ class Operations:
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
         call = self._plan.calls[step.call]
-        environment = self._environments.prepare(self._place(step, call), step)
+        place = self._place(step, call)
+        environment = self._environments.prepare(place, step)
         if environment.refusals:
-            return Prepared(refusal="; ".join(environment.refusals), warnings=environment.warnings)
+            return Prepared(refusal=self.masking.text("; ".join(environment.refusals)), warnings=environment.warnings)
         files = self._files(call, environment.files)
         invocation = Invocation(
             job=self._job,
@@ -112,7 +118,8 @@ class Operations:
             host=step.runs_on,
             files=files.placements,
         )
-        return Prepared(invocation, warnings=environment.warnings)
+        withholds = bool(sensitive_outputs(self._evaluator, place, step)) if place.operation.outputs else False
+        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
         """The check that is asked about a called operation in doubt; None where its instance has none that an executor
@@ -163,8 +170,9 @@ class Operations:
             except EvaluationError:
                 continue  # Static values were evaluated when the plan was made; what is left waits for instances.
             if not isinstance(found, Nothing):
-                properties[name] = found
-        attributes = dict(self._snapshot.attributes.get(step.instance, {}))
+                self.masking.know(sensitive_parts(found))
+                properties[name] = revealed(found)
+        attributes = {n: revealed(v) for n, v in self._snapshot.attributes.get(step.instance, {}).items()}
         return Delegation(step.instance, template.kinds, step.leave != DELETED, properties, attributes)
 
     # ---------------------------------------------------------------------------------------- starts and ends
@@ -186,6 +194,12 @@ class Operations:
             if self._applies:
                 changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         return Delta(instances=() if changed == record else (changed,), links=links)
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        """How a step ended, as it may be kept and shown."""
+        if not outcome.outputs and not self.masking.is_active:
+            return outcome
+        return without_secrets(outcome, self.masking, self._sensitive_outputs(step) if outcome.outputs else ())
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
@@ -435,6 +449,14 @@ class Operations:
         if not call.artifact or not (call.outputs or self._operation(step.call, call).outputs):
             return Given()
         return given(self._evaluator, self._place(step, call), step, call, outcome)
+
+    def _sensitive_outputs(self, step: Step) -> set[str]:
+        """The outputs of a step that are sensitive by what is declared for them."""
+        if step.action is Action.DELEGATE:
+            template = self._service.nodes[self._snapshot.instances[step.instance].node]
+            declared = {**template.definitions, **template.attribute_definitions}
+            return {name for name, d in declared.items() if mark_of(self._evaluator, template, d) is not None}
+        return sensitive_outputs(self._evaluator, self._place(step, self._plan.calls[step.call]), step)
 
     def _place(self, step: Step, call: Call) -> Place:
         operation = self._operation(step.call, call)

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ordito.base.sensitive import Sensitive, opened, revealed
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
 from ordito.model.mappings import mapped_capability
 from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
-from ordito.work.attribute_values import WrongValue, placed, typed
+from ordito.work.attribute_values import WrongValue, fitted, placed
 from ordito.work.invocation import Outcome
 from ordito.work.places import Place
 from ordito.work.plan import Call, Step
@@ -96,18 +98,58 @@ def _write(
     definition = declares.attribute_definitions.get(name) or declares.definitions.get(name)
     data_types = evaluator.service.data_types
     schema = _schema(evaluator, definition, nested)
-    fitting = typed(value, schema, data_types)
+    mark = mark_of(evaluator, holder.declares, definition, nested)
+    # Of what is sensitive in part, no message may show the other part either: it is not known yet which is which.
+    hidden = Sensitive(value) if mark is not None else value
+    fitting = fitted(hidden, schema, data_types)
     if schema is not None and not isinstance(fitting, list | dict):
         wrong = misfit(fitting, schema, "it", data_types)
         if wrong:
             raise WrongValue(wrong)
+    if mark is not None and not isinstance(value, Sensitive):
+        fitting = evaluator.marks.wrap(revealed(fitting), mark)
     changed = attributes.setdefault(holder.id, {})
     if nested:
         current = changed.get(key)
         if current is None:
             current = _current(evaluator, holder, key, declares.attributes.get(name, declares.properties.get(name)))
-        fitting = placed(current, nested, fitting)
+        # What was sensitive as a whole stays so, with what is put into it.
+        inner, was_whole = opened(current)
+        fitting = placed(inner, nested, fitting)
+        fitting = Sensitive(fitting) if was_whole else fitting
     changed[key] = fitting
+
+
+def sensitive_outputs(evaluator: Evaluator, place: Place, step: Step) -> set[str]:
+    """The outputs of an operation that are mapped to something sensitive, as a whole or in part."""
+    found: set[str] = set()
+    for name, path in place.operation.outputs.items():
+        for holder in _holders(evaluator, place, step, str(path[0])):
+            declares: NodeTemplate | Relationship | Capability = holder.declares
+            capability = mapped_capability(declares, path[1:]) if isinstance(declares, NodeTemplate) else None
+            rest = path[1:]
+            if capability is not None:
+                declares, rest = capability, path[2:]
+            at = str(rest[0])
+            definition = declares.attribute_definitions.get(at) or declares.definitions.get(at)
+            if mark_of(evaluator, holder.declares, definition, rest[1:]) is not None:
+                found.add(name)
+    return found
+
+
+def mark_of(
+    evaluator: Evaluator,
+    declares: NodeTemplate | Relationship,
+    definition: PropertyDefinition | None,
+    nested: Iterable[str | int] = (),
+) -> Mark | None:
+    """What is sensitive of the place inside an attribute that names and indexes lead to."""
+    if isinstance(declares, NodeTemplate) and says_sensitive(declares.metadata):
+        return Mark(whole=True)
+    mark = evaluator.marks.of(definition)
+    for place in nested:
+        mark = evaluator.marks.inside(mark, place)
+    return mark
 
 
 def _schema(evaluator: Evaluator, definition: PropertyDefinition | None, nested: Iterable[str | int]) -> Schema | None:

@@ -23,6 +23,7 @@ from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.user_part import UserPart, new_user_part
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.status import Status
 from ordito.instances.static_values import check_static_values
 
@@ -82,9 +83,9 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         snapshot=known.snapshot,
         inputs=bound.inputs,
         measured=made.measured,
-        given={} if is_new else bound.given,
+        given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
         changed_inputs=_changed(bound.inputs, status),
-        user_part=new_user_part(place.layout, path, bound.asked) if is_new else None,
+        user_part=new_user_part(place.layout, path, _open_ones(bound.asked)) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,
         files=(*asked.inputs.files, *user.files),
@@ -136,3 +137,8 @@ def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
         return ()
     before = status.inputs
     return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
+
+
+def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
+    """The inputs that may be written where everybody reads them; the others are remembered, sealed."""
+    return {name: value for name, value in inputs.items() if not is_sensitive(value)}

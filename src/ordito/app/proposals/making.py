@@ -16,6 +16,7 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned, measure
+from ordito.ensemble.vault import Vault
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
@@ -66,6 +67,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         accepts=plugins.accepts,
         provides=plugins.provides,
         left_behind=whole.nodes,
+        digest_key=Vault(layout).digest_key,
     )
 
 

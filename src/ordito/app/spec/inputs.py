@@ -50,7 +50,9 @@ def gather_inputs(
     kept = {
         name: value
         for name, value in remembered.items()
-        if name not in asked and value.environment == environment.name and value.over == plain(written.get(name))
+        if name not in asked
+        and value.environment == environment.name
+        and revealed(value.over) == plain(written.get(name))
     }
     known = {**{n: _seen(v.value) for n, v in kept.items()}, **{n: _seen(v) for n, v in asked.items()}}
     own = evaluation.inputs(written, known)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito import __version__
+from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.structured import json_text
 from ordito.work.events import FORMAT, Event
@@ -17,7 +18,7 @@ class JsonStream:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._encoder = msgspec.json.Encoder()
+        self._encoder = msgspec.json.Encoder(enc_hook=encode_hook)
         self.say("version", {"format": FORMAT, "ordito": __version__})
 
     def __call__(self, event: Event) -> None:
@@ -33,7 +34,7 @@ class JsonStream:
             text = self._encoder.encode(value).decode()
         except UnicodeEncodeError:
             # A file's name that is not UTF-8.
-            text = json_text(msgspec.to_builtins(value))
+            text = json_text(msgspec.to_builtins(value, enc_hook=encode_hook))
         self._channel.write(text + "\n")
 
 

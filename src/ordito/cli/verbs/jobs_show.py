@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -43,8 +44,8 @@ def command(session: Session, job: str | None) -> ExitCode:
     elif session.writes_text:
         _closed(found, session.out)
     else:
-        data = msgspec.to_builtins(found.file)
-        data["changes"] = [msgspec.to_builtins(change) for change in found.changes()]
+        data = msgspec.to_builtins(found.file, enc_hook=encode_hook)
+        data["changes"] = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in found.changes()]
         session.result(data, lambda _: None)
     return ExitCode.DONE
 

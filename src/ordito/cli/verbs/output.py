@@ -13,14 +13,18 @@ from ordito.cli.verb import verb
 
 HELP = """Show the outputs of the service as things are now.
 
-With NAME, its bare value and nothing else, so that a script can use it."""
+With NAME, its bare value and nothing else, so that a script can use it. What is sensitive is not shown, unless you ask
+for one output with --reveal."""
 
 
 @verb("output", HELP)
 @click.argument("name", required=False)
-def command(session: Session, name: str | None) -> ExitCode:
+@click.option("--reveal", is_flag=True, help="Show the value of NAME though it is sensitive.")
+def command(session: Session, name: str | None, reveal: bool) -> ExitCode:
     """Show outputs."""
-    result = output(OutputRequest(session.settings.directory, name or ""))
+    if reveal and not name:
+        raise click.UsageError("--reveal shows one output: name it")
+    result = output(OutputRequest(session.settings.directory, name or "", reveal))
     found = result.outputs
     if result.caveat:
         session.warn(f"these are the outputs as the last job left them: {result.caveat}")
