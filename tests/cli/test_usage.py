@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordito import __version__
-from ordito.cli.grammar import ALIASES, JOBS_VERBS, VERBS
+from ordito.cli.grammar import ALIASES, JOBS_VERBS, SECRETS_VERBS, VERBS
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"
@@ -27,7 +27,10 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
     assert not any(f"  {name} " in shown.out for name in ALIASES)
 
 
-@pytest.mark.parametrize("words", [[name] for name in VERBS] + [["jobs", name] for name in JOBS_VERBS])
+ALL = [[n] for n in VERBS] + [["jobs", n] for n in JOBS_VERBS] + [["secrets", n] for n in SECRETS_VERBS]
+
+
+@pytest.mark.parametrize("words", ALL)
 def test_every_verb_has_help_and_the_global_options(run: Run, words: list[str]) -> None:
     shown = run(*words, "--help")
     assert shown.code == 0

@@ -40,6 +40,7 @@ VERBS: Mapping[str, Verb] = {
     "output": Verb("output", "Show the outputs of the service, or one of them."),
     "state": Verb("state", "Look at the records, and change them by hand."),
     "forget": Verb("forget", "Drop the records of deleted instances."),
+    "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
     "jobs": Verb("jobs", "List, show and resume jobs, and read their logs."),
 }
 
@@ -69,6 +70,13 @@ STATE_VERBS: Mapping[str, Verb] = {
     "rm": Verb("state_rm", "Forget instances, whether they exist or not."),
     "adopt": Verb("state_adopt", "Record something that exists already as an instance."),
     "export": Verb("state_export", "Write everything that is recorded, for programs."),
+}
+
+SECRETS_VERBS: Mapping[str, Verb] = {
+    "set": Verb("secrets_set", "Keep a secret."),
+    "get": Verb("secrets_get", "Show a secret."),
+    "list": Verb("secrets_list", "List the names of all secrets."),
+    "rm": Verb("secrets_rm", "Forget secrets."),
 }
 
 

@@ -27,6 +27,7 @@ class Layout:
         self.git_ignore = self.root / ".gitignore"
         self.private = self.root / PRIVATE
         self.journal = self.private / "journal.db"
+        self.secrets = self.root / "secrets.yaml"
         self.key = self.private / "key"
         self.lock = self.private / "lock"
         self.door = self.private / "door"

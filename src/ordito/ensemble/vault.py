@@ -32,7 +32,6 @@ KEY_FILE = "ORDITO_KEY_FILE"
 KEY_BYTES = 64
 PREFIX = "ordito-key-1:"
 _SEALED = re.compile(r"v1:([0-9a-f]{8}):([A-Za-z0-9_=-]+)")
-_BOUND_TO = [b"ordito sensitive value 1"]
 
 _UNWRITTEN: dict[Path, bytes] = {}
 """Keys that were made in this process, and are not in their files because nothing was sealed with them yet."""
@@ -48,14 +47,15 @@ class Vault:
         self._named = bool(named)
         self._key = b""
 
-    def seal(self, value: object) -> str:
-        """A value as text that nobody can read without the key. Raises ``EnsembleError``."""
+    def seal(self, value: object, name: str = "") -> str:
+        """A value as text that nobody can read without the key; with a ``name`` it opens under that only. Raises
+        ``EnsembleError``."""
         key = self._made()
         data = msgspec.json.encode(_Sealed(value), order="deterministic")
-        sealed = _cipher(key).encrypt(data, _BOUND_TO)
+        sealed = _cipher(key).encrypt(data, _bound_to(name))
         return f"v1:{_name(key)}:{base64.urlsafe_b64encode(sealed).decode()}"
 
-    def open(self, text: str) -> object:
+    def open(self, text: str, name: str = "") -> object:
         """The value that was sealed. Raises ``EnsembleError`` without its key, and for what was not sealed so."""
         found = _SEALED.fullmatch(text)
         if found is None:
@@ -73,7 +73,7 @@ class Vault:
         from cryptography.exceptions import InvalidTag
 
         try:
-            data = _cipher(key).decrypt(base64.urlsafe_b64decode(found[2]), _BOUND_TO)
+            data = _cipher(key).decrypt(base64.urlsafe_b64decode(found[2]), _bound_to(name))
             return msgspec.json.decode(data, type=_Sealed).value
         except (InvalidTag, ValueError, msgspec.DecodeError):
             raise EnsembleError("a sensitive value in the ensemble was changed after it was sealed", RESTORE) from None
@@ -182,6 +182,10 @@ def _cipher(key: bytes) -> _Cipher:
             "install it: pip install cryptography",
         ) from error
     return cast(_Cipher, AESSIV(key))
+
+
+def _bound_to(name: str) -> list[bytes]:
+    return [b"ordito sensitive value 1", *([name.encode()] if name else [])]
 
 
 def _name(key: bytes) -> str:

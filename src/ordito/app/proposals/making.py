@@ -67,7 +67,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         accepts=plugins.accepts,
         provides=plugins.provides,
         left_behind=whole.nodes,
-        digest_key=Vault(layout).digest_key,
+        digest_key=Vault(known.place.layout).digest_key,
     )
 
 
