@@ -221,9 +221,9 @@ def test_every_verb_that_plans_hears_of_the_environment() -> None:
     """A global option means the same everywhere."""
     folder = Path(verbs.__file__).parents[1]
     planning = [
-        f for f in folder.rglob("*.py") if re.search(r"(Workflow|Plan)Request\(", f.read_text(encoding="utf-8"))
+        f for f in folder.rglob("*.py") if re.search(r"(Workflow|Plan|Look)Request\(", f.read_text(encoding="utf-8"))
     ]
-    assert len(planning) >= 3
+    assert len(planning) >= 4
     deaf = [file.name for file in planning if "wanted_environment" not in file.read_text(encoding="utf-8")]
     assert not deaf, f"{deaf} should hand session.settings.wanted_environment on"
 
@@ -232,3 +232,17 @@ def test_what_failed_is_tried_again_in_its_environment(run: Run, tmp_path: Path)
     (tmp_path / "show.sh").write_text("exit 1\n")
     assert run("deploy", "--yes", "--env", "prod").code == 1
     assert run("plan", "-o", "json").json["environment"] == "prod"
+
+
+def test_checks_are_made_in_the_environment_that_is_deployed(run: Run, tmp_path: Path) -> None:
+    text = SERVICE.replace("topology_template:", "imports: [ profile:ordito ]\ntopology_template:")
+    maintain = "        Maintain: { type: ordito.interfaces.Maintain, operations: { check: show.sh } }\n"
+    text = text.replace("  outputs:", f"{maintain}  outputs:")
+    (tmp_path / "service.yaml").write_text(text)
+    assert run("deploy", "--yes", "--env", "prod").code == 0
+    (tmp_path / "seen").unlink()
+    assert run("check").code == 0
+    assert seen(tmp_path)["LEVEL"] == "warn"
+    assert run("check", "--env", "dev").code == 0
+    assert seen(tmp_path)["LEVEL"] == "info"
+    assert run("status", "-o", "json").json["environment"] == "prod", "looking moves nothing"

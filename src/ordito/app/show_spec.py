@@ -23,7 +23,7 @@ from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import SHOWN, shown
 from ordito.ensemble.store import read_ensemble
 from ordito.model.circumstances import Circumstances
-from ordito.model.inputs import is_sensitive
+from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
@@ -73,6 +73,7 @@ def show_spec(request: SpecRequest) -> SpecResult:
     environment, found = used.environment, Diagnostics()
     gathered = gather_inputs(environment, remembered, GivenInputs(), evaluation_of(place, found, environment), found)
     service = _service(used, gathered)
+    typed = _typed(gathered, service)
     hidden = _hidden(gathered, service)
     variables: Mapping[str, object] = {}
     if service is not None:
@@ -84,7 +85,7 @@ def show_spec(request: SpecRequest) -> SpecResult:
         service=used.user.service,
         environment=environment.name,
         environments=tuple(used.user.environments.by_name),
-        inputs={name: _shown(name, gathered, hidden) for name in gathered.values},
+        inputs={name: _shown(name, gathered, typed, hidden) for name in gathered.values},
         variables={name: shown(value) for name, value in sorted(variables.items())},
         lock=environment.section.lock or "none",
         files=used.user.files,
@@ -108,6 +109,14 @@ def _hidden(gathered: GatheredInputs, service: Service | None) -> Collection[str
     return gathered.secret | {name for name, definition in service.inputs.items() if is_sensitive(definition)}
 
 
+def _typed(gathered: GatheredInputs, service: Service | None) -> Mapping[str, object]:
+    """The inputs that are as they are declared, typed, with what is sensitive by its type wrapped."""
+    if service is None:
+        return {}
+    bound = bind_inputs(service, gathered.values, Diagnostics(), quiet=gathered.secret)
+    return {name: value for name, value in bound.items() if value is not None}
+
+
 def _stands(node: Node | None) -> bool:
     """Whether a value stands in the file as it is."""
     if node is None or kind_of(node):
@@ -124,11 +133,12 @@ def _untyped(environment: Environment) -> Environment:
     return msgspec.structs.replace(environment, section=msgspec.structs.replace(section, connections=connections))
 
 
-def _shown(name: str, gathered: GatheredInputs, hidden: Collection[str]) -> Shown:
+def _shown(name: str, gathered: GatheredInputs, typed: Mapping[str, object], hidden: Collection[str]) -> Shown:
     node = gathered.written.get(name)
     origin = REMEMBERED if name in gathered.kept or node is None else str(node.span)
-    value = gathered.values[name]
     if name in hidden:
         return Shown(SHOWN, origin)
-    located = isinstance(value, Scalar | Sequence | MappingNode)
-    return Shown(plain(value) if located else shown(value), origin)  # type: ignore[arg-type]
+    if name in typed:
+        return Shown(shown(typed[name]), origin)
+    value = gathered.values[name]
+    return Shown(plain(value) if isinstance(value, Scalar | Sequence | MappingNode) else shown(value), origin)

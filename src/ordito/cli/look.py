@@ -41,7 +41,9 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
         from ordito.cli.job_view import exit_code, write_report
 
         conversation = LookingConversation(session)
-        result = look(LookRequest(session.settings.directory, asked, options, wait_lock), conversation)
+        settings = session.settings
+        request = LookRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+        result = look(request, conversation)
         if result.report is not None:
             write_report(result.report, conversation.ledger, session)
         session.result(drift_data(workflow, result), lambda channel: write_drift(workflow, result, channel))
