@@ -203,10 +203,10 @@ def test_the_result_of_an_attempt_is_not_taken_for_the_next_one_s(crash: Crash) 
 def test_the_result_of_an_attempt_is_not_that_of_one_that_never_began(crash: Crash) -> None:
     """The crash came after the next attempt was written down, and before it was begun."""
     assert crash.place.run("X=1; exit 3", outputs=("X",)).outcome.exit_code == 3
-    assert crash.settle(None, attempt=2) is None
     first = crash.settle(None, attempt=1)
     assert first is not None
     assert first.exit_code == 3
+    assert crash.settle(None, attempt=2) is None
 
 
 def test_results_survive_until_their_outcome_can_have_been_written_down(place: Place) -> None:
@@ -288,3 +288,10 @@ def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestra
 
     assert asyncio.run(settle()) == [None] * 8
     assert [place.processes(f"s{n}") for n in range(8)] == [[]] * 8
+
+
+def test_what_an_operation_writes_when_it_is_ended_is_not_its_result(crash: Crash) -> None:
+    """It is asked to end, and says so in order; its process was not written down, and it is settled once more."""
+    crash.at(f"trap 'exit 143' TERM; {WAIT}")
+    assert crash.settle(None) is None
+    assert crash.settle(None) is None

@@ -131,6 +131,9 @@ class LocalExecutor:
         self._remove_copies(job, step)
         if outcome is None and leader is not None and self._slots.contain(job, leader.slot):
             await asyncio.to_thread(remove, leader.slot)
+        if outcome is None:
+            # What it wrote when it was told to end is not how it ended.
+            self._drop_results(job, step)
         # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
         return outcome
 

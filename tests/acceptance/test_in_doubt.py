@@ -1,0 +1,83 @@
+"""The check of an instance is asked about an operation whose end nobody saw, with the real program."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, until
+
+CHECKED = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ profile:ordito ]
+node_types:
+  orders.Node:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Standard:
+        type: tosca.interfaces.node.lifecycle.Standard
+        operations: { create: do.sh, configure: do.sh, start: do.sh, stop: do.sh, delete: do.sh }
+      Maintain:
+        type: ordito.interfaces.Maintain
+        operations: { check: check.sh }
+topology_template:
+  node_templates:
+    base: { type: orders.Node }
+"""
+GATE = "touch made; while [ ! -e open ]; do sleep 0.02; done\n"
+CHECK = """#!/bin/bash
+cd "$HOME"
+echo "$in_doubt" >>asked
+{answer}
+"""
+
+
+def interrupted(home: Path, answer: str) -> Orders:
+    """A deployment that was killed while its first operation was at work; the operation hangs for good."""
+    orders = make_orders(home)
+    orders.service.write_text(CHECKED, encoding="utf-8")
+    (orders.service.parent / "check.sh").write_text(CHECK.replace("{answer}", answer), encoding="utf-8")
+    orders.order("base_1.Standard.create", GATE)
+    process: subprocess.Popen[str] = orders.begin("deploy", str(orders.service))
+    until(process, "step.started")
+    while not (home / "made").exists():
+        assert process.poll() is None
+    kill(process)
+    orders.forget("base_1.Standard.create")
+    return orders
+
+
+@pytest.mark.parametrize(
+    ("answer", "again"),
+    [
+        ('echo \'{"ordito.done": true}\' >"$ORDITO_OUTPUTS"', False),
+        ('echo \'{"ordito.done": false}\' >"$ORDITO_OUTPUTS"', True),
+        ("exit 0", False),
+        ("exit 3", True),
+        ("exit 9", True),
+    ],
+)
+def test_what_the_check_says_is_done_is_not_done_again(tmp_path: Path, answer: str, again: bool) -> None:
+    orders = interrupted(tmp_path, answer)
+    code, events = rest(orders.begin("jobs", "resume"))
+    assert code == 0, [e["outcome"]["message"] for e in events if e["type"] == "step.failed"]
+    assert (tmp_path / "asked").read_text(encoding="utf-8").split() == ["Standard.create"]
+    assert orders.begun().count("base_1.Standard.create") == 1 + again
+    assert "base_1.Standard.start" in orders.completed()
+    assert any("its check is asked" in e["message"] for e in of_kind(events, "step.warning"))
+
+
+def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> None:
+    """Nothing of the first question is left; and the operation is still in doubt."""
+    orders = interrupted(tmp_path, "while [ ! -e answered ]; do sleep 0.02; done")
+    process = orders.begin("jobs", "resume")
+    while not (tmp_path / "asked").exists():
+        assert process.poll() is None
+    kill(process)
+    (tmp_path / "answered").touch()
+    code, events = rest(orders.begin("jobs", "resume"))
+    assert code == 0, [e["outcome"]["message"] for e in events if e["type"] == "step.failed"]
+    assert (tmp_path / "asked").read_text(encoding="utf-8").split() == ["Standard.create"] * 2
+    assert orders.begun().count("base_1.Standard.create") == 1
