@@ -1,0 +1,123 @@
+"""A job with failures, retries, several instances and, on demand, a rollback: cut anywhere, it ends as if nothing had
+been, no completed step runs twice, and its records give what is recorded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.replay import rebuild
+from ordito.ensemble.store import read_ensemble
+from tests.acceptance.busy import Busy, comparable, make_busy
+from tests.acceptance.program import completed_twice, overlaps, start
+
+KILL_AT_RECORD = """
+import os, signal
+from ordito.ensemble import journal
+count = [0]
+def commit(self, whole=journal.Journal.commit):
+    left = {number} - count[0]
+    if len(self._records) < left:
+        count[0] += len(self._records)
+        return whole(self)
+    decode = journal._record_decoder()
+    self._records, self._rows = self._records[:left], journal.PendingRows()
+    for body in self._records:
+        if (delta := getattr(decode(body), "delta", None)) is not None:
+            self._rows.add(delta)
+    whole(self)
+    os.kill(os.getpid(), signal.SIGKILL)
+journal.Journal.commit = commit
+"""
+"""Lets the journal have the first so many records of the job, even if that is only a part of a turn, and dies."""
+
+THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
+MODES = ("continue", "rollback")
+CODES = {"continue": 1, "rollback": 7}
+RECORDS = range(140) if THOROUGH else (0, 19, 47)
+MOMENTS = 150 if THOROUGH else 2
+"""For each of the two modes."""
+
+
+class Calm:
+    """How a run ends that nothing disturbs, for each mode, and how long it takes."""
+
+    def __init__(self, home: Path) -> None:
+        self.ends: dict[str, object] = {}
+        self.seconds: dict[str, float] = {}
+        for mode in MODES:
+            busy = make_busy(home / mode, mode)
+            began = time.monotonic()
+            deployed = busy.deploy()
+            self.seconds[mode] = time.monotonic() - began
+            assert deployed.code == CODES[mode], deployed.both
+            assert completed_twice(busy.log) == []
+            self.ends[mode] = comparable(busy)
+            assert_replays(busy)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Calm:
+    """Undisturbed runs."""
+    return Calm(tmp_path_factory.mktemp("calm"))
+
+
+def assert_replays(busy: Busy) -> None:
+    """The records of all jobs give what is recorded."""
+    rebuilt = rebuild(Layout(busy.ensemble))
+    assert rebuilt.problems == ()
+    with read_ensemble(busy.ensemble) as ensemble:
+        assert ensemble.unfinished is None
+        assert rebuilt.snapshot.instances == ensemble.snapshot.instances
+        assert rebuilt.snapshot.links == ensemble.snapshot.links
+        assert rebuilt.snapshot.attributes == ensemble.snapshot.attributes
+        assert rebuilt.status == ensemble.status
+
+
+def assert_ends_alike(busy: Busy, calm: Calm) -> None:
+    """An interrupted job is resumed, one that was never begun is deployed: then all is as if nothing had been."""
+    code = CODES[busy.on_failure]
+    resumed = busy.run("jobs", "resume")
+    if "Nothing to resume" in resumed.both or "is not an ensemble" in resumed.both:
+        if not (busy.ensemble / "jobs.tsv").exists():
+            deployed = busy.deploy()
+            assert deployed.code == code, deployed.both
+    else:
+        assert resumed.code == code, resumed.both
+    assert "Traceback" not in resumed.both
+    assert overlaps(busy.log) == []
+    assert completed_twice(busy.log) == []
+    assert comparable(busy) == calm.ends[busy.on_failure]
+    assert_replays(busy)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("number", RECORDS)
+def test_cut_after_a_record(tmp_path: Path, calm: Calm, number: int, mode: str) -> None:
+    """The journal ends with any of its records, also in the middle of a turn."""
+    busy = make_busy(tmp_path / "busy", mode)
+    killed = busy.deploy(code=KILL_AT_RECORD.format(number=number))
+    if killed.code == CODES[mode]:
+        pytest.skip("the job has fewer records than that")
+    assert killed.code == -signal.SIGKILL, killed.both
+    assert_ends_alike(busy, calm)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_killed_at_a_moment(tmp_path: Path, calm: Calm, moment: int, mode: str) -> None:
+    """SIGKILL at evenly spaced moments of starting, running and closing."""
+    busy = make_busy(tmp_path / "busy", mode)
+    process = start(busy.home, *busy.deploying("--on-failure", mode))
+    try:
+        process.wait(timeout=calm.seconds[mode] * 1.05 * (moment + 1) / MOMENTS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    process.communicate()
+    assert_ends_alike(busy, calm)
