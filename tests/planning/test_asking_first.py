@@ -217,6 +217,20 @@ def test_what_was_found_absent_may_come_back_or_be_made_again() -> None:
     assert world.snapshot.instances["db_1"].local == "ok"
 
 
+def test_what_a_missing_host_carried_is_made_again_with_it() -> None:
+    """Its own record says that it is there, and nothing can be without its host."""
+    world = World(service(checked("box"), node("app", on("box"), operations=ALL)))
+    world.run()
+    world.run("check", answers=says(3))
+    assert world.snapshot.instances["app_1"].local == "ok"
+    world.run()
+    assert world.done("create") == ["box_1.Standard.create", "app_1.Standard.create"]
+    assert [(i.id, i.host, i.local) for i in world.snapshot.instances.values()] == [
+        ("box_1", "", "ok"),
+        ("app_1", "box_1", "ok"),
+    ]
+
+
 def test_what_discover_finds_becomes_attributes() -> None:
     """Outputs that are mapped, and those that have the name of an attribute; what is recorded already is no change."""
     discover = operation("discover", interface="Maintain", outputs={"found": ("SELF", "port")}, inputs={"size": "1"})
@@ -232,3 +246,40 @@ def test_what_discover_finds_becomes_attributes() -> None:
     assert world.snapshot.instances["db_1"].last_state_change == last
     world.run("discover", answers=lambda *_: Outcome(Ending.SUCCEEDED, outputs={"found": "many"}))
     assert world.failed == ["db_1.Maintain.discover"]
+
+
+# ------------------------------------------------------------------------------------------------- what is watched
+
+
+def watched(name: str, *requires: Requires | str):  # type: ignore[no-untyped-def]
+    made = node(name, *requires, operations=ALL)
+    return msgspec.structs.replace(made, interfaces={**made.interfaces, **maintain("monitor_start", "monitor_stop")})
+
+
+def test_watching_is_last_when_something_is_made_and_first_when_it_is_removed() -> None:
+    """Step 9 of the installation, after the links; before links are undone on removal."""
+    world = World(service(node("db", operations=ALL), watched("web", Requires("db", "add_target", "remove_target"))))
+    world.run()
+    assert world.ran[-2:] == ["web_1.db.db_1.Configure.add_target", "web_1.Maintain.monitor_start"]
+    assert (world.snapshot.instances["web_1"].local, world.plan().is_empty) == ("ok", True)
+    world.run("undeploy")
+    assert world.ran[:2] == ["web_1.Maintain.monitor_stop", "web_1.db.db_1.Configure.remove_target"]
+    assert world.existing == []
+
+
+def test_watching_that_fails_leaves_the_state_and_is_begun_again() -> None:
+    world = World(service(watched("web")))
+    world.run(answers=failing("monitor_start"))
+    record = world.snapshot.instances["web_1"]
+    assert (record.local, record.state, list(record.failed)) == ("unknown", "started", ["Maintain.monitor_start"])
+    world.run()
+    assert world.ran == ["web_1.Maintain.monitor_start"]
+    record = world.snapshot.instances["web_1"]
+    assert (record.local, record.state, record.failed) == ("ok", "started", {})
+
+
+def test_what_was_never_watched_is_not_ceased_to_be() -> None:
+    world = World(service(watched("web")))
+    world.run(answers=failing("web_1.Standard.start"))
+    world.run("undeploy")
+    assert world.ran == ["web_1.Standard.stop", "web_1.Standard.delete"]

@@ -24,7 +24,7 @@ from ordito.instances.status import ABSENT, OPERATIONAL, OPTIONAL, PENDING, REQU
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.outputs import BUILT_IN
-from ordito.work.probes import CHECK, probe_of
+from ordito.work.probes import CHECK, maintaining
 
 MOST_EVENTS = 10
 
@@ -190,7 +190,7 @@ class _Describing:
                 if o.implementation is not None
             },
             metadata=template.metadata,
-            next=(Step(("check", name), "look whether they are as recorded"),) if probe_of(template, CHECK) else (),
+            next=(Step(("check", name), "look whether they are as recorded"),) if maintaining(template, CHECK) else (),
         )
 
     def _brief(self, record: Instance) -> InstanceDescription:
@@ -239,5 +239,5 @@ class _Describing:
         if record.local not in OPERATIONAL and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
             yield Step(("deploy",), f"{done}: what is done is not done again")
-        if probe_of(template, CHECK) is not None and (record.exists or record.is_missed):
+        if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):
             yield Step(("check", record.id), "look whether it is as recorded")

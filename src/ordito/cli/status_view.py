@@ -8,6 +8,7 @@ from itertools import islice
 import msgspec
 
 from ordito.app.status import InstanceStatus, StatusResult
+from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.status_tree import Row, rows
@@ -39,7 +40,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "last_job": msgspec.to_builtins(last) if last else None,
         "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
         "instances": {i.instance.id: _instance_data(i) for i in found.instances},
-        "outputs": found.status.outputs,
+        "outputs": shown(found.status.outputs),
     }
 
 
@@ -52,7 +53,7 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
         "local": instance.local,
         "effective": found.effective,
         "host": instance.host,
-        "attributes": found.attributes,
+        "attributes": shown(found.attributes),
         "failed": dict(instance.failed),
         "orphaned": found.orphaned,
         "optional": found.optional,

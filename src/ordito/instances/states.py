@@ -47,9 +47,12 @@ TAKES_BACK: Mapping[str, frozenset[str]] = {
             "post_configure_source",
             "post_configure_target",
             "start",
+            "monitor_start",
         }
     ),
     "create": frozenset({"delete"}),
+    "monitor_start": frozenset({"monitor_stop"}),
+    "monitor_stop": frozenset({"monitor_start"}),
     "add_target": frozenset({"remove_target"}),
     "add_source": frozenset({"remove_source"}),
     "remove_target": frozenset({"add_target"}),

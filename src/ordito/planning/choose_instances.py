@@ -64,9 +64,12 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
     wanted = draft.counts[node.name]
     existing = draft.snapshot.of_node(node.name)
     staying: list[Instance] = []
+    lost: list[Instance] = []  # with the host that it had, which is made once more
     for record in existing:
         host = draft.members.get(record.host)
-        if host is not None and host.goes:
+        if host is not None and host.fate is Fate.NEW:
+            lost.append(record)
+        elif host is not None and host.goes:
             draft.put(_leaving(draft, record, node, f"its host {host.id} is removed"))
         else:
             staying.append(record)
@@ -78,7 +81,7 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
         else:
             draft.put(Member(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
-        _grow(draft, node, wanted - len(staying), staying)
+        _grow(draft, node, wanted - len(staying), staying, lost)
     draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
 
 
@@ -91,9 +94,10 @@ def _was_started(record: Instance) -> bool:
     return bool(record.created or record.applied or record.failed)
 
 
-def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance]) -> None:
+def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], lost: list[Instance]) -> None:
     taken = {i.index for i in staying}
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
+    again += lost
     again.sort(key=lambda i: number_of(i.id))
     hosts = _Hosts(draft, node, staying) if node.host is not None else None
     if hosts is not None and hosts.is_empty:

@@ -12,7 +12,7 @@ from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipes import Where, where_run
 from ordito.work.plan import Action, Condition
-from ordito.work.probes import CHECK, probe_of
+from ordito.work.probes import CHECK, maintaining
 
 
 def existing(draft: Draft) -> None:
@@ -74,12 +74,12 @@ def _install_condition(step: DraftStep) -> Condition:
         return Condition.IF_MENDED
     if step.done:
         return Condition.IF_ABSENT
-    return Condition.ALWAYS if step.link else Condition.UNLESS_OK
+    return Condition.ALWAYS if step.link or step.stage is None else Condition.UNLESS_OK
 
 
 def _probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
     """The step that looks at an instance; None where it has no such operation."""
-    operation = probe_of(member.template, name)
+    operation = maintaining(member.template, name)
     if operation is None:
         return None
     attributes = [a for a in member.template.attribute_definitions if a not in operation.inputs]

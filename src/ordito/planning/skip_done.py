@@ -33,6 +33,11 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             call = draft.calls.all[step.call]
             applied = link.applied.get(call.name) if link else None
             step.done = applied is not None and applied.digest == call.digest
+        elif step.stage is None:
+            # It is watched already.
+            call = draft.calls.all[step.call]
+            applied = member.record.applied.get(call.key)
+            step.done = applied is not None and applied.digest == call.digest
     if all(step.done for step in steps):
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
         settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)

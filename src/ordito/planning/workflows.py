@@ -24,6 +24,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
+from ordito.planning.monitoring import unwatch, watch
 from ordito.planning.options import PlanOptions
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
@@ -51,7 +52,9 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         uninstall_chains,
         links,
+        watch,
         unlinks,
+        unwatch,
         skip_done,
         ask_first,
         install_waits,
@@ -65,6 +68,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         keep,
         uninstall_chains,
         unlinks,
+        unwatch,
         skip_done,
         ask_first,
         uninstall_waits,

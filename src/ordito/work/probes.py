@@ -27,8 +27,8 @@ STATUS_OF_EXIT: Mapping[int, str] = {0: OK, 1: BROKEN, 3: ABSENT}
 STATE_OF: Mapping[str, str] = {OK: STARTED, DEGRADED: STARTED, BROKEN: ERROR, ABSENT: DELETED}
 
 
-def probe_of(node: NodeTemplate, name: str) -> Operation | None:
-    """The operation by which a node's instances are checked or discovered, if it is implemented."""
+def maintaining(node: NodeTemplate, name: str) -> Operation | None:
+    """An operation by which a node's instances are looked after, if it is implemented."""
     for interface in node.interfaces.values():
         operation = interface.operations.get(name) if MAINTAIN in interface.kinds else None
         if operation is not None and operation.implementation is not None:
