@@ -29,7 +29,7 @@ from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outc
 from ordito.work.outputs import Given, given, mark_of, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, probe_of, state_found
+from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
 from ordito.work.secrecy import masking_for, without_secrets
 
 WENT_WITH_HOST = "went with its host"
@@ -125,7 +125,7 @@ class Operations:
         """The check that is asked about a called operation in doubt; None where its instance has none that an executor
         ``accepts``, or the check itself is in doubt."""
         call, node = self._plan.calls[step.call], self._service.nodes[self._snapshot.instances[step.instance].node]
-        operation = None if is_probe(self._service, call) else probe_of(node, CHECK)
+        operation = None if is_probe(self._service, call) else maintaining(node, CHECK)
         implementation = operation.implementation if operation is not None else None
         if operation is None or implementation is None:
             return None
