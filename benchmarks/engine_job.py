@@ -164,7 +164,7 @@ if __name__ == "__main__":
         from ordito.base.diagnostics import Diagnostics
         from ordito.engine.driver import run_job
         from ordito.ensemble.store import open_ensemble
-        from ordito.instances.outline import outline_of
+        from ordito.instances.outlining import outline_of
         from ordito.instances.records import Snapshot
         from ordito.instances.status import effective_statuses
         from ordito.planning.options import PlanOptions

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from ordito.instances.outline import outline_of
+from ordito.instances.outlining import outline_of
 from ordito.instances.records import SCALED_IN, Delta, Instance, Snapshot
 from ordito.instances.status import Happened, aggregate, effective_statuses, failure, local_after
 from ordito.model.service import Service

@@ -18,7 +18,8 @@ from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.task_history import TaskLine, last_tasks
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.outline import Outline, outline_of
+from ordito.instances.outline import Outline
+from ordito.instances.outlining import outline_of
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import ABSENT, OPERATIONAL, OPTIONAL, PENDING, REQUIRED, contribution, effective_statuses
 from ordito.model.service import NodeTemplate, Service

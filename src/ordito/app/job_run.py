@@ -31,7 +31,7 @@ from ordito.ensemble.lock import current_user
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.store import Ensemble
-from ordito.instances.outline import outline_of
+from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.events import StepFailed

@@ -21,7 +21,7 @@ from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
 from ordito.ensemble.rebuilding import join_forks, open_rebuilding, write_rebuilt
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
-from ordito.instances.outline import outline_of
+from ordito.instances.outlining import outline_of
 from ordito.instances.status import effective_statuses
 
 MOST_DIFFERENCES = 1_000

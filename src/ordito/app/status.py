@@ -10,7 +10,7 @@ from ordito.app.place import Place, place_of
 from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
-from ordito.instances.outline import Outline, outline_of
+from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
 from ordito.instances.status import effective_statuses, topology_status
 
@@ -98,6 +98,7 @@ def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
         return kept, ""
     # Who has no outline needs all that reads services, which takes much longer to import than all the rest.
     from ordito.app.service_in_use import service_in
+    from ordito.instances.outlining import outline_of
 
     service, lost, caveat = service_in(place, ensemble)
     return outline_of(service, lost) if service else None, caveat

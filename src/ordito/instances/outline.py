@@ -3,12 +3,7 @@ beside an ensemble, so that looking at the status does not need the service itse
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import msgspec
-
-from ordito.instances.dependencies import targets_first
-from ordito.model.service import Service
 
 
 class NodeOutline(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,19 +23,3 @@ class Outline(msgspec.Struct, frozen=True):
 
     service: str
     nodes: dict[str, NodeOutline]
-
-
-def outline_of(service: Service, lost: Collection[str] = ()) -> Outline:
-    """The outline of a service; ``lost`` are the nodes that its template does not have any more."""
-    nodes: dict[str, NodeOutline] = {}
-    for node in targets_first(service):
-        host = node.host
-        nodes[node.name] = NodeOutline(
-            node.name,
-            node.type,
-            host.target if host is not None else "",
-            tuple(dict.fromkeys(r.target for r in node.requirements if not r.is_hosting)),
-            node.settings.is_optional,
-            node.name in lost,
-        )
-    return Outline(service.name, nodes)

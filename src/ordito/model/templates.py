@@ -18,7 +18,14 @@ from ordito.model.operation import Interface
 from ordito.model.reserved import KEYWORDS
 from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.model.settings import Settings, WrittenSettings, check_operations, read_settings, settings_of
+from ordito.model.settings import (
+    Settings,
+    WrittenSettings,
+    check_operations,
+    read_settings,
+    refuse_settings,
+    settings_of,
+)
 from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
 from ordito.model.written import is_bundled
@@ -168,7 +175,10 @@ class Templates:
         if item.metadata:
             metadata = {k: v.text for k, v in item.metadata.items()}
             own = read_settings(item.at, item.metadata, self._diagnostics)
-            if own:
+            if own and SUBSTITUTE in directives:
+                # Nothing of it is made but what the topology holds, whose nodes have settings of their own.
+                refuse_settings(item.at, item.metadata, "a node that a topology stands for", self._diagnostics)
+            elif own:
                 written = {**shape.settings, **own}
                 settings = settings_of(written)
         if written:

@@ -13,7 +13,7 @@ from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
 from ordito.ensemble.lock import current_user
 from ordito.ensemble.store import Ensemble
-from ordito.instances.outline import outline_of
+from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
 from ordito.work.invocation import Ending, Outcome

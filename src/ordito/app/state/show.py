@@ -15,7 +15,7 @@ from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.manifest_rows import instance_rows, status_row
 from ordito.ensemble.store import Ensemble, read_ensemble
-from ordito.instances.outline import outline_of
+from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 

@@ -28,7 +28,9 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
     found = status(request)
     if found.caveat:
         session.warn(f"statuses are those of the instances alone, without what they depend on: {found.caveat}")
-    session.result(status_data(found), lambda channel: write_status(found, channel, fold=fold))
+    # For people the data of very many instances would be made in vain.
+    data = {} if session.writes_text else status_data(found)
+    session.result(data, lambda channel: write_status(found, channel, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     return ExitCode.DONE

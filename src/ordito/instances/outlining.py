@@ -1,0 +1,25 @@
+"""Making the outline of a service. Apart from what reads an outline, which need not know services at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ordito.instances.dependencies import targets_first
+from ordito.instances.outline import NodeOutline, Outline
+from ordito.model.service import Service
+
+
+def outline_of(service: Service, lost: Collection[str] = ()) -> Outline:
+    """The outline of a service; ``lost`` are the nodes that its template does not have any more."""
+    nodes: dict[str, NodeOutline] = {}
+    for node in targets_first(service):
+        host = node.host
+        nodes[node.name] = NodeOutline(
+            node.name,
+            node.type,
+            host.target if host is not None else "",
+            tuple(dict.fromkeys(r.target for r in node.requirements if not r.is_hosting)),
+            node.settings.is_optional,
+            node.name in lost,
+        )
+    return Outline(service.name, nodes)
