@@ -207,6 +207,19 @@ def test_what_is_discovered_becomes_attributes_and_outputs_follow(run: Run, fold
     assert run("output", "port").out == "8080\n"
 
 
+def test_a_secret_that_is_discovered_is_shown_nowhere(run: Run, folder: Path, tmp_path: Path) -> None:
+    """It has the name of a sensitive attribute, and nothing else says what it is."""
+    pytest.importorskip("cryptography", reason="what is sensitive cannot be sealed without it")
+    assert deployed(run, folder).code == 0
+    (folder / "base_1.token").write_text("canary-8472")
+    printed = [run(*words) for words in (("discover", "base", "-v"), ("status", "-o", "json"), ("describe", "base_1"))]
+    assert all(done.code == 0 and "canary-8472" not in done.out + done.err for done in printed)
+    assert "attribute token: (no value) -> (sensitive)" in printed[0].out
+    files = [p for p in tmp_path.rglob("*") if p.is_file() and folder not in p.parents]
+    assert [p for p in files if b"canary-8472" in p.read_bytes()] == []
+    assert run("discover", "base", "--detailed-exitcode").code == 0
+
+
 # ----------------------------------------------------------------------------------------------- what is kept
 
 

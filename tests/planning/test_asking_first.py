@@ -248,6 +248,22 @@ def test_what_discover_finds_becomes_attributes() -> None:
     assert world.failed == ["db_1.Maintain.discover"]
 
 
+def test_a_secret_that_is_discovered_is_wrapped_wherever_it_is_kept() -> None:
+    """It has the name of a sensitive attribute: the attribute and the outcome hold it wrapped, and output is masked."""
+    token = msgspec.structs.replace(definition("token"), metadata={"sensitive": "true"})
+    made = node("db", operations=ALL, declares=[token])
+    world = World(service(msgspec.structs.replace(made, interfaces={**made.interfaces, **maintain("discover")})))
+    world.run()
+    found = Outcome(Ending.SUCCEEDED, outputs={"token": "canary"}, tail=("found canary",))
+    plan = world.run("discover", answers=lambda *_: found)
+    assert world.operations is not None
+    assert world.operations.prepare(plan.steps[0], 1).withholds
+    kept = world.operations.without_secrets(plan.steps[0], found)
+    assert str(kept.outputs["token"]) == "(sensitive)"
+    assert "canary" not in "".join(kept.tail)
+    assert str(world.snapshot.attributes["db_1"]["token"]) == "(sensitive)"
+
+
 # ------------------------------------------------------------------------------------------------- what is watched
 
 

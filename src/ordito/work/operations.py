@@ -26,7 +26,7 @@ from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
-from ordito.work.outputs import Given, given, mark_of, sensitive_outputs
+from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
@@ -118,7 +118,8 @@ class Operations:
             host=step.runs_on,
             files=files.placements,
         )
-        withholds = bool(sensitive_outputs(self._evaluator, place, step)) if place.operation.outputs else False
+        gives = bool(place.operation.outputs) or is_probe(self._service, call)
+        withholds = bool(self._sensitive_outputs(step)) if gives else False
         return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
@@ -456,7 +457,10 @@ class Operations:
             template = self._service.nodes[self._snapshot.instances[step.instance].node]
             declared = {**template.definitions, **template.attribute_definitions}
             return {name for name, d in declared.items() if mark_of(self._evaluator, template, d) is not None}
-        return sensitive_outputs(self._evaluator, self._place(step, self._plan.calls[step.call]), step)
+        call = self._plan.calls[step.call]
+        place = self._place(step, call)
+        found = sensitive_outputs(self._evaluator, place, step)
+        return found | sensitive_findings(self._evaluator, place) if is_probe(self._service, call) else found
 
     def _place(self, step: Step, call: Call) -> Place:
         operation = self._operation(step.call, call)

@@ -137,6 +137,12 @@ def sensitive_outputs(evaluator: Evaluator, place: Place, step: Step) -> set[str
     return found
 
 
+def sensitive_findings(evaluator: Evaluator, place: Place) -> set[str]:
+    """The outputs of something that looks at an instance which have the names of sensitive attributes."""
+    node = evaluator.service.nodes[place.node]
+    return {name for name, d in node.attribute_definitions.items() if mark_of(evaluator, node, d) is not None}
+
+
 def mark_of(
     evaluator: Evaluator,
     declares: NodeTemplate | Relationship,
