@@ -8,12 +8,14 @@ import msgspec
 
 
 class GivenInputs(msgspec.Struct, frozen=True):
-    """What one command gives: names of files, and texts by input; later files win, and texts win over files."""
+    """What one command gives: names of files, and texts by input; later files win, and texts win over files. A plan
+    that was saved gives ``values``, which have been read and bound before."""
 
     files: tuple[str, ...] = ()
     texts: Mapping[str, str] = {}
+    values: Mapping[str, object] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is given."""
-        return not self.files and not self.texts
+        return not self.files and not self.texts and not self.values

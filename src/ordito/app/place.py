@@ -16,6 +16,10 @@ class Place(msgspec.Struct, frozen=True):
     layout: Layout
     shown: str
 
+    def path(self, relative: str) -> str:
+        """A path that is relative to the ensemble's directory, as seen from here."""
+        return os.path.normpath(Path(self.shown) / relative)
+
     @property
     def manifest(self) -> str:
         """How its file is called in messages."""
@@ -25,3 +29,8 @@ class Place(msgspec.Struct, frozen=True):
 def place_of(directory: str) -> Place:
     """The ensemble in a directory, which need not exist."""
     return Place(Layout(Path(directory)), directory)
+
+
+def relative_to(layout: Layout, path: str) -> str:
+    """A path that is seen from here, as seen from the ensemble's directory."""
+    return os.path.relpath(Path(path).absolute(), layout.root)

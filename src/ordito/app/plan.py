@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
-from ordito.app.gate import no_ensemble
+from ordito.app.errors import Refused
+from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.place import place_of
 from ordito.app.proposal import Asked, Proposal, known_of, propose
+from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
+from ordito.app.writing import write_private
 from ordito.ensemble.store import read_ensemble
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, what a command would ask for, and in which environment: None where it names none."""
+    """Of which ensemble, what a command would ask for, and in which environment: None where it names none. ``out`` is
+    the file in which the plan is saved, "" for none."""
 
     directory: str
     asked: Asked
     environment: str | None = None
+    out: str = ""
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -27,11 +34,23 @@ class PlanResult(msgspec.Struct, frozen=True):
 
 
 def plan(request: PlanRequest) -> PlanResult:
-    """Plan things as they are. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+    """Plan things as they are. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``; and
+    ``JobUnfinished`` where the plan is to be saved, since it would be stale as soon as that job goes on."""
     place = place_of(request.directory)
     if not place.layout.exists and not request.asked.makes_ensemble:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
-        unfinished = ensemble.unfinished.header.id if ensemble.unfinished else ""
+        if request.out:
+            refuse_unfinished(ensemble)
         known = known_of(place, ensemble.snapshot, ensemble.status, request.environment)
-        return PlanResult(propose(request.asked, known), unfinished)
+        proposal = propose(request.asked, known)
+        if request.out and isinstance(request.asked, SavedAsked):
+            raise Refused("cannot-save", f"{request.asked.path} is a saved plan already", "copy the file")
+        if request.out and proposal is not None:
+            write_private(request.out, encoded(saved_plan(known, request.asked, proposal)), _is_replaceable)
+        return PlanResult(proposal, ensemble.unfinished.header.id if ensemble.unfinished else "")
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Whether a saved plan may take the place of what is there: of another one only."""
+    return is_saved_plan(str(path))

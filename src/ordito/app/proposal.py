@@ -6,7 +6,8 @@ shows plans and who carries them out knows nothing else of workflows.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -18,6 +19,7 @@ from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
+from ordito.model.choices import Choices
 from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Plan
@@ -27,14 +29,30 @@ DEPLOY = "deploy"
 UNDEPLOY = "undeploy"
 
 
+class Grounds(msgspec.Struct, frozen=True):
+    """What a plan is made from besides what exists: the digest of the service's files and those of each of them, by
+    their places in its pin; all topology inputs; and what was chosen where the service leaves a choice."""
+
+    measured: str
+    contents: Mapping[str, str]
+    inputs: Mapping[str, object]
+    choices: Choices
+
+
+def _any(_: Grounds) -> None:
+    """Whatever a plan is made from is right."""
+
+
 class Known(msgspec.Struct, frozen=True):
     """What is known when a proposal is made: where the ensemble is, what exists, what was deployed last, and what the
-    user's part says in the environment that is chosen (``spec``)."""
+    user's part says in the environment that is chosen (``spec``). ``examine`` looks at what the plan will be made from,
+    and may raise ``Refused``."""
 
     place: Place
     snapshot: Snapshot
     status: Status
     spec: UsedSpec
+    examine: Callable[[Grounds], None] = _any
 
 
 def known_of(place: Place, snapshot: Snapshot, status: Status, environment: str | None) -> Known:
@@ -48,8 +66,9 @@ def known_of(place: Place, snapshot: Snapshot, status: Status, environment: str 
 class Proposal(msgspec.Struct, frozen=True):
     """A plan with all that is needed to show it and to carry it out.
 
-    ``measured`` is the digest of the files that the plan was made for; ``pinned`` is the service's pin, None where it
-    is still to be made. ``inputs`` are all topology inputs, evaluated; ``given`` those that are to be remembered.
+    ``measured`` is the digest of the files that the plan was made for, ``contents`` are those of each of them, by their
+    places in the pin; ``pinned`` is the service's pin, None where it is still to be made. ``inputs`` are all topology
+    inputs, evaluated; ``given`` those that are to be remembered, ``asked_inputs`` the values that this command gave.
     ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
     where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
     further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
@@ -71,11 +90,18 @@ class Proposal(msgspec.Struct, frozen=True):
     changed_inputs: tuple[str, ...] = ()
     user_part: bytes | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    contents: Mapping[str, str] = {}
+    asked_inputs: Mapping[str, object] = {}
     files: tuple[str, ...] = ()
     environment: str = ""
     variables: dict[str, object] = {}
     unapproved: tuple[str, ...] = ()
     retries: str = ""
+
+    @property
+    def grounds(self) -> Grounds:
+        """What the plan is made from."""
+        return Grounds(self.measured, self.contents, self.inputs, self.read.service.choices)
 
     @property
     def service(self) -> Service:
@@ -124,3 +150,15 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
         return None
     found = (*known.spec.change(proposal.changed_inputs, empty=proposal.plan.is_empty), *proposal.diagnostics)
     return msgspec.structs.replace(proposal, environment=known.spec.environment.name, diagnostics=found)
+
+
+@runtime_checkable
+class Portable(Protocol):
+    """What a command asks for that can be saved with its plan, and carried out later and from somewhere else."""
+
+    def to_keep(self, known: Known, proposal: Proposal) -> object:
+        """The same, with paths as seen from the ensemble, and values in the place of files; a ``msgspec.Struct`` of
+        the same class, of plain data and sensitive values."""
+
+    def from_kept(self, place: Place) -> Asked:
+        """What was kept, with paths as seen from here."""

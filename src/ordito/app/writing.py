@@ -6,11 +6,12 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ordito.app.errors import Refused
-from ordito.ensemble.files import put_whole, write_all
+from ordito.ensemble.files import put_whole, sync_directory, write_all
+from ordito.source.fresh import fresh_file, sweep
 
 _HINTS = {
     errno.ENOSPC: "make room on the disk, and try again",
@@ -77,3 +78,29 @@ def _refuse_source(out: str, sources: Iterable[str]) -> None:
             raise Refused(
                 "exists", f"{out} is what was read, and would be overwritten", "name another file with --out FILE"
             )
+
+
+_ENDING = ".saving"
+
+
+def write_private(out: str, document: bytes, is_replaceable: Callable[[Path], bool]) -> None:
+    """Write a document that only its owner may read, whole or not at all. What is there already must be replaceable.
+    Raises ``Refused``."""
+    path = Path(os.path.realpath(out))
+    if path.exists() and not is_replaceable(path):
+        raise Refused("exists", f"{out} is something else, and is not overwritten", "name another file with --out FILE")
+    try:
+        sweep(path, _ENDING)
+        fresh, handle = fresh_file(path, _ENDING)
+        try:
+            write_all(handle, document)
+            os.fsync(handle)
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(handle)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise cannot_write(out, error) from error

@@ -9,13 +9,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ALIASES
-from ordito.cli.settings import PROGRAM
+from ordito.cli.session import Session
+from ordito.cli.settings import PROGRAM, Settings
 from ordito.ensemble.layout import MANIFEST
+
+if TYPE_CHECKING:
+    from ordito.app.proposal import Asked
+    from ordito.app.workflow_run import WorkflowResult
+    from ordito.cli.conversation import CliConversation
 
 PLANNED: Mapping[str, str] = {
     "deploy": "deploy",
@@ -55,6 +62,39 @@ class PlanCommand(click.Command):
 
     def _command(self, workflow: str) -> click.Command:
         return self._make(workflow, importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}"))
+
+
+def environment_for(asked: Asked, settings: Settings) -> str | None:
+    """The environment to work in, None where none is named: that of a saved plan is part of it."""
+    from ordito.app.saved_plan import SavedAsked
+
+    return asked.environment if isinstance(asked, SavedAsked) else settings.wanted_environment
+
+
+Finish = Callable[[Any, Any, Session], ExitCode]
+"""Says what came of a workflow: its result, the conversation, and the session to speak through."""
+
+
+def finisher(workflow: str) -> Finish:
+    """What the verb of a workflow says at the end."""
+    module = importlib.import_module(f"ordito.cli.verbs.{PLANNED[workflow]}")
+    finish: Finish = getattr(module, "finish", _finish)
+    return finish
+
+
+def _finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+
+    report = result.report
+    if report is None:
+        session.note("Nothing to do.")
+        session.result({"job": None, "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    session.result(report_data(report), lambda _: None)
+    suggest(report, session)
+    return exit_code(report)
 
 
 def _first_word(args: Sequence[str], command: click.Command) -> int:

@@ -38,12 +38,14 @@ LIST = ".pinned"
 
 class Pinned(msgspec.Struct, frozen=True):
     """A pinned service: its digest, the absolute path of its root folder, its entry definitions file relative to it,
-    and the SHA-256 of each file that was named, by the name it was given under."""
+    and the SHA-256 of each file that was named, by the name it was given under; ``contents`` are those of all files, by
+    their places in the pin."""
 
     digest: str
     root: str
     main: str
     digests: Mapping[str, str]
+    contents: Mapping[str, str] = {}
 
 
 class _File(msgspec.Struct, frozen=True, order=True):
@@ -103,7 +105,7 @@ def _measure(
     place = layout.artifacts / digest
     by_place = {file.place: file.digest for file in files}
     digests = {file: _named_digest(prefix, path, by_place) for file, path in relative.items()}
-    return Pinned(digest, str(place / prefix), main, digests), files
+    return Pinned(digest, str(place / prefix), main, digests, by_place), files
 
 
 def pinned_root(layout: Layout, digest: str) -> Path:

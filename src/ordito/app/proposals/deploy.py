@@ -15,7 +15,7 @@ from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
-from ordito.app.place import Place
+from ordito.app.place import Place, relative_to
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.services import check_files, network, read_service
@@ -47,6 +47,30 @@ class DeployAsked(msgspec.Struct, frozen=True):
     choices: GivenChoices = GivenChoices()
     force: bool = False
     allow_changed: bool = False
+
+    def to_keep(self, known: Known, proposal: Proposal) -> DeployAsked:
+        """The same with values in the place of files of inputs, and paths as seen from the ensemble. An ensemble names
+        its service itself."""
+        layout = known.place.layout
+        path = self.service or str(Path(known.place.shown) / SERVICE_FILE)
+        return msgspec.structs.replace(
+            self,
+            service=relative_to(layout, path) if proposal.user_part is not None else "",
+            inputs=GivenInputs(values=proposal.asked_inputs),
+            choices=msgspec.structs.replace(
+                self.choices,
+                inventory=relative_to(layout, self.choices.inventory) if self.choices.inventory else "",
+            ),
+        )
+
+    def from_kept(self, place: Place) -> DeployAsked:
+        """What was kept, as seen from here."""
+        inventory = self.choices.inventory
+        return msgspec.structs.replace(
+            self,
+            service=place.path(self.service) if self.service else "",
+            choices=msgspec.structs.replace(self.choices, inventory=place.path(inventory) if inventory else ""),
+        )
 
     def propose(self, known: Known) -> Proposal:
         """What deploying would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
@@ -88,6 +112,8 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         user_part=new_user_part(place.layout, path, _open_ones(bound.asked)) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,
+        contents=made.contents,
+        asked_inputs=bound.asked,
         files=(*asked.inputs.files, *user.files),
     )
 

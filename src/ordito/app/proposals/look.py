@@ -9,6 +9,7 @@ import msgspec
 from ordito.app.collector import paused_collector
 from ordito.app.names import Names
 from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.instances.records import Snapshot
@@ -23,6 +24,14 @@ class LookAsked(msgspec.Struct, frozen=True):
 
     workflow: str
     names: tuple[str, ...] = ()
+
+    def to_keep(self, known: Known, proposal: Proposal) -> LookAsked:
+        """The same: it names nothing outside of the ensemble."""
+        return self
+
+    def from_kept(self, place: Place) -> LookAsked:
+        """The same."""
+        return self
 
     def propose(self, known: Known) -> Proposal | None:
         """The plan; None where nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and
@@ -42,6 +51,7 @@ class LookAsked(msgspec.Struct, frozen=True):
             snapshot=known.snapshot,
             inputs=status.inputs,
             measured=made.measured,
+            contents=made.contents,
             pinned=PinnedService(status.service, status.main, read.package.root),
             given=status.given,
         )

@@ -10,7 +10,7 @@ import msgspec
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Known
+from ordito.app.proposal import Grounds, Known
 from ordito.app.services import ReadService, artifact_files, definition_files
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
@@ -23,10 +23,12 @@ from ordito.work.plan import Plan
 
 
 class Made(msgspec.Struct, frozen=True):
-    """A plan, the digest of the files that it was made for, and the service with what it has left behind."""
+    """A plan, the digest of the files that it was made for and those of each of them, and the service with what it has
+    left behind."""
 
     plan: Plan
     measured: str
+    contents: Mapping[str, str]
     whole: Whole
 
 
@@ -44,6 +46,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
 ) -> Made:
     """The plan of a workflow; the words are those of ``PlanOptions``. Raises ``PlanRefused`` and ``EnsembleError``."""
     measured = measured_files(known.place.layout, read)
+    known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     told = options_of(known, whole, measured.digests)
@@ -56,7 +59,9 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
     )
-    return Made(plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, whole)
+    return Made(
+        plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, measured.contents, whole
+    )
 
 
 def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:

@@ -8,6 +8,7 @@ import msgspec
 
 from ordito.app.collector import paused_collector
 from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 
@@ -24,6 +25,14 @@ class UndeployAsked(msgspec.Struct, frozen=True):
     include_protected: bool = False
     include_unmanaged: bool = False
     allow_changed: bool = False
+
+    def to_keep(self, known: Known, proposal: Proposal) -> UndeployAsked:
+        """The same: it names nothing outside of the ensemble."""
+        return self
+
+    def from_kept(self, place: Place) -> UndeployAsked:
+        """The same."""
+        return self
 
     def propose(self, known: Known) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
@@ -52,6 +61,7 @@ class UndeployAsked(msgspec.Struct, frozen=True):
             snapshot=known.snapshot,
             inputs=status.inputs,
             measured=made.measured,
+            contents=made.contents,
             pinned=PinnedService(status.service, status.main, read.package.root),
             given=status.given,
             unapproved=() if self.allow_changed else made.plan.drifted,

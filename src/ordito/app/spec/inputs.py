@@ -72,8 +72,8 @@ def _seen(value: object) -> Given:
 
 
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
-    """The values of one command, by input: located nodes and texts."""
-    values: dict[str, object] = {}
+    """The values of one command, by input: located nodes, texts, and plain data."""
+    values: dict[str, object] = dict(given.values)
     for path in given.files:
         values.update(_read_file(path, diagnostics))
     values.update(given.texts)

@@ -12,32 +12,45 @@ from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
-    from ordito.app.proposals.deploy import DeployAsked
+    from ordito.app.proposal import Asked
     from ordito.app.workflow_run import WorkflowResult
+    from ordito.cli.conversation import CliConversation
 
 HELP = """Bring the running system to its description.
 
 SERVICE is a definitions file, or a folder that holds one. The first deployment makes the ensemble: a directory that
 knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given later are remembered
-until ensemble.yaml says something else. What is done already is not done again."""
+until ensemble.yaml says something else. What is done already is not done again.
+
+SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is carried
+out, or none if what it depends on is different now."""
 
 
 @verb("deploy", HELP, takes_inputs=True)
 @asked
 @job_options
-def command(session: Session, asked: DeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+def command(session: Session, asked: Asked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Deploy."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.planned import environment_for, finisher
 
     conversation = CliConversation(session)
-    settings = session.settings
-    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    request = WorkflowRequest(
+        session.settings.directory, asked, options, wait_lock, environment_for(asked, session.settings)
+    )
     result = run_workflow(request, conversation)
-    if result.report is None:
-        return _nothing_to_do(result, session)
+    # A saved plan may be one of another workflow.
+    return finisher(asked.workflow)(result, conversation, session)
+
+
+def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of a deployment."""
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+
     report = result.report
+    if report is None:
+        return _nothing_to_do(result, session)
     write_report(report, conversation.ledger, session)
     session.result(report_data(report), lambda channel: write_outputs(report.outputs, channel))
     suggest(report, session)

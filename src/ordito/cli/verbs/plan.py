@@ -8,7 +8,7 @@ import click
 
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.planned import PLANNED, PlanCommand
+from ordito.cli.planned import PLANNED, PlanCommand, environment_for
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -34,14 +34,23 @@ def _make(workflow: str, arguments: Any) -> click.Command:
     @click.option(
         "--detailed-exitcode", is_flag=True, help="End with 2 where there are changes, 0 where there are none."
     )
+    @click.option("--out", metavar="FILE", default="", help="Save the plan: `ordito deploy FILE` carries it out.")
     def command(
-        session: Session, asked: Asked, *, summary: bool, full: bool, explain: bool, detailed_exitcode: bool
+        session: Session,
+        asked: Asked,
+        *,
+        summary: bool,
+        full: bool,
+        explain: bool,
+        detailed_exitcode: bool,
+        out: str,
     ) -> ExitCode:
         """Plan."""
+        _check_out(out)
         chosen = [n for n, given in (("--summary", summary), ("--full", full), ("--explain", explain)) if given]
         if len(chosen) > 1:
             raise click.UsageError(f"{' and '.join(chosen)} exclude each other")
-        code = _plan(session, asked, chosen[0] if chosen else "")
+        code = _plan(session, asked, chosen[0] if chosen else "", out)
         return code if detailed_exitcode or code is not ExitCode.CHANGES else ExitCode.DONE
 
     return command
@@ -50,16 +59,24 @@ def _make(workflow: str, arguments: Any) -> click.Command:
 command = PlanCommand(_make)
 
 
-def _plan(session: Session, asked: Asked, view: str) -> ExitCode:
+def _check_out(out: str) -> None:
+    from ordito.cli.delivery import STANDARD_OUTPUT
+
+    if out and out in STANDARD_OUTPUT:
+        raise click.UsageError("a plan is saved in a file; for programs it is written with -o json")
+
+
+def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.plan_data import plan_data
 
-    result = plan(PlanRequest(session.settings.directory, asked, session.settings.wanted_environment))
+    environment = environment_for(asked, session.settings)
+    result = plan(PlanRequest(session.settings.directory, asked, environment, out))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal
     if proposal is None or proposal.plan.is_empty:
-        return _nothing_to_do(asked.workflow, proposal, session, result.unfinished)
+        return _nothing_to_do(asked.workflow, proposal, session, result.unfinished, out)
     session.diagnostics(proposal.diagnostics)
 
     def text(channel: Channel) -> None:
@@ -71,10 +88,11 @@ def _plan(session: Session, asked: Asked, view: str) -> ExitCode:
             write_plan(proposal, channel, Level(view.removeprefix("--") or "usual"))
 
     session.result({} if session.writes_text else plan_data(proposal, result.unfinished), text)
+    _say_saved(out, session)
     return ExitCode.CHANGES
 
 
-def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, unfinished: str) -> ExitCode:
+def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, unfinished: str, out: str) -> ExitCode:
     from ordito.cli.job_view import warn_of_changed_inputs, warn_of_orphans
     from ordito.cli.plan_data import nothing_data, plan_data
 
@@ -90,4 +108,14 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
             warn_of_orphans(proposal.orphans, session)
     data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
     session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
+    if proposal is not None:
+        _say_saved(out, session)
     return ExitCode.DONE
+
+
+def _say_saved(out: str, session: Session) -> None:
+    if out:
+        from ordito.cli.progress.report import NextCommand
+
+        session.note(f"written: {out}")
+        session.next(NextCommand(session.settings.command("deploy", out), "carry out exactly this plan"))

@@ -15,6 +15,8 @@ from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.proposals.undeploy import UndeployAsked
+    from ordito.app.workflow_run import WorkflowResult
+    from ordito.cli.conversation import CliConversation
 
 HELP = """Remove everything that was deployed, with the service as it was deployed last.
 
@@ -30,12 +32,18 @@ def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lo
         raise click.UsageError("what was removed cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
 
     conversation = CliConversation(session)
     settings = session.settings
     request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
     result = run_workflow(request, conversation)
+    return finish(result, conversation, session)
+
+
+def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of a removal."""
+    from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
+
     report = result.report
     staying = result.proposal.plan.kept if result.proposal is not None else ()
     if report is None:

@@ -1,0 +1,26 @@
+"""The workflows whose plans can be saved, and what a command asks of each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+from ordito.app.errors import Refused
+from ordito.app.proposal import Asked
+
+ASKED: Mapping[str, tuple[str, str]] = {
+    "deploy": ("deploy", "DeployAsked"),
+    "undeploy": ("undeploy", "UndeployAsked"),
+    "check": ("look", "LookAsked"),
+    "discover": ("look", "LookAsked"),
+}
+"""By workflow: the file in this folder, and the class in it."""
+
+
+def asked_type(workflow: str) -> type[Asked]:
+    """What a command asks of a workflow. Raises ``Refused`` for one that is not known."""
+    if workflow not in ASKED:
+        raise Refused("unknown-workflow", f'this version of ordito knows no workflow "{workflow}"')
+    module, name = ASKED[workflow]
+    found: type[Asked] = getattr(importlib.import_module(f"ordito.app.proposals.{module}"), name)
+    return found

@@ -1,0 +1,267 @@
+"""Saved plans: a plan as a file, with all that it depends on, so that exactly that plan is carried out or none.
+
+The file is one JSON object that begins with its format and a digest of what follows. It holds no secret: sensitive
+values that a command gave are sealed, those that come from elsewhere are read again. Whoever carries it out plans once
+more and compares, so that nothing runs that nobody has seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ordito import __version__
+from ordito.app.errors import Refused
+from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
+from ordito.app.proposals.registry import asked_type
+from ordito.app.sealing import Sealing
+from ordito.ensemble.files import digest_of
+from ordito.ensemble.manifest import read_manifest, state_digest
+from ordito.source.regular import open_regular, read_regular
+from ordito.work.plan import Change, Plan
+
+FORMAT = "ordito.saved-plan/"
+VERSION = 1
+BEGINNING = f'{{"format":"{FORMAT}'.encode()
+"""How every saved plan begins, whatever its version."""
+
+_HEAD = re.compile(rb'\{"format":"ordito\.saved-plan/([0-9]{1,6})",\n"digest":"([0-9a-f]{64})",\n')
+
+MOST_NAMED = 12
+
+
+class Basis(msgspec.Struct, frozen=True):
+    """What a plan depends on, by digests.
+
+    ``state`` is that of all that is recorded of the ensemble ("" for none), ``job`` the job that wrote it; ``user``
+    that of the user's part and of what is merged into it, ``environment`` the name of the one that was chosen;
+    ``service`` is that of the service's files and ``contents`` those of each of them; ``inputs`` are those of the
+    topology inputs by name, ``choices`` that of what was chosen.
+    """
+
+    state: str
+    job: str
+    user: str
+    environment: str
+    service: str
+    contents: Mapping[str, str]
+    inputs: Mapping[str, str]
+    choices: str
+
+
+class SavedPlan(msgspec.Struct, frozen=True):
+    """A plan with what it depends on; ``made_with`` is the version of Ordito, ``asked`` what the command asked for, as
+    plain data in which sensitive values are sealed."""
+
+    made_with: str
+    workflow: str
+    asked: dict[str, object]
+    basis: Basis
+    plan: Plan
+
+
+class SavedAsked(msgspec.Struct, frozen=True):
+    """To carry out a saved plan, and nothing else; ``path`` is how its file is called."""
+
+    path: str
+    saved: SavedPlan
+
+    @property
+    def workflow(self) -> str:
+        """The workflow of the plan."""
+        return self.saved.workflow
+
+    @property
+    def makes_ensemble(self) -> bool:
+        """Whether a directory that is no ensemble is right is seen when the plan is compared with what there is."""
+        return True
+
+    @property
+    def environment(self) -> str:
+        """The environment that it was made in, "" for none."""
+        return self.saved.basis.environment
+
+    def propose(self, known: Known) -> Proposal | None:
+        """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
+        planning anew raises."""
+        basis, layout = self.saved.basis, known.place.layout
+        now = state_digest(layout), _user_digest(known)
+        if now != (basis.state, basis.user):
+            raise self._stale(_of_ensemble(basis, known, *now))
+
+        def examine(grounds: Grounds) -> None:
+            if different := list(_differences(basis, basis_of(known, grounds))):
+                raise self._stale(different)
+
+        asked = restored_asked(self.saved, known)
+        proposal = asked.propose(msgspec.structs.replace(known, examine=examine))
+        if proposal is None:
+            raise self._stale(["nothing is deployed any more"])
+        if _comparable(proposal.plan) != _comparable(self.saved.plan):
+            made_with = self.saved.made_with
+            raise self._stale([f"made with ordito {made_with}, and planned with {__version__} other steps come of it"])
+        return proposal
+
+    def _stale(self, different: Sequence[str]) -> Refused:
+        more = f"; and {len(different) - MOST_NAMED} more" if len(different) > MOST_NAMED else ""
+        words = (self.workflow,) if self.workflow != "deploy" else ()
+        return Refused(
+            "stale-plan",
+            f"{self.path} is a plan for what is no longer so: {'; '.join(different[:MOST_NAMED])}{more}",
+            "nothing was done; plan again, look at it, and carry out that plan",
+            next_words=("plan", *words, "--out", self.path),
+            purpose="make the plan anew, with the arguments it was made with",
+        )
+
+
+# ------------------------------------------------------------------------------------------------------- the file
+
+
+def is_saved_plan(path: str) -> bool:
+    """Whether there is a file that begins like a saved plan."""
+    try:
+        with open_regular(path) as file:
+            return file.read(len(BEGINNING)) == BEGINNING
+    except (OSError, ValueError):
+        return False
+
+
+def read_saved_plan(path: str) -> SavedPlan:
+    """The plan in a file. Raises ``Refused`` where it cannot be read, is damaged, or has a format that only a newer
+    version knows."""
+    try:
+        content = read_regular(path)
+    except OSError as error:
+        raise Refused("unreadable-plan", f"cannot read {path}: {error.strerror or error}") from error
+    head = _HEAD.match(content)
+    again = "make it anew with `ordito plan --out FILE`"
+    if head is not None and int(head[1]) != VERSION:
+        raise Refused(
+            "unknown-plan-format",
+            f"{path} has format {FORMAT}{int(head[1])}, and this version of ordito knows {FORMAT}{VERSION}",
+            f"use the version that has made it, or {again}",
+        )
+    if head is None or hashlib.sha256(content[head.end() :]).hexdigest() != head[2].decode():
+        raise Refused("damaged-plan", f"{path} is a saved plan that was cut off or changed after it was written", again)
+    try:
+        return msgspec.json.decode(b"{" + content[head.end() :], type=SavedPlan)
+    except msgspec.DecodeError as error:
+        raise Refused("damaged-plan", f"{path} is no plan that this program has written: {error}", again) from error
+
+
+def encoded(saved: SavedPlan) -> bytes:
+    """The bytes of the file. Raises ``Refused`` for names that no such file can hold."""
+    try:
+        body = msgspec.json.encode(saved)[1:] + b"\n"
+    except UnicodeEncodeError as error:
+        raise Refused("cannot-save", "a name in this plan is not UTF-8, and cannot be written") from error
+    digest = hashlib.sha256(body).hexdigest()
+    return f'{{"format":"{FORMAT}{VERSION}",\n"digest":"{digest}",\n'.encode() + body
+
+
+# ------------------------------------------------------------------------------------------------- what it depends on
+
+
+def saved_plan(known: Known, asked: Asked, proposal: Proposal) -> SavedPlan:
+    """A proposal to be saved. Raises ``Refused`` for a workflow whose plans are not saved, and ``EnsembleError``."""
+    if not isinstance(asked, Portable):
+        raise Refused("cannot-save", f"a plan of {asked.workflow} cannot be saved", "carry it out directly")
+    sealing = Sealing(known.place.layout)
+    kept = sealing.sealed(msgspec.to_builtins(asked.to_keep(known, proposal), enc_hook=_as_it_is))
+    assert isinstance(kept, dict)
+    basis = basis_of(known, proposal.grounds)
+    sealing.keep()
+    return SavedPlan(__version__, asked.workflow, kept, basis, proposal.plan)
+
+
+def restored_asked(saved: SavedPlan, known: Known) -> Asked:
+    """What the command had asked for, as seen from here."""
+    kind = asked_type(saved.workflow)
+    sealing = Sealing(known.place.layout)
+    try:
+        asked = msgspec.convert(sealing.opened(saved.asked), kind)
+    except msgspec.ValidationError as error:
+        raise Refused("damaged-plan", f"the saved plan is none of this version: {error}") from error
+    return asked.from_kept(known.place) if isinstance(asked, Portable) else asked
+
+
+def basis_of(known: Known, grounds: Grounds) -> Basis:
+    """What a plan depends on."""
+    sealing, layout = Sealing(known.place.layout), known.place.layout
+    last = known.status.last_job
+    return Basis(
+        state=state_digest(layout),
+        job=f"{last.id} ({last.workflow})" if last is not None else "",
+        user=_user_digest(known),
+        environment=known.spec.environment.name,
+        service=grounds.measured,
+        contents=grounds.contents,
+        inputs={name: sealing.digest(value) for name, value in grounds.inputs.items()},
+        choices=sealing.digest(msgspec.to_builtins(grounds.choices)),
+    )
+
+
+def _comparable(plan: Plan) -> Plan:
+    """A plan without the places in files, which are called by the way that leads to them from here."""
+    calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
+    changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
+    return msgspec.structs.replace(plan, calls=calls, changes=changes, warnings=())
+
+
+def _as_it_is(value: object) -> object:
+    """For values that are not plain data: what is sensitive is sealed afterwards."""
+    return value
+
+
+def _user_digest(known: Known) -> str:
+    found = read_manifest(known.place.layout)
+    if found is None or not found.user:
+        return ""
+    # What stands in other files has been read already: there is nothing new to be said where it cannot be read now.
+    merged = sorted((path, digest_of(Path(path))) for path in known.spec.user.files if Path(path).is_file())
+    return hashlib.sha256(found.user + msgspec.json.encode([digest for _, digest in merged])).hexdigest()
+
+
+def _of_ensemble(basis: Basis, known: Known, state: str, user: str) -> list[str]:
+    """What has become different of an ensemble."""
+    different: list[str] = []
+    last = known.status.last_job
+    if state != basis.state:
+        ran = f"{last.id} ({last.workflow})" if last is not None else ""
+        if ran and ran != basis.job:
+            different.append(f"job {ran} has run since")
+        elif not state:
+            different.append("it was made for an ensemble, and here is none")
+        else:
+            different.append(f"the status in {known.place.manifest} is another one")
+    if user != basis.user and (basis.user or not different):
+        merged = ", or what is merged into it," if known.spec.user.files else ""
+        different.append(f"your part of {known.place.manifest}{merged} was changed")
+    return different
+
+
+def _differences(before: Basis, now: Basis) -> Iterator[str]:
+    """What has become different besides the ensemble, in words."""
+    if before.service != now.service:
+        yield from _files(before.contents, now.contents)
+    if before.environment != now.environment:
+        yield f'it was made in environment "{before.environment}", and this is "{now.environment}"'
+    for name in dict.fromkeys((*before.inputs, *now.inputs)):
+        if before.inputs.get(name) != now.inputs.get(name):
+            yield f'input "{name}" has another value'
+    if before.choices != now.choices:
+        yield "other nodes or topologies are chosen"
+
+
+def _files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    said = False
+    for name in sorted({*before, *now}):
+        if before.get(name) != now.get(name):
+            said = True
+            yield f"{Path(name)} {'is new' if name not in before else 'is gone' if name not in now else 'was changed'}"
+    if not said:
+        yield "the files of the service may be executed otherwise, or lie elsewhere"
