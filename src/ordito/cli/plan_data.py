@@ -87,6 +87,7 @@ def _step_data(plan: Plan, number: int, steps: dict[str, PreviewStep], waves: di
         "far": shown.far,
         "runs_on": shown.runs_on,
         "artifact": shown.artifact,
+        "condition": shown.condition,
         "no_op": shown.no_op,
         "delegated": shown.delegated,
         "reason": shown.reason,

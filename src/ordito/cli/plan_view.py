@@ -78,6 +78,8 @@ def totals(shown: Preview, *, full: bool = False) -> str:
     parts = [f"{found.made} to make", f"{found.changed} to change", f"{found.removed} to remove"]
     if found.replaced:
         parts.insert(2, f"{found.replaced} to make anew")
+    if found.looked_at:
+        parts.append(f"{found.looked_at} to look at")
     if found.unchanged:
         parts.append(f"{found.unchanged} unchanged")
     operations = plural(found.operations + found.delegated, "operation")
@@ -224,8 +226,9 @@ def _write_steps(shown: Preview, channel: Channel) -> None:
 
 
 def does(step: PreviewStep) -> str:
-    """What a step runs."""
-    return "by a provider" if step.delegated else step.artifact or "no-op"
+    """What a step runs, and when it is needed where that shows only when the job runs."""
+    found = "by a provider" if step.delegated else step.artifact or "no-op"
+    return f"{found}, {step.condition}" if step.condition else found
 
 
 def named(step: PreviewStep) -> str:

@@ -18,8 +18,9 @@ import msgspec
 
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import BLOCK, digest_of_stream, sync_directory, write_whole
+from ordito.ensemble.files import BLOCK, sync_directory, write_whole
 from ordito.ensemble.git_files import ignore_files
+from ordito.ensemble.known_digests import known_digest
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.source.package import PROFILE_SCHEME
 from ordito.source.regular import read_regular
@@ -235,7 +236,7 @@ def _digest(files: Iterable[_File]) -> str:
 
 def _file(place: str, source: str, tree: FileTree) -> _File:
     with tree.open(source) as stream:
-        return _File(place, tree.is_executable(source), digest_of_stream(stream), source)
+        return _File(place, tree.is_executable(source), known_digest(stream), source)
 
 
 def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[str, str]) -> str:

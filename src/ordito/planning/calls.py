@@ -128,6 +128,11 @@ class Calls:
         """What a call carries out, None for nothing; of one as it is for every instance."""
         return self._contents.get(number)
 
+    @property
+    def differ_by_slot(self) -> bool:
+        """Whether what any call carries out differs from slot to slot."""
+        return bool(self._by_slot)
+
     def is_by_slot(self, number: int) -> bool:
         """Whether what a call carries out differs from slot to slot."""
         return number in self._by_slot

@@ -7,7 +7,7 @@ from ordito.model.service import Relationship
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.needs import Needs
-from ordito.planning.recipes import Entry
+from ordito.planning.recipes import Entry, Where
 from ordito.work.plan import Action
 
 
@@ -39,31 +39,31 @@ def uninstall_chains(draft: Draft) -> None:
 def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
     """The steps of operations on an instance, one after the other; gives their numbers."""
     reason = draft.why(member.reason)
-    order = draft.why("the order of the lifecycle")
-    own = draft.with_hosts(member)
-    steps: list[int] = []
-    needs = Needs(draft, member.template)
+    identity, calls, needs = member.record.id, draft.calls, Needs(draft, member.template)
+    own = draft.with_hosts(member) if calls.differ_by_slot else ()
+    places: dict[Where, str] = {}
+    steps: list[DraftStep] = []
     for entry in entries:
-        far = _first_far(draft, member, entry.relationship, entry.side) if entry.relationship else ""
+        far, where = "", entry.where
+        if entry.relationship is not None:
+            far = _first_far(draft, member, entry.relationship, entry.side)
+        if far or where not in places:
+            places[where] = draft.runs_on(where, identity, far)
         step = DraftStep(
-            f"{member.id}.{entry.name}",
+            f"{identity}.{entry.name}",
             Action.DELEGATE if entry.delegated else Action.CALL,
-            member.id,
-            member.id,
+            identity,
+            identity,
             far,
             "",
-            draft.calls.for_instance(entry.call, own),
-            draft.runs_on(entry.where, member.id, far),
+            calls.for_instance(entry.call, own) if own else entry.call,
+            places[where],
             entry.stage,
-            tolerant=tolerant,
-            reason=reason,
         )
+        step.tolerant, step.reason = tolerant, reason
         needs.mark(step, entry.relationship, installs=not tolerant)
-        number = draft.add(step)
-        if steps:
-            draft.edge(steps[-1], number, order)
-        steps.append(number)
-    return steps
+        steps.append(step)
+    return draft.sequence(steps, draft.why("the order of the lifecycle"))
 
 
 def _drop(draft: Draft, member: Member, call: int) -> int:

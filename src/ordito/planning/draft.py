@@ -163,6 +163,16 @@ class Draft:
         self.steps.append(step)
         return len(self.steps) - 1
 
+    def sequence(self, steps: list[DraftStep], reason: int) -> list[int]:
+        """Add steps each of which waits for the one before; gives their numbers."""
+        first, count = len(self.steps), len(steps)
+        self.steps += steps
+        numbers = list(range(first, first + count))
+        self.befores += numbers[:-1]
+        self.afters += numbers[1:]
+        self.edge_reasons += [reason] * (count - 1)
+        return numbers
+
     def join(self, name: str, reason: int, *, tolerant: bool = False) -> int:
         """Add a step that only joins others."""
         return self.add(DraftStep(f"join.{name}.{len(self.steps)}", Action.JOIN, tolerant=tolerant, reason=reason))

@@ -11,7 +11,8 @@ from ordito.work.plan import Action, Change, Plan, Step
 
 
 class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link."""
+    """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link, ``condition`` when
+    it is needed where only the job finds that out."""
 
     id: str
     instance: str
@@ -19,6 +20,7 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
     far: str = ""
     runs_on: str = ""
     artifact: str = ""
+    condition: str = ""
     no_op: bool = False
     delegated: bool = False
     reason: str = ""
@@ -26,14 +28,15 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many instances are made, continued or changed, made anew, removed, and left alone; how many operations have
-    something to run, are delegated to a provider, and do nothing; and how many waves have something that is run or
-    delegated."""
+    """How many instances are made, continued or changed, made anew, removed, looked at, and left alone; how many
+    operations have something to run, are delegated to a provider, and do nothing; and how many waves have something
+    that is run or delegated."""
 
     made: int = 0
     changed: int = 0
     replaced: int = 0
     removed: int = 0
+    looked_at: int = 0
     unchanged: int = 0
     operations: int = 0
     delegated: int = 0
@@ -70,6 +73,7 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
         changed=symbols.count("~"),
         replaced=symbols.count("-/+"),
         removed=symbols.count("-"),
+        looked_at=symbols.count("?"),
         unchanged=len(set(existing).difference(change.instance for change in plan.changes)),
         operations=sum(not s.no_op and not s.delegated for s in shown),
         delegated=sum(s.delegated for s in shown),
@@ -97,6 +101,7 @@ def _shown(plan: Plan, step: Step) -> PreviewStep:
         far=step.far,
         runs_on=step.runs_on,
         artifact=call.artifact,
+        condition=step.condition,
         no_op=not delegated and not call.artifact,
         delegated=delegated,
         reason=plan.reasons[step.reason],

@@ -7,78 +7,115 @@ more, or nothing precedes, falls away. What is left is put into an order that sa
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Iterator
 
 from ordito.planning.draft import Draft, DraftStep
 from ordito.work.plan import Action
 
-Edge = tuple[int, int]
-"""A step at the other end, and the reason."""
-
 
 def reduce(draft: Draft) -> None:
     """Reduce the draft; sets its order, and its edges among the steps in it."""
-    order, successors = _topological(draft)
-    useful = _useful(draft, order, successors)
-    into = _spliced(draft, order, successors, useful)
-    draft.order = [number for number in order if useful[number] and number in into]
-    draft.befores, draft.afters, draft.edge_reasons = [], [], []
-    for number in draft.order:
-        for before, reason in into[number].items():
-            draft.edge(before, number, reason)
+    works = bytearray(_works(step) for step in draft.steps)
+    graph = _Graph(draft)
+    order = graph.in_order()
+    if len(order) < len(works):
+        _report_cycle(draft, order)
+    useful = bytearray(works)
+    passive = [number for number in order if not works[number]]
+    for number in reversed(passive):
+        useful[number] = any(useful[after] for after, _ in graph.after(number))
+    edges = _Edges(draft, graph, works, useful)
+    for number in passive:
+        if useful[number]:
+            edges.settle(number)
+    draft.order = [number for number in order if useful[number] and number not in edges.gone]
+    edges.write()
 
 
-def _topological(draft: Draft) -> tuple[list[int], list[list[Edge]]]:
-    """The steps in an order that satisfies all edges, the earlier made first, and the edges from each step."""
-    count = len(draft.steps)
-    waits = array("i", bytes(4 * count))
-    successors: list[list[Edge]] = [[] for _ in range(count)]
-    for before, after, reason in zip(draft.befores, draft.afters, draft.edge_reasons, strict=True):
-        successors[before].append((after, reason))
-        waits[after] += 1
-    order = [number for number in range(count) if not waits[number]]
-    for number in order:  # grows while it is read
-        for after, _ in successors[number]:
-            waits[after] -= 1
-            if not waits[after]:
-                order.append(after)
-    if len(order) < count:
-        _report_cycle(draft, waits)
-    return order, successors
+class _Graph:
+    """The edges from each step, by their places in the draft: what very many steps make up is kept in flat lists."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._out: list[list[int]] = [[] for _ in draft.steps]
+        for place, before in enumerate(draft.befores):
+            self._out[before].append(place)
+
+    def in_order(self) -> list[int]:
+        """The steps in an order that satisfies all edges, the earlier made first; of a cycle none."""
+        waits = [0] * len(self._out)
+        afters = self._draft.afters
+        for after in afters:
+            waits[after] += 1
+        order = [number for number, count in enumerate(waits) if not count]
+        for number in order:  # grows while it is read
+            for place in self._out[number]:
+                after = afters[place]
+                waits[after] -= 1
+                if not waits[after]:
+                    order.append(after)
+        return order
+
+    def after(self, number: int) -> Iterator[tuple[int, int]]:
+        """The steps that wait for a step, each with the reason."""
+        draft = self._draft
+        return ((draft.afters[place], draft.edge_reasons[place]) for place in self._out[number])
 
 
-def _useful(draft: Draft, order: list[int], successors: list[list[Edge]]) -> bytearray:
-    """Which steps work, or have something after them that does."""
-    useful = bytearray(len(draft.steps))
-    for number in reversed(order):
-        works = _works(draft.steps[number])
-        useful[number] = works or any(useful[after] for after, _ in successors[number])
-    return useful
+class _Edges:
+    """The edges that are left: those among steps that work as they were, and those that steps which do nothing hand on.
 
+    ``gone`` are steps that others have been joined around.
+    """
 
-def _spliced(
-    draft: Draft, order: list[int], successors: list[list[Edge]], useful: bytearray
-) -> dict[int, dict[int, int]]:
-    """The edges into each step that stays, {step before: reason}."""
-    into: dict[int, dict[int, int]] = {number: {} for number in order if useful[number]}
-    for number in order:
-        if not useful[number]:
-            continue
+    def __init__(self, draft: Draft, graph: _Graph, works: bytearray, useful: bytearray) -> None:
+        self._draft = draft
+        self._graph = graph
+        self._works = works
+        self._useful = useful
+        self.gone: set[int] = set()
+        self._into: dict[int, dict[int, int]] = {}
+        """The edges into each step that does nothing, {step before: reason}."""
+        self._left: dict[tuple[int, int], int] = {}
+        for before, after, reason in zip(draft.befores, draft.afters, draft.edge_reasons, strict=True):
+            if works[before] and useful[after]:
+                self._add(before, after, reason)
+
+    def settle(self, number: int) -> None:
+        """Hand on the edges of a step that does nothing, those before it having been settled; or let it stay."""
+        draft, own = self._draft, self._into.pop(number, {})
         step = draft.steps[number]
-        own = into[number]
-        follow = [(after, reason) for after, reason in successors[number] if useful[after]]
-        if _works(step) or not _may_go(draft, step, own, follow):
+        follow = [(after, reason) for after, reason in self._graph.after(number) if self._useful[after]]
+        if _may_go(draft, step, own, follow):
+            self.gone.add(number)
             for after, reason in follow:
-                into[after].setdefault(number, reason)
-            continue
-        del into[number]
+                for before, earlier in own.items():
+                    self._add(before, after, earlier if step.done else reason)
+            return
+        for before, reason in own.items():
+            self._left.setdefault((before, number), reason)
         for after, reason in follow:
-            for before, earlier in own.items():
-                into[after].setdefault(before, earlier if step.done else reason)
-    return into
+            self._add(number, after, reason)
+
+    def write(self) -> None:
+        """Put the edges into the draft, in the order of the steps that they lead to."""
+        draft = self._draft
+        place = [0] * len(draft.steps)
+        for position, number in enumerate(draft.order):
+            place[number] = position
+        edges = sorted(self._left.items(), key=lambda edge: place[edge[0][1]])
+        draft.befores = [before for (before, _), _ in edges]
+        draft.afters = [after for (_, after), _ in edges]
+        draft.edge_reasons = [reason for _, reason in edges]
+
+    def _add(self, before: int, after: int, reason: int) -> None:
+        if self._works[after]:
+            self._left.setdefault((before, after), reason)
+        else:
+            self._into.setdefault(after, {}).setdefault(before, reason)
 
 
-def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[Edge]) -> bool:
+def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tuple[int, int]]) -> bool:
     """Whether a step that does nothing can be replaced by edges, no more of them, that mean the same.
 
     A tolerant step makes what follows it indifferent to failures before it, so it stays where what follows is not
@@ -95,6 +132,7 @@ def _works(step: DraftStep) -> bool:
     return step.action is not Action.JOIN and not step.done
 
 
-def _report_cycle(draft: Draft, waits: array[int]) -> None:
-    stuck = [draft.steps[number].id for number in range(len(draft.steps)) if waits[number]]
+def _report_cycle(draft: Draft, order: list[int]) -> None:
+    free = set(order)
+    stuck = [step.id for number, step in enumerate(draft.steps) if number not in free]
     draft.diagnostics.error("plan-cycle", f"these steps would wait for each other: {', '.join(stuck[:12])}", None)
