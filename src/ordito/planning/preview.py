@@ -11,8 +11,8 @@ from ordito.work.plan import Action, Change, Plan, Step
 
 
 class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link, ``condition`` when
-    it is needed where only the job finds that out."""
+    """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link,
+    ``condition`` when it is needed where only the job finds that out."""
 
     id: str
     instance: str
