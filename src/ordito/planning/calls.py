@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.instances.records import Instance
 from ordito.model.operation import Artifact, Operation
@@ -34,6 +35,7 @@ class Calls:
         self._diagnostics = diagnostics
         self._outputs = referenced_outputs(service)
         self._known: dict[Key, int] = {}
+        self._places: dict[int, tuple[str, Span]] = {}
         self._contents: dict[int, Content] = {}
         self._by_slot: dict[int, Content] = {}
         self._at_slots: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -73,12 +75,7 @@ class Calls:
         key = (node.name, "nothing", interface, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
-            self._add(
-                key,
-                msgspec.structs.replace(
-                    SETTLE, owner=node.name, interface=interface, operation=name, declared=declared
-                ),
-            )
+            self._add(key, Call(node.name, "", interface, name, declared=declared))
         return self._known[key]
 
     def _of(
@@ -96,7 +93,7 @@ class Calls:
         if known is not None:
             return known
         if operation is None or operation.implementation is None:
-            declared = str(operation.span) if operation and operation.span else ""
+            declared = self._place(operation.span) if operation else ""
             return self._add(key, Call(owner, side, interface, name, digest=NO_OP_DIGEST, declared=declared))
         implementation = operation.implementation
         wanted = dict.fromkeys((*operation.outputs, *self._outputs.get((owner, interface, name), ()), *more))
@@ -110,7 +107,7 @@ class Calls:
             dependencies=tuple(d.file for d in operation.dependencies),
             outputs=tuple(wanted),
             timeout=operation.timeout,
-            declared=str(operation.span) if operation.span else "",
+            declared=self._place(operation.span),
         )
         call = _with_settings(call, self._settings(context, side, name))
         return self._add(key, call, self._digests.content(operation, context))
@@ -123,6 +120,16 @@ class Calls:
         # The operations of pairs belong to the chain of the source, as do those on its own side.
         of_target = side == "target" and operation.startswith(("pre_", "post_"))
         return self._service.nodes[relationship.target if of_target else relationship.source].settings
+
+    def _place(self, span: Span | None) -> str:
+        """A place as text; operations that a type declares are those of all its templates."""
+        if span is None:
+            return ""
+        known = self._places.get(id(span))
+        if known is None:
+            # The span is kept with it, so that its identity stays its own.
+            known = self._places[id(span)] = (str(span), span)
+        return known[0]
 
     def content(self, number: int) -> Content | None:
         """What a call carries out, None for nothing; of one as it is for every instance."""

@@ -61,7 +61,8 @@ def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tol
             entry.stage,
         )
         step.tolerant, step.reason = tolerant, reason
-        needs.mark(step, entry.relationship, installs=not tolerant)
+        if needs.are_said or entry.relationship is not None:
+            needs.mark(step, entry.relationship, installs=not tolerant)
         steps.append(step)
     return draft.sequence(steps, draft.why("the order of the lifecycle"))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 from ordito.base.diagnostics import Severity
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
 from ordito.work.plan import Action, Change, Plan, Step
@@ -64,10 +62,11 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
     )
 
 
-def _chain_lengths(draft: Draft, edges: tuple[tuple[int, int, int], ...]) -> array[int]:
+def _chain_lengths(draft: Draft, edges: tuple[tuple[int, int, int], ...]) -> list[int]:
     """For each step, how many working steps the longest chain after it has."""
-    lengths = array("i", bytes(4 * len(draft.order)))
-    works = bytearray(draft.steps[n].action is not Action.JOIN and not draft.steps[n].done for n in draft.order)
+    lengths = [0] * len(draft.order)
+    drafted = draft.steps
+    works = [(s := drafted[n]).action is not Action.JOIN and not s.done for n in draft.order]
     # Edges are sorted by the step they lead to, and a step comes after all steps before it.
     for before, after, _ in reversed(edges):
         length = lengths[after] + works[after]
@@ -78,8 +77,9 @@ def _chain_lengths(draft: Draft, edges: tuple[tuple[int, int, int], ...]) -> arr
 
 def _changes(draft: Draft) -> tuple[Change, ...]:
     working: dict[str, int] = {}
+    drafted = draft.steps
     for number in reversed(draft.order):
-        step = draft.steps[number]
+        step = drafted[number]
         if step.action is not Action.JOIN and not step.done:
             working[step.owner] = step.reason
     reasons = tuple(draft.reasons)

@@ -22,6 +22,11 @@ class Needs:
         self._node = node.name
         self._settings = node.settings
 
+    @property
+    def are_said(self) -> bool:
+        """Whether the metadata say anything; else only operations of relationships are to be marked."""
+        return self._settings is not NO_SETTINGS
+
     def mark(self, step: DraftStep, relationship: Relationship | None, *, installs: bool) -> None:
         """Mark a step. An optional node counts as such when it is made; what is left of it is removed as of any."""
         settings = self._settings

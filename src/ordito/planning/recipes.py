@@ -11,7 +11,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, NodeTemplate, Relationship, Service
 from ordito.planning.calls import Calls
-from ordito.planning.lifecycle import INSTALL, LINKED_BY, MAKES, REMOVES, UNINSTALL, Per, Placed, Side, Stage
+from ordito.planning.lifecycle import INSTALL, LINKED_BY, MAKES, REMOVES, UNINSTALL, Per, Placed, Row, Side, Stage
 from ordito.planning.options import PlanOptions
 
 
@@ -83,6 +83,10 @@ class Recipes:
         self._diagnostics = diagnostics
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
+        # Templates of one type that change nothing share its interfaces, which live as long as the service.
+        self._found: dict[tuple[int, str], tuple[tuple[str, Operation], ...]] = {}
+        self._implemented: dict[tuple[int, str], Operation | None] = {}
+        self._standards: dict[int, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
         """How instances of a node template are made."""
@@ -101,7 +105,7 @@ class Recipes:
             recipe = self._removing[node.name] = Removing(
                 unlink=tuple(reversed(self._pairs(node, UNINSTALL, stage))),
                 uninstall=self._entries(node, UNINSTALL, stage),
-                drop=self._calls.nothing(node, _standard(node), "delete"),
+                drop=self._calls.nothing(node, self._standard(node), "delete"),
             )
         return recipe
 
@@ -135,18 +139,40 @@ class Recipes:
     def _of_node(self, node: NodeTemplate, placed: Placed) -> list[Entry]:
         row = placed.row
         found: list[Entry] = []
-        for interface in node.interfaces.values():
-            operation = interface.operations.get(row.operation)
-            if row.interface in interface.kinds and operation is not None and operation.implementation is not None:
-                call = self._calls.of_node(node, interface.name, row.operation, operation)
-                where = where_run(operation, node, Side.NODE, lifecycle=True)
-                found.append(self._entry(call, placed.stage, where))
+        for interface, operation in self._operations(node, row):
+            call = self._calls.of_node(node, interface, row.operation, operation)
+            where = where_run(operation, node, Side.NODE, lifecycle=True)
+            found.append(self._entry(call, placed.stage, where))
         if not found and row.always:
-            name = _standard(node)
+            name = self._standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
             call = self._calls.of_node(node, name, row.operation, declared)
             found.append(self._entry(call, placed.stage, Where.ORCHESTRATOR))
         return found
+
+    def _operations(self, node: NodeTemplate, row: Row) -> tuple[tuple[str, Operation], ...]:
+        """The operations with an implementation that a row stands for, each with the name of its interface."""
+        key = id(node.interfaces), row.operation
+        known = self._found.get(key)
+        if known is None:
+            having = [i for i in node.interfaces.values() if row.interface in i.kinds and row.operation in i.operations]
+            every = ((i.name, i.operations[row.operation]) for i in having)
+            known = tuple((name, operation) for name, operation in every if operation.implementation is not None)
+            self._found[key] = known
+        return known
+
+    def _operation(self, relationship: Relationship, row: Row) -> Operation | None:
+        """The operation of a relationship that a row stands for, if it has an implementation."""
+        key = id(relationship.interfaces), row.operation
+        if key not in self._implemented:
+            self._implemented[key] = implemented(relationship, row.interface, row.operation)
+        return self._implemented[key]
+
+    def _standard(self, node: NodeTemplate) -> str:
+        known = self._standards.get(id(node.interfaces))
+        if known is None:
+            known = self._standards[id(node.interfaces)] = _standard(node)
+        return known
 
     def _entry(self, call: int, stage: Stage | None, where: Where) -> Entry:
         key = self._calls.all[call].key
@@ -157,7 +183,7 @@ class Recipes:
         found: list[Entry] = []
         relationships = node.requirements if row.side is Side.SOURCE else self._service.incoming.get(node.name, ())
         for relationship in relationships:
-            operation = implemented(relationship, row.interface, row.operation)
+            operation = self._operation(relationship, row)
             if operation is None:
                 continue
             if delegated:
@@ -187,7 +213,7 @@ class Recipes:
             entries = []
             for placed in table:
                 row = placed.row
-                operation = implemented(relationship, row.interface, row.operation) if row.per is Per.PAIR else None
+                operation = self._operation(relationship, row) if row.per is Per.PAIR else None
                 if operation is not None:
                     call = self._calls.of_relationship(relationship, row.side, operation)
                     where = where_run(operation, node, row.side, lifecycle=False)
@@ -200,14 +226,14 @@ class Recipes:
         """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
         where no operation begins them, of the start of the source."""
         rows = [p.row for p in INSTALL if p.row.operation in LINKED_BY]
-        begun = [r for r in rows if implemented(relationship, r.interface, r.operation) is not None]
+        begun = [r for r in rows if self._operation(relationship, r) is not None]
         if begun:
             near = [r for r in begun if r.per is Per.NEAR and r.side is Side.SOURCE]
-            found = [implemented(relationship, r.interface, r.operation) for r in near]
+            found = [self._operation(relationship, r) for r in near]
             return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
         if self.is_delegated(node):
             return ("delegate.deploy",)
-        return (f"{_standard(node)}.start",)
+        return (f"{self._standard(node)}.start",)
 
 
 def implemented(relationship: Relationship, interface_type: str, name: str) -> Operation | None:
