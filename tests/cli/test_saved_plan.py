@@ -232,6 +232,29 @@ def test_only_its_owner_reads_the_file_and_only_a_plan_is_overwritten(run: Run, 
     assert run("plan", "service.yaml", "--out", "-").code == 64
 
 
+def test_no_sensitive_value_stands_in_the_file(run: Run, service: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = service / "service.yaml"
+    secret = "password: { type: string, default: first, metadata: { sensitive: 'true' } }"
+    document.write_text(document.read_text().replace("password: { type: string, default: first }", secret))
+    refused = run("plan", "service.yaml", "-i", "password=canary-1", "--out", "p.plan")
+    assert refused.code == 3
+    assert "cannot-save" in refused.err
+    assert "canary-1" not in refused.err
+    assert not (service / "p.plan").exists()
+    monkeypatch.setenv("PASSWORD", "canary-2")
+    inputs = "inputs: { password: { env: PASSWORD } }"
+    (service / "ensemble.yaml").write_text(f"spec:\n  service: service.yaml\n  {inputs}\n")
+    assert run("plan", "--out", "p.plan").code == 0
+    assert "canary-2" not in (service / "p.plan").read_text()
+    monkeypatch.setenv("PASSWORD", "canary-3")
+    stale = run("deploy", "p.plan", "--yes")
+    assert stale.code == 3
+    assert "stale-plan" in stale.err
+    monkeypatch.setenv("PASSWORD", "canary-2")
+    done = run("deploy", "p.plan", "--yes")
+    assert done.code == 0, done.err
+
+
 def test_a_damaged_plan_is_said_to_be_one(run: Run, service: Path) -> None:
     assert run("plan", "service.yaml", "--out", "p.plan").code == 0
     path = service / "p.plan"

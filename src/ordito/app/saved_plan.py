@@ -171,7 +171,7 @@ def saved_plan(known: Known, asked: Asked, proposal: Proposal) -> SavedPlan:
     if not isinstance(asked, Portable):
         raise Refused("cannot-save", f"a plan of {asked.workflow} cannot be saved", "carry it out directly")
     sealing = Sealing(known.place.layout)
-    kept = sealing.sealed(msgspec.to_builtins(asked.to_keep(known, proposal), enc_hook=_as_it_is))
+    kept = sealing.sealed(asked.to_keep(known, proposal))
     assert isinstance(kept, dict)
     basis = basis_of(known, proposal.grounds)
     sealing.keep()
@@ -210,11 +210,6 @@ def _comparable(plan: Plan) -> Plan:
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
     return msgspec.structs.replace(plan, calls=calls, changes=changes, warnings=())
-
-
-def _as_it_is(value: object) -> object:
-    """For values that are not plain data: what is sensitive is sealed afterwards."""
-    return value
 
 
 def _user_digest(known: Known) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 
+import msgspec
+
 from ordito.app.errors import Refused
-from ordito.base.sensitive import is_sensitive
+from ordito.base.sensitive import Sensitive, is_sensitive
 from ordito.ensemble.layout import Layout
 
 
@@ -17,14 +19,18 @@ class Sealing:
         self._layout = layout
 
     def sealed(self, data: object) -> object:
-        """Data in which sensitive values are sealed. Raises ``Refused`` where they cannot be."""
-        if is_sensitive(data):
-            raise Refused(
-                "cannot-save",
-                "a sensitive value was given on the command line, and no saved plan holds such values",
-                f"write it as {{ env: NAME }} or {{ secret: NAME }} in {self._layout.manifest.name}, and plan again",
-            )
-        return data
+        """Plain data of a ``msgspec.Struct`` in which sensitive values are sealed. Raises ``Refused`` where they cannot
+        be."""
+        return msgspec.to_builtins(data, enc_hook=self._seal)
+
+    def _seal(self, value: object) -> object:
+        if not isinstance(value, Sensitive):
+            raise NotImplementedError(f"objects of type {type(value).__name__} are not written")
+        raise Refused(
+            "cannot-save",
+            "a sensitive value was given on the command line, and no saved plan holds such values",
+            f"write it as {{ env: NAME }} or {{ secret: NAME }} in {self._layout.manifest.name}, and plan again",
+        )
 
     def opened(self, data: object) -> object:
         """What ``sealed`` was given."""
