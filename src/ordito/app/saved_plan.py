@@ -102,8 +102,7 @@ class SavedAsked(msgspec.Struct, frozen=True):
         if proposal is None:
             raise self._stale(["nothing is deployed any more"])
         if _comparable(proposal.plan) != _comparable(self.saved.plan):
-            made_with = self.saved.made_with
-            raise self._stale([f"made with ordito {made_with}, and planned with {__version__} other steps come of it"])
+            raise self._stale([_other_steps(self.saved.made_with)])
         return proposal
 
     def _stale(self, different: Sequence[str]) -> Refused:
@@ -219,6 +218,12 @@ def _user_digest(known: Known) -> str:
     # What stands in other files has been read already: there is nothing new to be said where it cannot be read now.
     merged = sorted((path, digest_of(Path(path))) for path in known.spec.user.files if Path(path).is_file())
     return hashlib.sha256(found.user + msgspec.json.encode([digest for _, digest in merged])).hexdigest()
+
+
+def _other_steps(made_with: str) -> str:
+    if made_with != __version__:
+        return f"it was made with ordito {made_with}, and planned with {__version__} other steps come of it"
+    return "planned again, other steps come of it, because of a sensitive value perhaps"
 
 
 def _of_ensemble(basis: Basis, known: Known, state: str, user: str) -> list[str]:
