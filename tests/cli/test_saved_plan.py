@@ -213,6 +213,15 @@ def test_what_is_merged_into_the_users_part_belongs_to_it(run: Run, service: Pat
     assert "what is merged into it" in refused.err
 
 
+def test_a_plan_to_look_at_instances_is_carried_out_too(run: Run, service: Path) -> None:
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    assert run("plan", "check", "db", "--out", "c.plan").code == 0
+    done = run("deploy", "c.plan", "--yes")
+    assert done.code == 0, done.err
+    refused = run("deploy", "c.plan", "--yes", "--allow-changed")
+    assert refused.code == 64
+
+
 def test_how_the_job_runs_is_said_when_it_runs(run: Run, service: Path) -> None:
     assert run("plan", "service.yaml", "--out", "p.plan").code == 0
     assert run("deploy", "p.plan", "--yes", "--parallel", "2", "--on-failure", "abort", "--wait-lock", "1").code == 0
