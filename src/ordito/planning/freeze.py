@@ -40,7 +40,7 @@ def freeze(draft: Draft) -> Plan:
 def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
     if step.action is Action.JOIN or step.done:
         return Step(id=step.id, action=Action.JOIN, tolerant=step.tolerant, chain=length, reason=step.reason)
-    # In the order of the fields: of names given 300,000 times half the time goes into the names.
+    # The first in the order of the fields: giving all by name takes half as long again, 300,000 times.
     return Step(
         step.id,
         step.action,
@@ -54,11 +54,11 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         step.opens,
         step.closes,
         step.tolerant,
-        length,
-        step.reason,
-        step.optional,
-        step.dispensable,
-        step.condition,
+        chain=length,
+        reason=step.reason,
+        optional=step.optional,
+        dispensable=step.dispensable,
+        condition=step.condition,
     )
 
 
