@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from ordito.base.sensitive import Sensitive
 from ordito.model.service import Service
 from ordito.planning.options import Deployed
 from ordito.planning.refused import PlanRefused
@@ -48,6 +49,17 @@ def test_a_value_that_an_input_brings() -> None:
     assert of(found["a_1"]) == [("Standard.configure: input port", 80, 8080)]
     assert (found["a_1"].symbol, found["a_1"].refused) == ("~", True)
     assert found["a_1"].differences[0].declared == "service.yaml:1:1"
+
+
+def test_a_sensitive_value_is_said_to_have_changed_and_not_shown() -> None:
+    inputs = {"port": call("get_input", "port"), "url": call("concat", "http://", call("get_input", "port"))}
+    made = service(node("a", operations=configured(**inputs)))  # type: ignore[arg-type]
+    found = changes(made, made, ({"port": Sensitive("canary-1")}, {"port": Sensitive("canary-2")}))
+    assert of(found["a_1"]) == [
+        ("Standard.configure: input port", "(sensitive)", "(sensitive)"),
+        ("Standard.configure: input url", "(sensitive)", "(sensitive)"),
+    ]
+    assert "canary" not in str(found)
 
 
 def test_values_that_come_and_go() -> None:

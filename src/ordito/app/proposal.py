@@ -17,11 +17,9 @@ from ordito.app.place import Place
 from ordito.app.services import ReadService
 from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
-from ordito.base.sensitive import Sensitive
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.model.choices import Choices
-from ordito.model.inputs import is_sensitive
 from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Plan
@@ -39,13 +37,6 @@ class Grounds(msgspec.Struct, frozen=True):
     contents: Mapping[str, str]
     inputs: Mapping[str, object]
     choices: Choices
-
-
-def grounds_of(measured: str, contents: Mapping[str, str], inputs: Mapping[str, object], service: Service) -> Grounds:
-    """What a plan for a service is made from; inputs that are declared to be sensitive are wrapped."""
-    secret = {name for name, definition in service.inputs.items() if is_sensitive(definition)}
-    wrapped = {name: Sensitive(value) if name in secret else value for name, value in inputs.items()}
-    return Grounds(measured, contents, wrapped, service.choices)
 
 
 def _any(_: Grounds) -> None:
@@ -110,7 +101,7 @@ class Proposal(msgspec.Struct, frozen=True):
     @property
     def grounds(self) -> Grounds:
         """What the plan is made from."""
-        return grounds_of(self.measured, self.contents, self.inputs, self.read.service)
+        return Grounds(self.measured, self.contents, self.inputs, self.read.service.choices)
 
     @property
     def service(self) -> Service:

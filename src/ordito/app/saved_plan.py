@@ -223,7 +223,7 @@ def _user_digest(known: Known) -> str:
 def _other_steps(made_with: str) -> str:
     if made_with != __version__:
         return f"it was made with ordito {made_with}, and planned with {__version__} other steps come of it"
-    return "planned again, other steps come of it, because of a sensitive value perhaps"
+    return "planned again, other steps come of it"
 
 
 def _of_ensemble(basis: Basis, known: Known, state: str, user: str) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Known, grounds_of
+from ordito.app.proposal import Grounds, Known
 from ordito.app.services import ReadService, artifact_files, definition_files
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
@@ -46,7 +46,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
 ) -> Made:
     """The plan of a workflow; the words are those of ``PlanOptions``. Raises ``PlanRefused`` and ``EnsembleError``."""
     measured = measured_files(known.place.layout, read)
-    known.examine(grounds_of(measured.digest, measured.contents, inputs, read.service))
+    known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     told = options_of(known, whole, measured.digests)
