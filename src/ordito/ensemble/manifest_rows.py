@@ -11,6 +11,7 @@ from ordito.ensemble.codec import encode
 from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.vault import sealed
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
+from ordito.instances.states import INITIAL
 from ordito.model.choices import Choices
 from ordito.work.records import GivenValue, LeftBehind
 
@@ -53,7 +54,7 @@ class LinkRow(_Row, frozen=True):
     relationship: str
     target: str
     source: str = ""
-    state: str = "initial"
+    state: str = INITIAL
     applied: dict[str, AppliedRow] = {}
     failed: dict[str, str] = {}
     attributes: dict[str, Data] = {}
@@ -218,7 +219,8 @@ def _link_row(link: Link, snapshot: Snapshot) -> LinkRow:
         target=link.target,
         # Said only where the row does not stand below its source.
         source="" if link.source in snapshot.instances else link.source,
-        state=link.state,
+        # A default is left out only where it is this very object.
+        state=INITIAL if link.state == INITIAL else link.state,
         applied=_applied_rows(link.applied),
         failed=_sorted(link.failed),
         attributes=_sorted(snapshot.attributes.get(link.id, {})),
