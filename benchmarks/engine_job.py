@@ -145,7 +145,8 @@ def job(file: str, folder: Path) -> dict[str, float]:
         )
         note("running")
         assert result.status == "ok", result.failed[:3]
-        ensemble.close_job(lambda snapshot: effective_statuses(outline_of(read.service), snapshot))
+        with paused_collector():
+            ensemble.close_job(lambda snapshot: effective_statuses(outline_of(read.service), snapshot), plan=made)
         note("closing")
     assert listener.heard > 2 * result.counts.no_op
     figures["steps"] = result.counts.succeeded

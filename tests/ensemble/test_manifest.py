@@ -29,6 +29,7 @@ from ordito.ensemble.yaml_writer import block, flow
 from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
 from ordito.model.choices import Choices, SelectedNode
 from ordito.work.records import GivenValue
+from tests.ensemble.jobs import files
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 odd_texts = st.sampled_from(
@@ -198,13 +199,32 @@ def test_ready_state_always_shows_all_three(tmp_path: Path) -> None:
     }
 
 
+def test_many_nodes_share_files_and_many_instances_have_one(tmp_path: Path) -> None:
+    """So that neither ten thousand nodes are as many files, nor all instances of one node share a line with others."""
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    few = [Instance(f"n{number}_1", f"n{number}", 0) for number in range(500)]
+    many = [Instance(f"web_{number}", "web", number) for number in range(1, 1_102)]
+    snapshot.apply(Delta((*few, *many)))
+    digest = write_manifest(layout, snapshot, Status(), {}, largest=100)
+    assert [path.name for path in layout.status.glob("*.yaml")] == ["web.yaml"]
+    assert 32 < len(list(layout.shared.iterdir())) <= 64
+    assert state_digest(layout) == digest
+    assert content(read_state(layout)[0]) == content(snapshot)
+    before = files(tmp_path)
+    snapshot.apply(Delta((Instance("n7_2", "n7", 1),)))
+    write_manifest(layout, snapshot, Status(), {}, largest=100)
+    changed = {name for name, text in files(tmp_path).items() if before.get(name) != text}
+    assert changed == {"ensemble.yaml", layout.shared_part("n7").relative_to(tmp_path).as_posix()}
+
+
 def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     snapshot = Snapshot()
     snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
     write_manifest(layout, snapshot, Status(), {}, largest=1)
-    assert {path.name for path in layout.status.iterdir()} == {"db.yaml", "web.yaml"}
-    layout.status_part("web").write_text(
+    assert set(layout.shared.iterdir()) == {layout.shared_part("db"), layout.shared_part("web")}
+    layout.shared_part("web").write_text(
         "web_1:\n  template: web\n  index: 0\n  readyState: {local: ok, effective: ok, state: started}\n"
     )
     assert state_digest(layout) == "changed"

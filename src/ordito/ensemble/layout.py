@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from urllib.parse import quote
@@ -11,6 +12,8 @@ from ordito.ensemble.errors import explained
 
 MANIFEST = "ensemble.yaml"
 PRIVATE = ".ordito"
+SHARED_PARTS = 64
+"""Files among which the instances of nodes that have few are divided."""
 
 
 class Layout:
@@ -20,6 +23,7 @@ class Layout:
         self.root = Path(os.path.abspath(root))  # noqa: PTH100  (links stay as they are)
         self.manifest = self.root / MANIFEST
         self.status = self.root / "status"
+        self.shared = self.status / "few"
         self.jobs = self.root / "jobs"
         self.jobs_tsv = self.root / "jobs.tsv"
         self.artifacts = self.root / "artifacts"
@@ -50,6 +54,11 @@ class Layout:
     def status_part(self, node: str) -> Path:
         """The file that holds the instances of a node in a large ensemble."""
         return self.status / f"{_file_name(node)}.yaml"
+
+    def shared_part(self, node: str) -> Path:
+        """The file that holds a node's instances together with those of others, in a large ensemble: always the same
+        one for a node, so that a change touches little."""
+        return self.shared / f"{hashlib.sha256(node.encode()).digest()[0] % SHARED_PARTS:02x}.yaml"
 
     def log(self, job: str) -> Path:
         """What the operations of a job printed."""

@@ -18,7 +18,7 @@ def sweep_leftovers(layout: Layout) -> None:
     removed stays, and harms nobody."""
     for path in (layout.manifest, layout.jobs_tsv, layout.git_ignore, layout.git_attributes, layout.private / "begun"):
         sweep(path, ".new")
-    for folder in (layout.status, layout.jobs, *_unrecorded(layout)):
+    for folder in (layout.status, layout.shared, layout.jobs, *_unrecorded(layout)):
         for name in _names(folder):
             if _NEW.fullmatch(name):
                 sweep(folder / name[1:-21], ".new")

@@ -1,7 +1,8 @@
 """`ensemble.yaml`: the user's part, kept byte for byte, and below a marker line the machine's part.
 
 The two are cut apart as bytes, so what the user wrote is never parsed here, and never changed. The instances of a large
-ensemble lie in `status/<node>.yaml`, one a line; the machine's part then names those files with their digests.
+ensemble lie in `status/<node>.yaml`, one a line, those of nodes that have few in a number of files that they share, in
+`status/few`; the machine's part then names those files with their digests.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -42,6 +44,9 @@ _MARKER_LINE = re.compile(rb"^# ==== What follows is written by ordito: [^\r\n]*
 
 LARGEST_INLINE = 10_000
 """Instances above which they are written to files of their own."""
+
+MOST_SHARED = 1_000
+"""Instances of a node above which they have a file of their own."""
 
 RESTORE = "restore the file from git, or take its machine part from a backup; the part above the marker line is yours"
 
@@ -121,30 +126,37 @@ def write_manifest(
 
 
 def _write_parts(layout: Layout, rows: Iterable[tuple[str, InstanceRow]]) -> Iterator[tuple[str, str]]:
-    """Write the instances of each node to a file; gives the files' names and the SHA-256 of their content."""
+    """Write the instances of each node to a file, those of nodes that have few to files that they share; gives the
+    files' names and the SHA-256 of their content."""
     by_node: dict[str, list[bytes]] = {}
     for name, row in rows:
         has_values = bool(row.outputs or row.relationships) or not are_simple(row.attributes)
         line = b"%b: %b\n" % (scalar(name).encode(), flow_line(row, has_values=has_values))
         by_node.setdefault(row.template, []).append(line)
+    files: dict[Path, list[bytes]] = {}
     for node in sorted(by_node):
-        path = layout.status_part(node)
-        content = b"".join(by_node[node])
+        lines = by_node[node]
+        path = layout.status_part(node) if len(lines) > MOST_SHARED else layout.shared_part(node)
+        files.setdefault(path, []).extend(lines)
+    for path, lines in sorted(files.items()):
+        content = b"".join(lines)
         write_whole(path, [content])
-        yield path.name, hashlib.sha256(content).hexdigest()
+        yield path.relative_to(layout.status).as_posix(), hashlib.sha256(content).hexdigest()
 
 
 def _remove_old_parts(layout: Layout, parts: Mapping[str, str]) -> None:
     with explained("tidy up", layout.status):
         if not layout.status.is_dir():
             return
-        old = [path for path in layout.status.glob("*.yaml") if path.name not in parts]
+        found = [*layout.status.glob("*.yaml"), *layout.shared.glob("*.yaml")]
+        old = [path for path in found if path.relative_to(layout.status).as_posix() not in parts]
         for path in old:
             path.unlink()
-        if old:
-            sync_directory(layout.status)
-        if not any(layout.status.iterdir()):
-            layout.status.rmdir()
+        for folder in (layout.shared, layout.status):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+            elif old and folder.is_dir():
+                sync_directory(folder)
 
 
 # ---------------------------------------------------------------------------------------------------------- reading

@@ -138,7 +138,7 @@ class OwnFiles:
         return (
             (folder == "jobs" and is_change_id(first.removesuffix(".yaml")))
             or (folder == "artifacts" and _DIGEST.fullmatch(first) is not None)
-            or (folder == "status" and first.endswith(".yaml"))
+            or (folder == "status" and rest.endswith(".yaml"))
         )
 
     def changes(self) -> list[Change]:
