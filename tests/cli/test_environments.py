@@ -246,3 +246,30 @@ def test_checks_are_made_in_the_environment_that_is_deployed(run: Run, tmp_path:
     assert run("check", "--env", "dev").code == 0
     assert seen(tmp_path)["LEVEL"] == "info"
     assert run("status", "-o", "json").json["environment"] == "prod", "looking moves nothing"
+
+
+def test_secrets_reach_operations_and_nothing_else(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From inputs, templates made of them, variables and connections; also where only the type says that it is one."""
+    pytest.importorskip("cryptography")
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("OWN: mine", "word: { get_input: word }"))
+    (tmp_path / "show.sh").write_text('echo "word=$word pw=$PW token=$CLOUD_TOKEN"\n')
+    (tmp_path / "ensemble.yaml").write_text(
+        "spec:\n  service: service.yaml\n  variables: { PW: { secret: pw } }\n"
+        '  inputs: { size: 1, word: "x-{{ inputs.size }}" }\n'
+        "  environments:\n    prod:\n      inputs: { word: { secret: pw } }\n"
+        "      connections:\n        cloud:\n          type: tosca.datatypes.Credential\n"
+        "          properties: { user: me, token: { env: CLOUD_TOKEN } }\n"
+    )
+    monkeypatch.setenv("CLOUD_TOKEN", "canary-typed")
+    (tmp_path / "value").write_text("canary-kept")
+    assert run("secrets", "set", "pw", "--file", tmp_path / "value").code == 0
+    (tmp_path / "value").unlink()
+    done = run("deploy", "--yes", "-v", "--env", "prod")
+    assert done.code == 0, done.err
+    assert "word=(sensitive) pw=(sensitive) token=(sensitive)" in done.err
+    shown = run("spec")
+    assert "CLOUD_USER        me" in shown.out
+    said = done.out + done.err + shown.out + shown.err
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert "canary" not in said
+    assert b"canary" not in written

@@ -16,7 +16,9 @@ def retry(session: Session, job: str, by_hand: str, options: JobOptions, wait_lo
 
     conversation = CliConversation(session)
     asked = RetryAsked(job, by_hand)
-    result = run_workflow(WorkflowRequest(session.settings.directory, asked, options, wait_lock), conversation)
+    settings = session.settings
+    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    result = run_workflow(request, conversation)
     report = result.report
     if report is None:
         session.note("Nothing is left to do.")

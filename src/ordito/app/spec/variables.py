@@ -10,9 +10,10 @@ from ordito.app.spec.environments import Connection, Environment, variable_of
 from ordito.app.spec.evaluate import Evaluation
 from ordito.app.spec.reading import evaluation_of
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.sensitive import Sensitive
+from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.instances.text import as_text
 from ordito.model.schema import Schema
+from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping as MappingNode
@@ -48,13 +49,18 @@ def _properties(
     name: str, connection: Connection, evaluation: Evaluation, service: Service, diagnostics: Diagnostics
 ) -> dict[str, object]:
     evaluated = evaluation.others(connection.properties)
+    secret = set(evaluated.secret)
     texts: dict[str, object] = {}
+    if len(evaluated.values) < len(connection.properties):
+        # That something is missing is said, and nothing else that follows from it.
+        return {}
     if connection.type:
-        values = _typed(name, connection, evaluated.values, bool(evaluated.secret), service, diagnostics)
-        texts = {key: as_text(value) for key, value in values.items() if value is not None}
+        values = _typed(name, connection, evaluated.values, bool(secret), service, diagnostics)
+        secret |= {key for key, value in values.items() if is_sensitive(value)}
+        texts = {key: as_text(revealed(value)) for key, value in values.items() if value is not None}
     else:
         texts = {key: text for key, node in evaluated.values.items() if (text := _text(node)) is not None}
-    return {key: Sensitive(text) if key in evaluated.secret else text for key, text in texts.items()}
+    return {key: Sensitive(text) if key in secret else text for key, text in texts.items()}
 
 
 def _typed(
@@ -88,4 +94,9 @@ def _typed(
         )
     else:
         diagnostics.extend(found)
-    return dict(value) if isinstance(value, dict) else {}
+    marks = Marks(service.data_types)
+    marked = marks.wrap(value, marks.by(Schema(connection.type), {}))
+    if isinstance(marked, Sensitive):
+        # The type as a whole is sensitive, and so is each of its fields.
+        return {key: Sensitive(field) for key, field in value.items()} if isinstance(value, dict) else {}
+    return dict(marked) if isinstance(marked, dict) else {}
