@@ -11,12 +11,13 @@ import msgspec
 from ordito.app.canceller import Canceller
 from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
+from ordito.app.errors import Refused
 from ordito.app.keeping import keeper_of, refuse_uncommittable
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Proposal
+from ordito.app.proposal import DEPLOY, Proposal
 from ordito.app.services import ReadService
 from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
@@ -68,7 +69,13 @@ class JobReport(msgspec.Struct, frozen=True):
 
 
 def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
-    """Carry out a proposal that is not empty and has its service pinned. Raises ``EnsembleError``."""
+    """Carry out a proposal that is not empty and has its service pinned. Raises ``Refused`` and ``EnsembleError``."""
+    if options.on_failure == "rollback" and proposal.workflow != DEPLOY:
+        raise Refused(
+            "no-way-back",
+            f"what {proposal.workflow} does cannot be taken back",
+            "give --on-failure abort, or continue",
+        )
     pinned = proposal.pinned
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
