@@ -21,7 +21,7 @@ MOST_MEMORY = 600
 """MiB of the whole process, closing included, for 100,000 steps."""
 
 JOB = str(Path(__file__).with_name("engine_job.py"))
-PARTS = ("planning", "preparing", "running")
+PARTS = ("planning", "running")
 
 HEAD = """\
 tosca_definitions_version: tosca_simple_yaml_1_3

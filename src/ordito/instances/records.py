@@ -98,6 +98,7 @@ class Snapshot:
         self.outputs: dict[str, dict[str, Mapping[str, Data]]] = {}
         self.highest: dict[str, int] = {}
         self.changes: list[str] = []
+        self._marks: dict[str, str] = {}
         self._by_node: dict[str, list[str]] = {}
         self._existing: dict[str, tuple[str, ...]] = {}
         self._gone: dict[str, list[str]] = {}
@@ -160,7 +161,7 @@ class Snapshot:
         before = self.instances.get(instance.id)
         self.instances[instance.id] = instance
         if before is None or before.state != instance.state:
-            self.changes.append(f"{instance.id}@")
+            self.changes.append(self._marks.setdefault(instance.id, f"{instance.id}@"))
         if before is None:
             self._by_node.setdefault(instance.node, []).append(instance.id)
             number = number_of(instance.id)

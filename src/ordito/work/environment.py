@@ -191,6 +191,8 @@ class Environments:
 
     def _list(self, node: str) -> str:
         ids = self._snapshot.ids_of(node)
+        if len(ids) == 1:
+            return ids[0]
         known = self._lists.get(node)
         if known is None or known[0] is not ids:
             known = self._lists[node] = (ids, ",".join(ids))

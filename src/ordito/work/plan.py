@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -31,6 +32,12 @@ class Condition(StrEnum):
 
 DELEGATE = "delegate"
 """The interface name of what a provider is asked to do."""
+
+
+@lru_cache(maxsize=4_096)
+def _named(interface: str, operation: str) -> str:
+    # The records of all instances share the few names there are.
+    return f"{interface}.{operation}"
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -63,7 +70,7 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """``Interface.operation``, the key under which outputs and the records of pairs remember it."""
-        return f"{self.interface}.{self.operation}"
+        return _named(self.interface, self.operation)
 
     @property
     def key(self) -> str:
