@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.sensitive import replaced
+from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing
 from ordito.instances.entities import NodeEntity
@@ -128,7 +128,12 @@ class Digests:
 
     def _digest(self, data: object) -> str:
         """A digest of data, of sensitive values by keyed digests of their own: nobody can find them out by trying."""
-        return digest_of(replaced(data, lambda value: ["sensitive", value.digest(self._key())]))
+        return digest_of(data, self._hidden)
+
+    def _hidden(self, value: object) -> object:
+        if isinstance(value, Sensitive):
+            return ["sensitive", value.digest(self._key())]
+        raise NotImplementedError(f"objects of type {type(value).__name__} have no digest")
 
     def _stable(self, value: Value, context: Context, evaluator: Evaluator) -> object:
         """The value itself if it is static; else how it is written, with the static parts and the artifacts in it."""
@@ -180,9 +185,9 @@ class Digests:
         return ["nothing"] if isinstance(found, Nothing) else found
 
 
-def digest_of(data: object) -> str:
-    """A digest of data, the same for equal data."""
-    return hashlib.sha256(msgspec.json.encode(data, order="deterministic")).hexdigest()[:DIGEST_LENGTH]
+def digest_of(data: object, hook: Callable[[object], object] | None = None) -> str:
+    """A digest of data, the same for equal data; ``hook`` makes data of what is none."""
+    return hashlib.sha256(msgspec.json.encode(data, enc_hook=hook, order="deterministic")).hexdigest()[:DIGEST_LENGTH]
 
 
 NO_OP_DIGEST = digest_of("nothing")
