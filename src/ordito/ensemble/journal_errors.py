@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +38,24 @@ def journal_explained(doing: str, path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if _is_disk_full(error, path):
+            raise EnsembleError(f"cannot {doing} {path}: no space left on the disk", HINTS[errno.ENOSPC]) from error
         raise EnsembleError(f"cannot {doing} {path}: {error}", _journal_hint(error)) from error
+
+
+def _is_disk_full(error: sqlite3.Error, path: Path) -> bool:
+    """Whether an error is one of a full disk: of some of its files SQLite only says that they could not be written."""
+    name = getattr(error, "sqlite_errorname", "")
+    if not name.startswith("SQLITE_IOERR"):
+        return name.startswith("SQLITE_FULL")
+    try:
+        return shutil.disk_usage(path.parent).free < LEAST_FREE
+    except OSError:
+        return False
+
+
+LEAST_FREE = 1 << 17
+"""Bytes that SQLite may want at once for its helper files."""
 
 
 def _journal_hint(error: sqlite3.Error) -> str:
@@ -49,8 +67,6 @@ def _journal_hint(error: sqlite3.Error) -> str:
             "the journal is damaged. If no job was running, move it away: it is made again from ensemble.yaml. "
             "Else keep a copy, and recover what it holds with `sqlite3 journal.db .recover`"
         )
-    if name.startswith("SQLITE_FULL"):
-        return HINTS[errno.ENOSPC]
     if name.startswith("SQLITE_READONLY"):
         return HINTS[errno.EROFS]
     if name.startswith("SQLITE_CANTOPEN"):
