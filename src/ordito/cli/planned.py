@@ -16,7 +16,7 @@ import click
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ALIASES
 from ordito.cli.session import Session
-from ordito.cli.settings import PROGRAM, Settings
+from ordito.cli.settings import PROGRAM
 from ordito.ensemble.layout import MANIFEST
 
 if TYPE_CHECKING:
@@ -64,11 +64,12 @@ class PlanCommand(click.Command):
         return self._make(workflow, importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}"))
 
 
-def environment_for(asked: Asked, settings: Settings) -> str | None:
-    """The environment to work in, None where none is named: that of a saved plan is part of it."""
+def environment_for(asked: Asked, wanted: str | None) -> str | None:
+    """The environment to work in: the one that is ``wanted``, None where none is named; that of a saved plan is part of
+    it."""
     from ordito.app.saved_plan import SavedAsked
 
-    return asked.environment if isinstance(asked, SavedAsked) else settings.wanted_environment
+    return asked.environment if isinstance(asked, SavedAsked) else wanted
 
 
 Finish = Callable[[Any, Any, Session], ExitCode]

@@ -37,7 +37,11 @@ def command(session: Session, asked: Asked, options: JobOptions, wait_lock: floa
 
     conversation = CliConversation(session)
     request = WorkflowRequest(
-        session.settings.directory, asked, options, wait_lock, environment_for(asked, session.settings)
+        session.settings.directory,
+        asked,
+        options,
+        wait_lock,
+        environment_for(asked, session.settings.wanted_environment),
     )
     result = run_workflow(request, conversation)
     # A saved plan may be one of another workflow.
