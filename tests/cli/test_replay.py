@@ -86,3 +86,11 @@ def test_jobs_are_listed_whatever_became_of_their_lines(run: Run, tmp_path: Path
     assert "jobs replay --write" in shown.err
     assert run("jobs", "replay", "--write").code == 0
     assert file.read_bytes() == lines
+
+
+def test_a_job_that_was_taken_back_is_rebuilt_and_says_so(run: Run, tmp_path: Path) -> None:
+    assert run("deploy", FAILING, "--yes", "--on-failure", "rollback").code == 7
+    assert run("jobs", "replay").code == 0
+    shown = run("jobs", "show", "-o", "json").json["job"]
+    assert shown["rollback"] == "complete"
+    assert "rollback    complete" in run("jobs", "show").out

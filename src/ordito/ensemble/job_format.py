@@ -21,14 +21,14 @@ class JobHead(_Row, frozen=True):
     """What a record says about its job as a whole.
 
     ``previous_id`` is the job before it, ``merged_ids`` those that it joins with that one, which other clones ran.
-    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``retries`` is
-    the job whose remaining steps this one carried out, ``rollback`` says how undoing the job ended, where that was
-    tried, and ``remains`` what was not undone. ``ticks`` is how many ticks the job
-    has reserved for its changeIds. ``environment`` is that of `--env`, ``options`` how the job was told to run, where
-    that is not the usual way. Of the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that
-    did nothing, ``skipped`` of those that were not run; ``changes`` is how many ConfigChanges there are. ``commits``
-    are those that hold the files it was made from, by the tree's path from the ensemble; ``not_committed`` says what
-    is not committed and why.
+    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``retries`` is the job whose
+    remaining steps this one carried out, ``rollback`` says how undoing the job ended, where that was tried, and
+    ``remains`` what was not undone. ``ticks`` is how many ticks the job has reserved for its changeIds.
+    ``environment`` is that of `--env`, ``options`` how the job was told to run, where that is not the usual way. Of
+    the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that did nothing, ``skipped`` of
+    those that were not run; ``changes`` is how many ConfigChanges there are. ``commits`` are those that hold the
+    files it was made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and
+    why. ``rollback`` is complete or incomplete where the job was taken back, and ``remains`` what was not.
     """
 
     change_id: str
