@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -38,7 +39,10 @@ def test_of_two_deployments_at_once_one_is_locked_out(tmp_path: Path, known: boo
     winner = processes[1 - processes.index(loser)]
     _, err = loser.communicate()
     assert loser.returncode == 5, err
-    assert f"process {winner.pid} (deploy)" in err
+    assert re.search(
+        rf"locked by \S+ on \S+, process {winner.pid} \(deploy\), since 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d", err
+    )
+    assert "--wait-lock SECONDS" in err
     assert winner.poll() is None
 
     hold.unlink()

@@ -28,7 +28,12 @@ topology_template:
       instance_count: { get_input: count }
       occurrences: [ 0, 9 ]
 """
-SCRIPT = '#!/bin/sh\n[ ! -e "$HOME/fail" ] || exit 7\n'
+SCRIPT = """\
+#!/bin/sh
+touch "$HOME/began"
+while [ -e "$HOME/hold" ]; do sleep 0.02; done
+[ ! -e "$HOME/fail" ] || exit 7
+"""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,15 @@ def test_records_of_two_clones_are_merged_by_git_and_the_status_is_in_conflict(
         assert "a merge of git has left a conflict in the status" in refused.err
         assert "jobs replay --write" in refused.err
 
+    assert run("jobs", "replay", "--write", "-e", "second").code == 0
+    second.commit("joined")
+    assert run("jobs", "replay", "-e", "second").code == 0
+    found = run("status", "-e", "second", "-o", "json").json
+    assert set(found["instances"]) == {"left_1", "left_2", "left_3", "right_1", "right_2"}
+    second.git("push", "--quiet")
+    first.git("pull", "--quiet", "--no-rebase")
+    assert "Nothing to do" in run("deploy", "-e", "first", "--yes", "-i", "left=3", "-i", "right=2").err
+
 
 def test_a_conflict_in_the_users_part_is_the_users_to_solve(run: Run, clones: tuple[Repository, Repository]) -> None:
     first, second = clones

@@ -386,3 +386,23 @@ def test_what_the_user_wrote_and_staged_in_the_ensembles_file_is_committed_with_
     assert more(run, 2).code == 0
     assert ensemble.changes == []
     assert ensemble.git("show", "HEAD:ensemble.yaml").startswith("# mine\n")
+
+
+def test_files_that_are_merged_into_the_ensembles_file_belong_to_it(
+    run: Run, service: Repository, ensemble: Repository
+) -> None:
+    ensemble.write("common.yaml", "count: 2\n")
+    ensemble.write("ensemble.yaml", "spec:\n  service: ../mini\n  inputs:\n    +common.yaml:\n")
+    done = run("deploy", "-e", "live", "--yes")
+    assert done.code == 0, done.err
+    assert "common.yaml" in ensemble.held()
+    assert ensemble.changes == []
+
+
+def test_an_archive_is_committed_with_what_was_deployed_from_it(
+    run: Run, tmp_path: Path, service: Repository, ensemble: Repository
+) -> None:
+    assert run("package", "mini", "--out", ensemble.top / "mini.csar").code == 0
+    assert run("deploy", ensemble.top / "mini.csar", "-e", "live", "--yes").code == 0
+    assert "mini.csar" in ensemble.held()
+    assert ensemble.changes == []

@@ -12,7 +12,7 @@ from ordito.app.canceller import Canceller
 from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
-from ordito.app.keeping import keeper_of, refuse_uncommittable
+from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
@@ -25,12 +25,12 @@ from ordito.base.clock import SystemClock
 from ordito.base.masking import net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
-from ordito.ensemble.git.keeper import JobFiles
+from ordito.ensemble.git.keeper import ALWAYS, JobFiles
 from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.keeping import NOTHING, Kept
-from ordito.ensemble.lock import current_user
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
+from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
@@ -79,6 +79,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
     pinned = proposal.pinned
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
+    options = shared_options(options) if ensemble.is_shared else options
     refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
     now = SystemClock().now()
     tasks = len(proposal.plan.steps)
@@ -106,6 +107,7 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         retries=proposal.retries,
     )
     job = _Job(ensemble, header, proposal.plan, proposal.read, proposal.whole, pinned.root, Limits(options.timeout))
+    ensemble.name_job(header.id)
     return job.run(change_ids, conversation, None)
 
 
@@ -182,6 +184,7 @@ class _Job:
         keep_outline(self._layout, self._header.id, self._outline)
         canceller = Canceller(conversation, self._limits.timeout)
         result = asyncio.run(self._run(change_ids, conversation, canceller, records))
+        commit = ALWAYS if self._ensemble.is_shared else commit
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
             kept = self._ensemble.close_job(self._effective, keeper, self._plan)

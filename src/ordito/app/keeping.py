@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from ordito.app.errors import Refused
 from ordito.app.services import ReadService
 from ordito.ensemble.git.job_files import stamp_of
@@ -25,19 +27,34 @@ def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -
     return GitKeeper(layout, header, service, mode=mode)
 
 
-def sources_of(layout: Layout, read: ReadService, pinned: Pinned, others: Iterable[str]) -> JobSources:
-    """Where the files of a service lie of which a pin was made; ``others`` are further files that were read."""
+def sources_of(
+    layout: Layout, read: ReadService, pinned: Pinned, merged: Iterable[str], inputs: Iterable[str]
+) -> JobSources:
+    """Where the files of a service lie of which a pin was made; further ones that were read are those ``merged`` into
+    `ensemble.yaml`, and those with ``inputs``."""
     base = Path(read.package.root).absolute()
     archives = [str(base)] if read.package.is_archive else []
-    further = [*archives, *(os.path.abspath(other) for other in others)]  # noqa: PTH100  (links stay as they are)
+    definite = (*archives, *merged)
+    further = [*definite, *(os.path.abspath(file) for file in inputs)]  # noqa: PTH100  (links stay as they are)
     stamps = {file: stamp for file in further if (stamp := stamp_of(Path(file)))}
     if archives:
-        return JobSources(others=stamps)
+        return JobSources(others=stamps, definite=definite)
     prefix = PurePosixPath(Path(pinned.root).relative_to(layout.artifacts / pinned.digest))
     levels = len(prefix.parts)
     origin = base.parents[levels - 1] if levels else base
     named = tuple(sorted(os.path.normpath(prefix / file) for file in pinned.digests))
-    return JobSources(str(origin), named, stamps)
+    return JobSources(str(origin), named, stamps, definite)
+
+
+def shared_options(options: JobOptions) -> JobOptions:
+    """How a job runs whose state other clones need: its files are always committed. Raises ``Refused``."""
+    if options.commit == NEVER:
+        raise Refused(
+            "cannot-commit",
+            "--commit never: clones of this ensemble share a lock in git, and get its state by commits",
+            'leave the option out; or remove "lock: git" from ensemble.yaml if this is the only clone',
+        )
+    return msgspec.structs.replace(options, commit=ALWAYS)
 
 
 NO_FILES = JobFiles("", JobSources())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,14 @@ from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.package import ARCHIVES, Network
 from ordito.work.records import JobSources
+
+
+class ReadFiles(msgspec.Struct, frozen=True):
+    """Files that were read besides those of the service: those ``merged`` into `ensemble.yaml`, as absolute paths, and
+    those with values of ``inputs``."""
+
+    merged: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
 
 
 class PinnedService(msgspec.Struct, frozen=True):
@@ -66,7 +74,7 @@ def _named(read: ReadService, place: Place) -> ReadService:
     return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))
 
 
-def pin_service(layout: Layout, read: ReadService, measured: str, files: Iterable[str]) -> PinnedService:
+def pin_service(layout: Layout, read: ReadService, measured: str, files: ReadFiles) -> PinnedService:
     """Keep a copy of a service; only for who holds the ensemble's lock. ``files`` are further ones that were read.
 
     Raises ``Refused`` where its files are no longer those that were ``measured`` for the plan, and ``EnsembleError``.
@@ -82,4 +90,4 @@ def pin_service(layout: Layout, read: ReadService, measured: str, files: Iterabl
             purpose="see what would be done",
         )
     main = os.path.relpath(Path(kept.root) / kept.main, layout.artifacts / kept.digest)
-    return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, files))
+    return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, files.merged, files.inputs))

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from ordito.app.left_behind import Whole
-from ordito.app.pinned_service import PinnedService
+from ordito.app.pinned_service import PinnedService, ReadFiles
 from ordito.app.place import Place
 from ordito.app.services import ReadService
 from ordito.app.used_spec import UsedSpec, use_spec
@@ -92,7 +92,7 @@ class Proposal(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     contents: Mapping[str, str] = {}
     asked_inputs: Mapping[str, object] = {}
-    files: tuple[str, ...] = ()
+    files: ReadFiles = ReadFiles()
     environment: str = ""
     variables: dict[str, object] = {}
     unapproved: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ from ordito.app.spec.sources import as_literal
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.span import SourceText, Span
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.git.sharing import asks_for_lock
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
@@ -99,10 +100,18 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     if service is not None and not isinstance(service, Scalar):
         diagnostics.error("bad-value", f'"service" is a path, not {service.kind}', service.span)
         service = None
+    environments = read_environments(spec, diagnostics)
+    if environments.asks_for_lock and not asks_for_lock(layout):
+        diagnostics.error(
+            "bad-value",
+            f'"lock: git" must stand in {shown} itself: it is needed before other files are read',
+            None,
+            hint='write it there, below "spec:"',
+        )
     return UserPart(
         service.text if service is not None and not is_null(service) else "",
         service.span if service is not None else None,
-        read_environments(spec, diagnostics),
+        environments,
         exists=True,
         files=whole.files,
     )

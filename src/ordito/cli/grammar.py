@@ -61,6 +61,7 @@ JOBS_VERBS: Mapping[str, Verb] = {
     "retry": Verb("jobs_retry", "Do what a failed job has left undone."),
     "skip": Verb("jobs_skip", "The same, with one of its steps counted as done by hand."),
     "replay": Verb("jobs_replay", "Rebuild what exists from the records of all jobs."),
+    "unlock": Verb("jobs_unlock", "Take away the lock that clones share, from one that was killed."),
 }
 
 

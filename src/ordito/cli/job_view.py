@@ -27,6 +27,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     channel = session.err
     for problem in report.kept.problems:
         session.warn(f"not committed: {problem}")
+    if report.kept.sharing:
+        session.warn(session.settings.completed(report.kept.sharing))
     if session.stream is not None:
         return
     write_failures(report.failures, channel)
@@ -92,6 +94,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "commit": report.kept.own,
         "commits": dict(report.kept.commits),
         "not_committed": list(report.kept.problems),
+        "not_shared": report.kept.sharing,
     }
 
 

@@ -215,6 +215,16 @@ class Journal:
                 return True
             return (_get(db, "digest") or b"").decode() == digest
 
+    def files_digest(self) -> str:
+        """The digest of the files that were written from these rows, or read into them, last."""
+        with self._reading() as db:
+            return (_get(db, "digest") or b"").decode()
+
+    def is_free(self) -> bool:
+        """Whether there is no job that is not closed."""
+        with self._reading() as db:
+            return db.execute("SELECT 1 FROM job").fetchone() is None
+
     def status(self) -> Status:
         """The status as of the last job that was closed."""
         with self._reading() as db:

@@ -19,11 +19,13 @@ class JobEnd(msgspec.Struct, frozen=True):
 
 class Kept(msgspec.Struct, frozen=True):
     """``commits`` are those that hold the files a job was made from, by the tree's path from the ensemble; ``problems``
-    say what is not committed and why. ``own`` is the commit of the ensemble's own files, "" where there is none."""
+    say what is not committed and why. ``own`` is the commit of the ensemble's own files, "" where there is none;
+    ``sharing`` says why other clones do not have them yet, though they should."""
 
     commits: Mapping[str, str] = {}
     problems: tuple[str, ...] = ()
     own: str = ""
+    sharing: str = ""
 
 
 NOTHING = Kept()

@@ -35,6 +35,7 @@ class Layout:
         self.key = self.private / "key"
         self.lock = self.private / "lock"
         self.door = self.private / "door"
+        self.shared_lock = self.private / "shared-lock"
         self.logs = self.private / "logs"
         self.outline = self.private / "outline"
 

@@ -7,7 +7,6 @@ people, who holds it; when nobody does, it is empty.
 from __future__ import annotations
 
 import fcntl
-import getpass
 import os
 import socket
 import time
@@ -18,7 +17,7 @@ import msgspec
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import write_all
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.owner import Locked, Owner
+from ordito.ensemble.owner import Locked, Owner, current_user
 from ordito.source.regular import read_regular, regular_handle
 
 PAUSE = 0.05
@@ -102,11 +101,3 @@ def _write_owner(handle: int, text: bytes) -> None:
     os.ftruncate(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)
     write_all(handle, text)
-
-
-def current_user() -> str:
-    """The name of this process's user, or the number of one who has none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())

@@ -18,8 +18,9 @@ from ordito.ensemble.jobs_tsv import lines_of, mend_lines
 from ordito.ensemble.journal import Journal, open_journal
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import EnsembleLock, current_user
+from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import user_part, write_manifest
+from ordito.ensemble.owner import current_user
 from ordito.ensemble.replay import Rebuilt
 from ordito.ensemble.vault import sealed
 from ordito.ensemble.yaml_writer import block

@@ -16,12 +16,18 @@ from ordito.ensemble.keeping import Keeper, Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.leftovers import sweep_leftovers
-from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import read_state, state_digest
 from ordito.ensemble.pending_rows import last_change_of_instance
 from ordito.ensemble.status import Status
+from ordito.ensemble.work_lock import WorkLock
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
+
+OVERTAKEN = (
+    "ensemble.yaml was changed while this job waited, by a merge perhaps, and what other jobs did since is not in its "
+    "status now; `ordito jobs replay --write` makes it whole; then commit and push it, and where clones share a lock: "
+    "`ordito jobs unlock --remote`"
+)
 
 
 class Ensemble:
@@ -32,7 +38,7 @@ class Ensemble:
     """
 
     def __init__(
-        self, layout: Layout, snapshot: Snapshot, status: Status, journal: Journal | None, lock: EnsembleLock | None
+        self, layout: Layout, snapshot: Snapshot, status: Status, journal: Journal | None, lock: WorkLock | None
     ) -> None:
         self.layout = layout
         self.snapshot = snapshot
@@ -48,16 +54,41 @@ class Ensemble:
             raise ValueError("this ensemble was opened for reading")
         return self._journal
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the clones of this ensemble share a lock, so that others need what a job has made of the state."""
+        return self._lock is not None and self._lock.is_shared
+
+    def name_job(self, job: str) -> None:
+        """Say to who waits for a lock which job is to run. Raises ``EnsembleError``."""
+        if self._lock is not None:
+            self._lock.name_job(job)
+
     def change_ids(self, now: float, tasks: int) -> ChangeIds:
         """Ids for a new job with at most so many tasks, higher than all that the ensemble knows."""
         last = max(self.status.last_change, highest_id(self.layout))
         return ChangeIds.begin(now, tasks=tasks, last=last, existing=self.layout.job_ids())
 
     def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> Kept:
-        """Write the files of the job that has ended, see ``close.close_job``."""
+        """Write the files of the job that has ended, see ``close.close_job``, and give them to other clones."""
+        is_overtaken = self._is_overtaken()
         self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper, plan)
         self.unfinished = None
-        return kept
+        if is_overtaken and self._lock is not None:
+            self._lock.keep()
+            return msgspec.structs.replace(kept, sharing=OVERTAKEN)
+        return self._lock.publish(kept) if self._lock is not None else kept
+
+    def _is_overtaken(self) -> bool:
+        """Whether the files tell of other jobs than those that had run when the journal's job began."""
+        digest = state_digest(self.layout)
+        if digest == self.journal.files_digest():
+            return False
+        last = read_state(self.layout)[1].last_job
+        before = self.journal.status().last_job
+        # Written by an earlier attempt to close this very job, they name it.
+        job = self.unfinished.header.id if self.unfinished is not None else ""
+        return last is not None and last != before and (not job or last.id != job)
 
     def __enter__(self) -> Ensemble:
         return self
@@ -65,12 +96,14 @@ class Ensemble:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        is_finished = False
         try:
             if self._journal is not None:
+                is_finished = self._lock is not None and self._journal.is_free()
                 self._journal.shut()
         finally:
             if self._lock is not None:
-                self._lock.__exit__(kind, error, trace)
+                self._lock.leave(is_finished=is_finished, may_fail=error is None)
 
 
 def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> Ensemble:
@@ -80,20 +113,23 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
     for longer than ``wait_lock`` seconds, else ``EnsembleError``.
     """
     layout = Layout(Path(root))
-    lock = EnsembleLock(layout, command=command, wait=wait_lock)
-    lock.__enter__()
+    lock = WorkLock(layout, command, wait_lock)
+    lock.take()
     try:
         sweep_leftovers(layout)
         journal = open_journal(layout)
         try:
             refuse_lost(layout, journal.holds_job)
             snapshot, status = _synchronised(layout, journal)
-            return Ensemble(layout, snapshot, status, journal, lock)
+            ensemble = Ensemble(layout, snapshot, status, journal, lock)
+            if ensemble.unfinished is None:
+                lock.check_current()
+            return ensemble
         except BaseException:
             journal.shut()
             raise
     except BaseException:
-        lock.__exit__(None, None, None)
+        lock.abandon()
         raise
 
 

@@ -37,11 +37,13 @@ class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):
     """The files that a job was made from, where they lay: ``origin`` is the folder of which the service's pin is a copy
     ("" for none), ``named`` the places in it of the files that the service names, ``others`` the absolute paths of
     further files (an archive, files with values of inputs) with what tells whether they were written to since: not
-    their digests, from which secrets could be guessed."""
+    their digests, from which secrets could be guessed. ``definite`` are those of them that are as much a part of what
+    is deployed as the service's own files: the archive, and files that are merged into `ensemble.yaml`."""
 
     origin: str = ""
     named: tuple[str, ...] = ()
     others: dict[str, str] = {}
+    definite: tuple[str, ...] = ()
 
 
 class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):

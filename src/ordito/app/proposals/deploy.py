@@ -15,6 +15,7 @@ from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
+from ordito.app.pinned_service import ReadFiles
 from ordito.app.place import Place, relative_to
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
@@ -114,7 +115,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         unapproved=() if asked.allow_changed else made.plan.drifted,
         contents=made.contents,
         asked_inputs=bound.asked,
-        files=(*asked.inputs.files, *user.files),
+        files=ReadFiles(user.files, tuple(asked.inputs.files)),
     )
 
 

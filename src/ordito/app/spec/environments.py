@@ -78,6 +78,11 @@ class Environments(msgspec.Struct, frozen=True):
     by_name: Mapping[str, Section] = {}
     first: str = ""
 
+    @property
+    def asks_for_lock(self) -> bool:
+        """Whether clones are to lock each other out, in one environment or in all: they share one state."""
+        return any(section.lock == "git" for section in (self.common, *self.by_name.values()))
+
     def get(self, name: str) -> Environment:
         """The environment of a name that exists, or of "", what is common."""
         return Environment(name, self.by_name[name].over(self.common) if name else self.common)

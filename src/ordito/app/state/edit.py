@@ -11,7 +11,8 @@ from ordito.app.keeping import keeper_of
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
-from ordito.ensemble.lock import current_user
+from ordito.ensemble.git.keeper import ALWAYS
+from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta
@@ -74,10 +75,11 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         outcome = Outcome(Ending.SUCCEEDED, changed=False, message=edit.summary)
         records.append(StepFinishedRecord(number, now, outcome, change, edit.delta(change)))
     records.append(JobClosingRecord(now, "ok", ensemble.status.outputs))
+    ensemble.name_job(header.id)
     ensemble.journal.open(header, plan, Delta(), records)
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
-    keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
+    keeper = keeper_of(ensemble.layout, header, basis.whole.service.name, ALWAYS if ensemble.is_shared else "")
     ensemble.close_job(lambda snapshot: effective_statuses(outline_of(basis.whole.service), snapshot), keeper, plan)
     return header.id

@@ -69,7 +69,8 @@ def sources_by_tree(layout: Layout, pin: str, sources: JobSources) -> dict[Path,
 
 
 def _sources(layout: Layout, pin: str, sources: JobSources) -> list[Source]:
-    found = [Source(Path(path), is_named=False, stamp=stamp) for path, stamp in sources.others.items()]
+    definite = set(sources.definite)
+    found = [Source(Path(path), path in definite, stamp=stamp) for path, stamp in sources.others.items()]
     if sources.origin:
         named = set(sources.named)
         origin = Path(sources.origin)
@@ -113,6 +114,8 @@ class OwnFiles:
         self._searched = (
             self.manifest,
             f"{self.prefix}{layout.jobs_tsv.name}",
+            # Sealed with the ensemble's key, which git never sees.
+            f"{self.prefix}{layout.secrets.name}",
             *self.git_files,
             *(f"{self.prefix}{folder.name}" for folder in folders),
         )
@@ -133,7 +136,7 @@ class OwnFiles:
             return False
         folder, slash, rest = path.removeprefix(self.prefix).partition("/")
         if not slash:
-            return path in self._searched[:4]
+            return path in self._searched[:5]
         first = rest.partition("/")[0]
         return (
             (folder == "jobs" and is_change_id(first.removesuffix(".yaml")))

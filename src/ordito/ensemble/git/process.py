@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    import subprocess
 
 LIMIT = 60.0
 """Seconds for what only looks."""
@@ -87,6 +89,8 @@ class Git:
     ) -> tuple[int, bytes, bytes]:
         """Git's exit code, and what it printed to its standard output and error. Raises ``GitFailed`` where it cannot
         be run, or takes too long."""
+        import subprocess
+
         # Files rather than pipes: what hooks leave running in the background would hold a pipe open for ever.
         with _memory() as source, _memory() as out, _memory() as err:
             source.write(given)
@@ -172,6 +176,8 @@ def _is_kept(name: str) -> bool:
 
 def _awaited(process: subprocess.Popen[bytes], limit: float) -> int | None:
     """The exit code; None where the process had to be ended."""
+    import subprocess
+
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
