@@ -22,6 +22,7 @@ from ordito.instances.outline import Outline
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import ABSENT, OPERATIONAL, OPTIONAL, PENDING, REQUIRED, contribution, effective_statuses
+from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.outputs import BUILT_IN
@@ -147,11 +148,19 @@ class _Describing:
         recorded = self._snapshot.attributes.get(record.id, {})
         return msgspec.structs.replace(
             found,
-            properties={name: self._value(value, context) for name, value in template.properties.items()},
-            attributes={
-                **{n: self._value(v, context) for n, v in template.attributes.items() if n not in BUILT_IN},
-                **recorded,
-            },
+            properties=self._hidden(
+                template,
+                template.definitions,
+                {name: self._value(value, context) for name, value in template.properties.items()},
+            ),
+            attributes=self._hidden(
+                template,
+                template.attribute_definitions,
+                {
+                    **{n: self._value(v, context) for n, v in template.attributes.items() if n not in BUILT_IN},
+                    **recorded,
+                },
+            ),
             dependencies=tuple(self._dependencies(template, record)),
             operated=(
                 *(Operated(name, applied.change) for name, applied in record.applied.items()),
@@ -210,6 +219,13 @@ class _Describing:
         except EvaluationError:
             return None
         return None if isinstance(found, Nothing) else found
+
+    def _hidden(
+        self, template: NodeTemplate, definitions: Mapping[str, PropertyDefinition], values: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Values with what is sensitive of them wrapped."""
+        marks = self._evaluator.marks
+        return {n: marks.wrap(v, marks.of_node(template.metadata, definitions.get(n))) for n, v in values.items()}
 
     def _dependencies(self, template: NodeTemplate, record: Instance) -> Iterator[Dependency]:
         for relationship in template.requirements:

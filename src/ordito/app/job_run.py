@@ -32,6 +32,7 @@ from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
+from ordito.ensemble.vault import Vault
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
@@ -81,6 +82,8 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         raise ValueError("the proposal's service is not pinned")
     options = shared_options(options) if ensemble.is_shared else options
     refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
+    # Digests of sensitive values are kept from here on, and so must be their key.
+    Vault(ensemble.layout).keep()
     now = SystemClock().now()
     tasks = len(proposal.plan.steps)
     if options.on_failure == "rollback":

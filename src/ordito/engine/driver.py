@@ -355,10 +355,13 @@ class JobRun:
         self._workers.run(list(questions.items()))
         while len(answers) < len(questions):
             for index, progress in await self._workers.news(wait=True):
+                source = questions[index].step
                 if isinstance(progress, Outcome):
-                    answers[index] = progress
-                elif isinstance(progress, Printed) and self._parts.output_log is not None:
-                    self._parts.output_log.write(questions[index].step, progress.data)
+                    answers[index] = self._operations.without_secrets(self._steps[index], progress)
+                    self._keep(source, self._masking.end(source))
+                elif isinstance(progress, Printed):
+                    is_masked = self._masking.is_active
+                    self._keep(source, self._masking.feed(source, progress.data) if is_masked else progress.data)
             if self._parts.control.requests:
                 self._workers.end_running()
         return answers
@@ -451,9 +454,12 @@ class JobRun:
     def _printed(self, index: int, data: bytes) -> None:
         """A step has printed something that may be shown."""
         if data:
-            if self._parts.output_log is not None:
-                self._parts.output_log.write(self._steps[index].id, data)
+            self._keep(self._steps[index].id, data)
             self._announcer.printed(index, self._running[index].lines.feed(data), self._now)
+
+    def _keep(self, step: str, data: bytes) -> None:
+        if data and self._parts.output_log is not None:
+            self._parts.output_log.write(step, data)
 
     def _heed_cancelling(self) -> None:
         """The first request lets nothing new start, the second ends what runs, and what was in doubt stays so."""

@@ -61,6 +61,10 @@ class Marks:
             return Mark(whole=True)
         return Mark(whole=False, schema=schema) if schema is not None and self._touches(schema) else None
 
+    def of_node(self, metadata: Mapping[str, str], definition: PropertyDefinition | None) -> Mark | None:
+        """As ``of``, for a property or attribute of a node template with such metadata."""
+        return Mark(whole=True) if says_sensitive(metadata) else self.of(definition)
+
     def inside(self, mark: Mark | None, place: str | int) -> Mark | None:
         """What is sensitive of the part of a value to which a name or index leads."""
         if mark is None or mark.whole or mark.schema is None:
