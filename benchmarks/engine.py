@@ -1,4 +1,10 @@
-"""A durable job of steps that do nothing, against a bare loop that makes two rows durable for each step."""
+"""A durable job of steps that do nothing, against a bare loop that makes two rows durable for each step.
+
+The service is node templates of 34 instances each, in chains of ten that depend on each other; each instance has three
+operations with an input that is evaluated, and sees the values of the other instances. The bars hold for it. A second
+line tells what as many steps cost where every template has but one instance: what is found out once for a template
+is then found out for every three steps.
+"""
 
 from __future__ import annotations
 
@@ -40,21 +46,25 @@ CALLED = """\
             inputs: {{ PORT: {{ value: {{ get_property: [ SELF, port ] }} }}, MODE: fast }}
 """
 EMPTY = "          {operation}: {{}}\n"
-NODE = "    node_{n}: {{ type: bench.Part, properties: {{ port: {port} }}{requirements} }}\n"
+NODE = "    node_{n}: {{ type: bench.Part, properties: {{ port: {port} }}{more} }}\n"
+INSTANCES = 34
+"""So many instances has each node."""
 OPERATIONS = ("create", "configure", "start")
 CHAIN = 10
 """So many nodes depend on each other, one on the one before."""
 
 
-def write_parts(folder: Path, nodes: int, operation: str) -> str:
-    """Write a service of nodes in short chains, each with three operations that are declared like this; its path."""
+def write_parts(folder: Path, nodes: int, operation: str, instances: int = 1) -> str:
+    """Write a service of nodes in short chains, with so many instances each, and three operations that are declared
+    like this; its path."""
     (folder / "nothing.sh").write_text("#!/bin/sh\n:\n", encoding="utf-8")
     lines = [HEAD, *(operation.format(operation=name) for name in OPERATIONS)]
     lines.append("topology_template:\n  node_templates:\n")
     for n in range(nodes):
-        needs = f", requirements: [ dependency: node_{n - 1} ]" if n % CHAIN else ""
-        lines.append(NODE.format(n=n, port=1024 + n % 60_000, requirements=needs))
-    file = folder / f"parts-{nodes}-{len(operation)}.yaml"
+        more = f", requirements: [ dependency: node_{n - 1} ]" if n % CHAIN else ""
+        more += f", occurrences: [ {instances}, {instances} ]" if instances > 1 else ""
+        lines.append(NODE.format(n=n, port=1024 + n % 60_000, more=more))
+    file = folder / f"parts-{nodes}-{instances}-{len(operation)}.yaml"
     file.write_text("".join(lines), encoding="utf-8")
     return str(file)
 
@@ -83,15 +93,17 @@ def main(*, times: int) -> None:
     print(f"engine (CPU a step of durable jobs whose steps do nothing, median of {times} interleaved runs)")
     with tempfile.TemporaryDirectory(prefix="ordito-bench-") as name:
         folder = Path(name)
-        called = write_parts(folder, 3_334, CALLED)
-        empty = write_parts(folder, 3_334, EMPTY)
-        many = write_parts(folder, 33_334, CALLED)
+        called = write_parts(folder, 98, CALLED, INSTANCES)
+        empty = write_parts(folder, 98, EMPTY, INSTANCES)
+        single = write_parts(folder, 3_334, CALLED)
+        many = write_parts(folder, 980, CALLED, INSTANCES)
         sides = [
             lambda: one("bare", "10000"),
             lambda: one("executor", called),
             lambda: one("no-op", empty),
+            lambda: one("executor", single),
         ]
-        (bare, _), (own, runs), (no_op, _) = interleaved(sides, times, lambda r: a_step(r, "job"))
+        (bare, _), (own, runs), (no_op, _), (alone, _) = interleaved(sides, times, lambda r: a_step(r, "job"))
         parts = {part: statistics.median(a_step(r, part) for r in runs) for part in (*PARTS, "closing")}
         (large, large_runs), (small, _) = interleaved(
             [lambda: one("executor", many), sides[1]], max(1, times // 2), lambda r: a_step(r, "job")
@@ -102,6 +114,7 @@ def main(*, times: int) -> None:
     print(f"    times the bare loop             {own / bare:6.1f}      {verdict(round(own / bare, 1), RATIO)}")
     print("    of it " + ", ".join(f"{part} {parts[part]:.1f}" for part in PARTS) + f"; closing {parts['closing']:.1f}")
     print(f"  operations without implementation {no_op:6.1f} us")
+    print(f"  one instance of each template     {alone:6.1f} us, {alone / bare:.1f} times the bare loop")
     print(
         f"  100,000 steps                     {large:6.1f} us"
         f"   growth beyond linear {large / small:4.2f} {verdict(round(large / small, 2), MOST_GROWTH)}"

@@ -1,8 +1,10 @@
 """The journal: an SQLite database that knows everything about a job while it runs, and what exists.
 
 It holds the rows of at most one job (header, plan, records), and a row for each instance, link, attribute and
-operation's outputs. All records of a turn, and the rows that their deltas change, become durable in one transaction.
-When the job is closed its rows go; those of what exists stay, so that a large YAML file need not be read again.
+operation's outputs. All records of a turn become durable in one transaction. The rows of what exists follow behind: an
+instance that changes many times is written once, and what the rows lack the records say. When the job ends they are
+brought up to date, and when it is closed its own rows go; those of what exists stay, so that a large YAML file need not
+be read again.
 """
 
 from __future__ import annotations
@@ -26,18 +28,21 @@ from ordito.ensemble.status import Status
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.work.plan import Plan, Step
-from ordito.work.records import JobHeader, Record, RollbackRecord
+from ordito.work.records import JobClosingRecord, JobHeader, Record, RollbackRecord
 
 T = TypeVar("T")
 
 APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
 
-VERSION = 2
+VERSION = 3
 """The version of the tables below, and of what their rows hold; others are refused."""
 
 CHUNK = 1_000
 """Steps, and edges, in one row."""
+
+MOST_BEHIND = 10_000
+"""Records by which the rows of what exists may be behind: who looks meanwhile reads so many more."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -73,6 +78,7 @@ class Journal:
         self._db = connection
         self._records: list[bytes] = []
         self._rows = PendingRows()
+        self._behind = 0
         self._next = 0
         self._kept: set[str] = set()
         self._longer: tuple[Plan, RollbackRecord] | None = None
@@ -109,7 +115,7 @@ class Journal:
             db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
-            self._write(db, rows)
+            self._write(db, rows, len(records))
         mark_begun(self._path, header.id)
         self._next = len(records)
 
@@ -124,21 +130,39 @@ class Journal:
         delta = getattr(record, "delta", None)
         if delta is not None:
             self._rows.add(delta)
+        if isinstance(record, JobClosingRecord):
+            self._behind = MOST_BEHIND
 
     def commit(self) -> None:
-        """Make all records of the turn durable, with the rows that their deltas change."""
+        """Make all records of the turn durable; with the rows that they change, where those are far behind or the job
+        ends."""
         if not self._records:
             return
+        last, behind = self._next + len(self._records), self._behind + len(self._records)
+        is_due = behind >= MOST_BEHIND or bool(self._rows.forgotten)
         with self._transaction("write to") as db:
-            numbered = enumerate(self._records, self._next)
-            db.executemany("INSERT INTO record VALUES (?, ?)", numbered)
+            db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(self._records, self._next))
             if self._longer is not None:
                 _lengthen(db, *self._longer)
-            self._write(db, self._rows)
-        self._next += len(self._records)
+            if is_due:
+                self._write(db, self._rows, last)
+        self._next = last
         self._longer = None
         self._records = []
-        self._rows = PendingRows()
+        if is_due:
+            self._rows = PendingRows()
+        self._behind = 0 if is_due else behind
+
+    def catch_up(self) -> None:
+        """Bring the rows of what exists up to date, if a job that was interrupted has left them behind."""
+        rows, last = PendingRows(), None
+        with self._reading() as db:
+            for last, record in _unsettled(db):
+                if (delta := getattr(record, "delta", None)) is not None:
+                    rows.add(delta)
+        if last is not None:
+            with self._transaction("write to") as db:
+                self._write(db, rows, last + 1)
 
     def unfinished(self) -> UnfinishedJob | None:
         """The job that this journal holds, if any; records appended from here on follow those it has."""
@@ -252,6 +276,9 @@ class Journal:
                 snapshot.attributes.setdefault(entity, {})[name] = data(value)
             for entity, operation, body in db.execute("SELECT entity, operation, body FROM output"):
                 snapshot.outputs.setdefault(entity, {})[operation] = outputs(body)
+            for _, record in _unsettled(db):
+                if (delta := getattr(record, "delta", None)) is not None:
+                    snapshot.apply(delta)
             highest = Decoder(dict[str, int])(_get(db, "highest") or encode({}))
             for node, number in highest.items():
                 snapshot.highest[node] = max(number, snapshot.highest.get(node, 0))
@@ -278,8 +305,9 @@ class Journal:
 
     # ------------------------------------------------------------------------------------------- the database
 
-    def _write(self, db: sqlite3.Connection, rows: PendingRows) -> None:
-        """Change rows; what they held when the job began is kept."""
+    def _write(self, db: sqlite3.Connection, rows: PendingRows, settled: int) -> None:
+        """Change rows, which then say what the first ``settled`` records say; what they held when the job began is
+        kept."""
         kept = self._kept
         for table in ("instance", "link"):
             fresh = [(name,) for found, name in rows.touched if found == table and name not in kept]
@@ -288,6 +316,7 @@ class Journal:
         if rows.forgotten:
             _keep_numbers(db, rows.forgotten)
         _execute(db, rows)
+        _set(db, "settled", encode(settled))
 
     @contextmanager
     def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
@@ -333,7 +362,13 @@ def open_journal(layout: Layout) -> Journal:
         except BaseException:
             db.close()
             raise
-    return Journal(layout.journal, db)
+    journal = Journal(layout.journal, db)
+    try:
+        journal.catch_up()
+    except BaseException:
+        journal.shut()
+        raise
+    return journal
 
 
 def read_journal(layout: Layout) -> Journal | None:
@@ -415,6 +450,14 @@ def _keep_numbers(db: sqlite3.Connection, forgotten: Sequence[str]) -> None:
             node = Decoder(Instance)(row[0]).node
             highest[node] = max(number_of(name), highest.get(node, 0))
     _set(db, "highest", encode(highest))
+
+
+def _unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
+    """The records that the rows of what exists do not know yet, with their numbers."""
+    settled = Decoder(int)(_get(db, "settled") or encode(0))
+    decode = _record_decoder()
+    for number, body in db.execute("SELECT number, body FROM record WHERE number >= ? ORDER BY number", (settled,)):
+        yield number, decode(body)
 
 
 def _record_decoder() -> Decoder[Record]:

@@ -1,4 +1,4 @@
-"""The rows of what exists that one turn changes, the last state of each only."""
+"""The rows of what exists that some records of a job change, the last state of each only."""
 
 from __future__ import annotations
 

@@ -206,4 +206,4 @@ class Journal(Protocol):
         """Add a record to the current turn."""
 
     def commit(self) -> None:
-        """Make all records of the turn durable at once, with the snapshot rows their deltas change."""
+        """Make all records of the turn durable at once."""
