@@ -155,14 +155,15 @@ class Journal:
 
     def catch_up(self) -> None:
         """Bring the rows of what exists up to date, if a job that was interrupted has left them behind."""
-        rows, last = PendingRows(), None
+        rows, settled = PendingRows(), 0
         with self._reading() as db:
-            for last, record in _unsettled(db):
+            for number, record in _unsettled(db):
+                settled = number + 1
                 if (delta := getattr(record, "delta", None)) is not None:
                     rows.add(delta)
-        if last is not None:
+        if settled:
             with self._transaction("write to") as db:
-                self._write(db, rows, last + 1)
+                self._write(db, rows, settled)
 
     def unfinished(self) -> UnfinishedJob | None:
         """The job that this journal holds, if any; records appended from here on follow those it has."""
