@@ -82,3 +82,57 @@ topology_template:
     assert done.code == 0, done.err
     assert "note[not-supported-yet]" in done.err
     assert "note[not-enforced]" in done.err
+
+
+@pytest.mark.parametrize(
+    "verb", [("validate", "service.yaml"), ("deploy", "service.yaml", "--yes"), ("deploy", "--yes")]
+)
+@pytest.mark.parametrize("content", ["dbpassword: hunter2", "words: 'hunter2", "words: [ x, hunter2}", "- hunter2: ["])
+def test_a_file_of_inputs_with_faults(run: Run, tmp_path: Path, verb: tuple[str, ...], content: str) -> None:
+    """R-3.6.11-1: what is given under a mistyped name, or in a file that cannot be read, may be a secret."""
+    written(tmp_path, INPUTS)
+    if "service.yaml" not in verb:
+        (tmp_path / "ensemble.yaml").write_text("spec: { service: service.yaml }\n")
+    (tmp_path / "given.yaml").write_text(f"{content}\n")
+    done = run(*verb, "-I", "given.yaml")
+    assert done.code == 3
+    assert "given.yaml:1:" in done.err
+    assert "hunter2" not in done.out + done.err
+
+
+def test_a_mistyped_name(run: Run, tmp_path: Path) -> None:
+    """R-3.6.11-1: the value of an input that does not exist is not shown: it may be a secret with its name mistyped."""
+    done = run("validate", written(tmp_path, INPUTS), "-i", "db_pasword=hunter2")
+    assert done.code == 3
+    assert 'did you mean "db_password"' in done.err
+    assert "hunter2" not in done.out + done.err
+
+
+def test_what_is_made_of_an_input_that_is_declared_sensitive(run: Run, tmp_path: Path) -> None:
+    """R-3.6.11-1: a template string in `ensemble.yaml` that holds a sensitive input, also one that does so through
+    another, gives what is sensitive."""
+    nodes = "  node_templates: { n: { type: tosca.nodes.Root } }\n"
+    outputs = "  outputs: { a: { value: { get_input: a } }, b: { value: { get_input: b } } }\n"
+    strings = "    a: { type: string }\n    b: { type: string }\n"
+    written(
+        tmp_path,
+        INPUTS.replace("    port:", f"{strings}    port:").replace("max_length: 3", "max_length: 9") + nodes + outputs,
+    )
+    spec = ["service: service.yaml", 'inputs: { db_password: 1, a: "x{{ inputs.words }}", b: "y{{ inputs.a }}" }']
+    (tmp_path / "ensemble.yaml").write_text("spec:\n" + "".join(f"  {line}\n" for line in spec))
+    for verb in (("plan",), ("deploy", "--yes"), ("status", "-o", "json"), ("output",), ("spec",), ("state", "export")):
+        done = run(*verb, *(("-i", "words=hunter2") if verb[0] in {"plan", "deploy"} else ()))
+        assert done.code == 0, done.err
+        assert "hunter2" not in done.out + done.err
+    assert run("output", "b", "--reveal").out == "yxhunter2\n"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path.name for path in files if b"hunter2" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("arguments", [("password", "hunter2"), ("password=hunter2",)])
+def test_a_secret_on_the_command_line(run: Run, arguments: tuple[str, ...]) -> None:
+    """A value that was given where it does not belong is refused and not repeated."""
+    done = run("secrets", "set", *arguments)
+    assert done.code == 64
+    assert "give the name only" in done.err
+    assert "hunter2" not in done.out + done.err

@@ -89,3 +89,13 @@ def test_a_template_that_has_no_value_is_shown_with_its_line(run: Run, tmp_path:
     assert 'did you mean "size"' in refused.err
     assert "{{ inputs.sise }}" in refused.err
     assert not (tmp_path / ".ordito").exists() or not (tmp_path / "jobs.tsv").exists()
+
+
+@pytest.mark.parametrize("inputs", ["[x, y}", "{ size: 3 ]", '{ region: "x }'])
+def test_a_fault_of_yaml_in_the_ensembles_file_is_shown(run: Run, tmp_path: Path, inputs: str) -> None:
+    written(tmp_path, f"spec:\n  service: service.yaml\n  inputs: {inputs}\n")
+    for verb in (("spec",), ("validate",), ("plan",), ("deploy", "--yes")):
+        refused = run(*verb)
+        assert refused.code == 3
+        assert "error[yaml-syntax]" in refused.err
+        assert "ensemble.yaml:3:" in refused.err

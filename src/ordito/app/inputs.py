@@ -11,6 +11,7 @@ from ordito.base.sensitive import Sensitive
 from ordito.base.sensitive import is_sensitive as has_sensitive_parts
 from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.schema import PropertyDefinition
+from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.work.records import GivenValue
 
@@ -36,10 +37,18 @@ def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnost
         )
     forgotten = gathered.kept.keys() - kept.keys()
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
-    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=gathered.secret))
+    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=secret_inputs(service, gathered)))
     now = {name: bound[name] for name in gathered.asked if name in bound}
     new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
+
+
+def secret_inputs(service: Service, gathered: GatheredInputs) -> frozenset[str]:
+    """The inputs of which no message shows anything, besides those that are declared sensitive: what came from a
+    secret, and what was made of an input that is declared sensitive, or of a type in which something is."""
+    marks = Marks(service.data_types)
+    declared = {name for name, definition in service.inputs.items() if marks.of(definition) is not None}
+    return gathered.secret | {name for name, inputs in gathered.made_of.items() if not declared.isdisjoint(inputs)}
 
 
 def _written(gathered: GatheredInputs, name: str, service: Service) -> object:

@@ -10,6 +10,7 @@ import msgspec
 from ordito.app.chosen import weighed
 from ordito.app.gate import no_ensemble
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import secret_inputs
 from ordito.app.located import plain
 from ordito.app.place import place_of
 from ordito.app.services import read_service
@@ -106,14 +107,15 @@ def _hidden(gathered: GatheredInputs, service: Service | None) -> Collection[str
     """The inputs that are not shown: secret ones; and all that do not simply stand there, if nobody knows better."""
     if service is None:
         return {name for name in gathered.values if not _stands(gathered.written.get(name))}
-    return gathered.secret | {name for name, definition in service.inputs.items() if is_sensitive(definition)}
+    declared = {name for name, definition in service.inputs.items() if is_sensitive(definition)}
+    return secret_inputs(service, gathered) | declared
 
 
 def _typed(gathered: GatheredInputs, service: Service | None) -> Mapping[str, object]:
     """The inputs that are as they are declared, typed, with what is sensitive by its type wrapped."""
     if service is None:
         return {}
-    bound = bind_inputs(service, gathered.values, Diagnostics(), quiet=gathered.secret)
+    bound = bind_inputs(service, gathered.values, Diagnostics(), quiet=secret_inputs(service, gathered))
     return {name: value for name, value in bound.items() if value is not None}
 
 

@@ -10,6 +10,7 @@ from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import secret_inputs
 from ordito.app.place import Place
 from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.environments import Environment
@@ -109,7 +110,7 @@ def _check_variables(place: Place, environment: Environment, service: Service, d
 def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:
     """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
     found = Diagnostics()
-    bound = bind_inputs(service, inputs.values, found, quiet=inputs.secret)
+    bound = bind_inputs(service, inputs.values, found, quiet=secret_inputs(service, inputs))
     if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):
         check_static_values(service, bound, found)
     for diagnostic in found:

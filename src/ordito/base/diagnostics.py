@@ -108,9 +108,10 @@ class Diagnostics:
         return nearest(name, known, effort=self._effort)
 
     def extend(self, others: Iterable[Diagnostic]) -> None:
-        """Take over findings of another collection."""
+        """Take over findings of another collection, which has kept them: the faults of a line that was guessed after
+        them are among these."""
         for other in others:
-            self._add(other)
+            self._add(other, kept=True)
 
     @contextmanager
     def about(self, copy: Copied | None) -> Iterator[None]:
@@ -129,8 +130,10 @@ class Diagnostics:
                 related = (Related("written here, in what it copies", found.span), *found.related)
                 self._keep(msgspec.structs.replace(found, span=copy.place, related=related))
 
-    def _add(self, found: Diagnostic) -> None:
+    def _add(self, found: Diagnostic, *, kept: bool = False) -> None:
         self.errors += found.severity is Severity.ERROR
+        if not kept and found.span is not None and found.span.line in found.span.source.guessed:
+            return
         if self._copy is not None and found.span is not None and self._copy.basis.holds(found.span):
             self._waiting.append((self._copy, found))
         else:
@@ -141,10 +144,7 @@ class Diagnostics:
             found = msgspec.structs.replace(
                 found, message=without_passwords(found.message), hint=without_passwords(found.hint)
             )
-        at = found.span
-        if at is not None and at.line in at.source.guessed:
-            return
-        known = (found.severity, found.code, found.message, _place(at))
+        known = (found.severity, found.code, found.message, _place(found.span))
         if known not in self._seen:
             self._seen.add(known)
             self._found.append(found)

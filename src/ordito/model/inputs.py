@@ -37,8 +37,8 @@ def bind_inputs(
     ``given`` maps names to located nodes (from a file), to texts (from the command line; ``origin`` names the
     option in messages), or to a list or map of plain data. Unknown names, values of the wrong type or outside of
     their constraints, and required inputs without any value are errors. Inputs that are not required and have no
-    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive inputs. What is
-    sensitive, because it is given so, named so or declared so, comes wrapped.
+    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive and of unknown
+    inputs. What is sensitive, because it is given so, named so or declared so, comes wrapped.
     """
     values = Values(service.data_types, diagnostics)
     values.literal = True
@@ -54,6 +54,8 @@ def bind_inputs(
             value = SHOWN
         node = _as_node(name, value, definition, service, origin, diagnostics)
         if definition is None:
+            if node is not None:
+                hide(node)  # It may be a secret whose name was mistyped.
             diagnostics.error(
                 "unknown-input",
                 f'service "{service.name}" has no input "{name}"',

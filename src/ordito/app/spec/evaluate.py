@@ -22,10 +22,12 @@ LONGEST_SHOWN = 60
 
 
 class Evaluated(msgspec.Struct, frozen=True):
-    """Values by name, located; and the names of those that came, wholly or in part, from a secret."""
+    """Values by name, located; the names of those that came, wholly or in part, from a secret; and from which other
+    inputs each was made, directly or through others."""
 
     values: Mapping[str, Node] = {}
     secret: frozenset[str] = frozenset()
+    made_of: Mapping[str, frozenset[str]] = {}
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -45,10 +47,19 @@ class Names(msgspec.Struct, frozen=True):
 
 
 class _Frame(msgspec.Struct):
-    """One value that is being evaluated: whether it failed, and whether there is a secret in it."""
+    """One value that is being evaluated: whether it failed, whether there is a secret in it, and which inputs are."""
 
     failed: bool = False
     secret: bool = False
+    inputs: set[str] = msgspec.field(default_factory=set)
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    """What a value comes to, None where something in it has no value; whether a secret is in it, and which inputs."""
+
+    value: Node | None
+    secret: bool
+    inputs: frozenset[str]
 
 
 class Evaluation:
@@ -64,7 +75,7 @@ class Evaluation:
         self._diagnostics = diagnostics
         self._inputs: Mapping[str, Node] = {}
         self._given: Mapping[str, Given] = {}
-        self._done: dict[str, tuple[Node | None, bool]] = {}
+        self._done: dict[str, _Outcome] = {}
         self._open: list[str] = []
         self._frame = _Frame()
         self._sandbox: Sandbox | None = None
@@ -79,22 +90,23 @@ class Evaluation:
         """Values that no template can name, by their names."""
         return self._all({name: self._one(node) for name, node in written.items()})
 
-    def _all(self, found: Mapping[str, tuple[Node | None, bool]]) -> Evaluated:
-        values = {name: value for name, (value, _) in found.items() if value is not None}
-        return Evaluated(values, frozenset(name for name, (_, secret) in found.items() if secret))
+    def _all(self, found: Mapping[str, _Outcome]) -> Evaluated:
+        values = {name: outcome.value for name, outcome in found.items() if outcome.value is not None}
+        secret = frozenset(name for name, outcome in found.items() if outcome.secret)
+        return Evaluated(values, secret, {name: o.inputs for name, o in found.items() if o.inputs})
 
-    def _input(self, name: str) -> tuple[Node | None, bool]:
+    def _input(self, name: str) -> _Outcome:
         if name not in self._done:
             self._open.append(name)
             self._done[name] = self._one(self._inputs[name])
             self._open.pop()
         return self._done[name]
 
-    def _one(self, node: Node) -> tuple[Node | None, bool]:
-        """A value, and whether a secret is in it; None where something in it has no value, which is reported."""
+    def _one(self, node: Node) -> _Outcome:
+        """A value; that something in it has none is reported."""
         with self._framed() as frame:
             value = self._value(node)
-        return (None if frame.failed else value), frame.secret
+        return _Outcome(None if frame.failed else value, frame.secret, frozenset(frame.inputs))
 
     @contextmanager
     def _framed(self) -> Iterator[_Frame]:
@@ -170,6 +182,7 @@ class Evaluation:
         """An input as a template sees it."""
         from ordito.app.spec.sandbox import Unevaluated
 
+        self._frame.inputs.add(name)
         if name in self._given:
             given = self._given[name]
             self._frame.secret = self._frame.secret or given.secret
@@ -177,11 +190,12 @@ class Evaluation:
         if name in self._open:
             around = " -> ".join([*self._open[self._open.index(name) :], name])
             raise Unevaluated(f"inputs lead back to themselves: {around}", "give one of them a value of its own")
-        value, secret = self._input(name)
-        self._frame.secret = self._frame.secret or secret
-        if value is None:
+        found = self._input(name)
+        self._frame.secret = self._frame.secret or found.secret
+        self._frame.inputs |= found.inputs
+        if found.value is None:
             raise Unevaluated(f'input "{name}" has no value', reported=True)
-        return computable(value)
+        return computable(found.value)
 
 
 def _place(node: Scalar) -> Span:

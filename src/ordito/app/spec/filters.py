@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import json
+import math
 import posixpath
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -45,8 +46,8 @@ def filters(budget: Budget, given: Mapping[str, Callable[..., Any]]) -> dict[str
         "list": list,
         "reverse": lambda value: value[::-1] if isinstance(value, str) else list(value)[::-1],
         "string": text_of,
-        "int": lambda value, base=10: int(value, base) if isinstance(value, str) else int(value),
-        "float": float,
+        "int": _int,
+        "float": _float,
         "abs": abs,
         "round": _round,
         "sum": _sum,
@@ -84,12 +85,19 @@ def plain_of(value: object) -> object:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        return float(value)
+        return finite(float(value))
     if isinstance(value, Mapping):
         return {text_of(key): plain_of(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain_of(item) for item in value]
     return text_of(value) if isinstance(value, str | Undefined) else [plain_of(v) for v in _iterable(value)]
+
+
+def finite(value: float) -> float:
+    """The number. Raises ``ValueError`` for infinity and for what is no number: no file can hold them."""
+    if not math.isfinite(value):
+        raise ValueError("it computes a number that is too large, or none")
+    return value
 
 
 def _counted(filter_: Callable[..., Any], budget: Budget) -> Callable[..., Any]:
@@ -156,6 +164,21 @@ def _round(value: Any, decimals: int = 0) -> Any:
     if abs(decimals) > MOST_DECIMALS:
         raise ValueError(f"numbers are rounded to at most {MOST_DECIMALS} decimals")
     return round(value, decimals) if decimals else round(value)
+
+
+def _int(value: Any, base: int = 10) -> int:
+    try:
+        return int(value, base) if isinstance(value, str) else int(value)
+    except ValueError as error:
+        # What Python says quotes the text, which may be the value of a sensitive input.
+        raise ValueError("what int is given is no whole number") from error
+
+
+def _float(value: Any) -> float:
+    try:
+        return finite(float(value))
+    except ValueError as error:
+        raise ValueError("what float is given is no number") from error
 
 
 def _sum(values: Iterable[Any]) -> Any:

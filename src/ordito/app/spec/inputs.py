@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -11,7 +11,7 @@ from ordito.app.located import plain
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.evaluate import Evaluation, Given
 from ordito.app.spec.numbers import computable
-from ordito.base.diagnostics import Diagnostics
+from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import SourceText
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence, is_null
@@ -25,7 +25,8 @@ class GatheredInputs(msgspec.Struct, frozen=True):
 
     ``written`` is what the ensemble says, as it stands there; ``kept`` what earlier commands said and still holds;
     ``asked`` what this command says. ``values`` are what comes of all that, and ``secret`` the names of those that came
-    from a secret. ``environment`` is the name of the one they are for, "" for none.
+    from a secret; ``made_of`` says of templates which other inputs are in them. ``environment`` is the name of the one
+    they are for, "" for none.
     """
 
     environment: str = ""
@@ -34,6 +35,7 @@ class GatheredInputs(msgspec.Struct, frozen=True):
     asked: Mapping[str, object] = {}
     values: Mapping[str, object] = {}
     secret: frozenset[str] = frozenset()
+    made_of: Mapping[str, frozenset[str]] = {}
 
 
 def gather_inputs(
@@ -57,7 +59,7 @@ def gather_inputs(
     known = {**{n: _seen(v.value) for n, v in kept.items()}, **{n: _seen(v) for n, v in asked.items()}}
     own = evaluation.inputs(written, known)
     values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
-    return GatheredInputs(environment.name, written, kept, asked, values, own.secret)
+    return GatheredInputs(environment.name, written, kept, asked, values, own.secret, own.made_of)
 
 
 def _seen(value: object) -> Given:
@@ -81,7 +83,9 @@ def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object
 
 
 def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
+    before = len(diagnostics)
     document = load_file(path, diagnostics)
+    _hide_values(list(diagnostics)[before:])
     if document is None or is_null(document.root):
         return {}
     if not isinstance(document.root, MappingNode):
@@ -93,3 +97,13 @@ def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
         )
         return {}
     return document.root.values
+
+
+def _hide_values(found: Iterable[Diagnostic]) -> None:
+    """Show only the names of inputs where a file has faults: which of them are sensitive is not known yet."""
+    for source in {id(f.span.source): f.span.source for f in found if f.span is not None}.values():
+        for number, line in enumerate(source.lines, 1):
+            indent = len(line) - len(line.lstrip())
+            begin = indent if line.startswith("-", indent) else line.find(":") + 1 or indent
+            begin += len(line[begin:]) - len(line[begin:].lstrip())
+            source.hide((number, begin + 1), (number, len(line) + 1))

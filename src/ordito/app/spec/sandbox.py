@@ -16,7 +16,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 
 from ordito.app.spec.budget import Budget, OverBudget, weight
-from ordito.app.spec.filters import filters, text_of
+from ordito.app.spec.filters import filters, finite, text_of
 from ordito.base.diagnostics import suggestion
 
 MOST_CHARACTERS = 64 * 1024
@@ -168,7 +168,7 @@ def _data(value: object) -> object:
     if isinstance(value, str):
         return _encodable(value)
     if value is None or isinstance(value, bool | int | float):
-        return value
+        return finite(value) if isinstance(value, float) else value
     if isinstance(value, Mapping):
         return {text_of(key): _data(item) for key, item in value.items()}
     if isinstance(value, Undefined):
@@ -193,6 +193,8 @@ def _sentence(error: Exception) -> str:
         return f"{said} (in its line {error.lineno})"
     if isinstance(error, RecursionError):
         return "it is nested too deep"
+    if isinstance(error, TypeError) and " argument" in said:
+        return "a filter, a test or a method is given other arguments than it takes"
     return said
 
 
@@ -219,6 +221,8 @@ class _Rewriting:
             raise Unevaluated(f'"{kind}" has no place here', "there are {{ }}, {% if %}, {% for %} and {% set %}")
         if isinstance(node, nodes.CondExpr) and node.expr2 is None:
             raise Unevaluated("an if without an else may come to nothing", "write what it is else: A if B else C")
+        if isinstance(node, nodes.Const) and isinstance(node.value, float):
+            finite(node.value)
         if isinstance(node, nodes.Filter) and node.name not in self._environment.filters:
             hint = suggestion(node.name, _public(self._environment.filters)) or "docs/ensemble.md names the filters"
             raise Unevaluated(f'there is no filter "{node.name}"', hint)

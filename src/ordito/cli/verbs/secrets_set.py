@@ -20,12 +20,20 @@ it."""
 
 NOBODY = "nobody may be asked for the value: give it at standard input, or in a file with --file"
 
+ON_COMMAND_LINE = (
+    "give the name only; a value is asked for, or read from standard input or --file PATH"
+    " (what was given here may stand in the history of the shell now)"
+)
+
 
 @verb("set", HELP, named="secrets set")
 @click.argument("name")
+@click.argument("more", nargs=-1, metavar="")
 @click.option("--file", "path", metavar="PATH", help="Take the content of this file, byte for byte.")
-def command(session: Session, name: str, path: str | None) -> ExitCode:
+def command(session: Session, name: str, more: tuple[str, ...], path: str | None) -> ExitCode:
     """Keep a secret."""
+    if more or "=" in name:
+        raise click.UsageError(ON_COMMAND_LINE)
     kept = set_secret(session.settings.directory, name, read_value(path) if path else _asked(session, name))
     if kept.is_short:
         session.warn("it is so short that it is not taken out of what operations print")
