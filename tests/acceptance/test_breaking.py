@@ -167,14 +167,15 @@ def test_the_next_command_is_one_that_can_be_typed(tmp_path: Path) -> None:
     """What stands against a plan because of what runs is answered by undeploying, not by the same command."""
     service(tmp_path)
     assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
-    service(tmp_path, HELLO.replace("hello:", "renamed:"))
+    script = tmp_path / "scripts" / "hello.sh"
+    script.write_text(script.read_text() + "# changed\n")
     refused = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes")
     assert refused.code == 3, refused.both
     assert "hello_1" in refused.err
     assert "ordito -e ensemble undeploy" in refused.err
     assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0
     assert ordito(tmp_path, "deploy", "-e", "ensemble", "--yes").code == 0
-    assert (tmp_path / "done").read_text() == "hello_1\nrenamed_1\n"
+    assert (tmp_path / "done").read_text() == "hello_1\nhello_1\n"
 
 
 def test_a_remembered_input_is_named(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def planned(home: Path) -> dict[str, dict[str, Any]]:
     """The planned operations, by step id."""
     done = ordito(home, "plan", "service.yaml", "-o", "json")
     assert done.code == 0, done.both
-    return {step["id"]: step for wave in json.loads(done.out)["waves"] for step in wave}
+    return {step["id"]: step for step in json.loads(done.out)["steps"]}
 
 
 PAIRS = """

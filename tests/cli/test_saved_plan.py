@@ -282,6 +282,7 @@ def test_with_an_unfinished_job_a_plan_is_shown_and_not_saved(tmp_path: Path) ->
     until((tmp_path / "waiting").exists)
     running.kill()
     running.communicate()
+    (tmp_path / "go").touch()
     words = ("plan", DATA / "slow", "-i", f"place={tmp_path}")
     shown = process(tmp_path, *words, "-o", "json")
     assert shown.code == 0, shown.err
