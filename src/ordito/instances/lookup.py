@@ -220,9 +220,11 @@ class Lookup:
         if name == "tosca_id":
             if isinstance(entity, NodeEntity) and not entity.instance:
                 return Nothing(f"{entity} has no instance here")
+            self.trace.reads.add(entity.id)
             return entity.id
         if name == "state":
             if isinstance(entity, LinkEntity):
+                self.trace.reads.add(entity.id)
                 link = self.entities.snapshot.links.get(entity.id)
                 return link.state if link else "initial"
             record = self.entities.snapshot.instances.get(entity.instance)

@@ -10,7 +10,6 @@ from ordito.base.masking import Masking
 from ordito.base.sensitive import sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
-from ordito.model.operation import Input
 from ordito.model.service import Relationship
 from ordito.work.operation_inputs import OperationInput, text_of
 from ordito.work.places import Place
@@ -19,12 +18,26 @@ from ordito.work.places import Place
 class Block:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
     has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
-    ``version`` grows with every change."""
+    ``same`` is the text that all of them have, where that is known. ``version`` grows with every change."""
 
-    __slots__ = ("contexts", "declared", "dirty", "members", "node", "reads", "size", "texts", "version")
+    __slots__ = (
+        "contexts",
+        "declared",
+        "dirty",
+        "formed",
+        "members",
+        "node",
+        "reads",
+        "same",
+        "size",
+        "texts",
+        "version",
+    )
 
-    def __init__(self, declared: Input, node: str, contexts: Contexts) -> None:
-        self.declared = declared
+    def __init__(self, formed: OperationInput, node: str, contexts: Contexts) -> None:
+        self.formed = formed
+        self.declared = formed.declared
+        self.same = formed.text
         self.node = node
         self.contexts = contexts
         self.members: dict[str, None] = {}
@@ -105,7 +118,7 @@ class Blocks:
         kept = self._of_pairs if other else self._shared
         block = kept.get(key)
         if block is None:
-            block = kept[key] = self._new(declared, node, Contexts(place.node, relationship, side, other))
+            block = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other))
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
         self._renew(block)
@@ -133,8 +146,8 @@ class Blocks:
                 block.members.pop(instance, None)
                 block.put(instance, None)
 
-    def _new(self, declared: Input, node: str, contexts: Contexts) -> Block:
-        block = Block(declared, node, contexts)
+    def _new(self, formed: OperationInput, node: str, contexts: Contexts) -> Block:
+        block = Block(formed, node, contexts)
         block.members = dict.fromkeys(self._snapshot.ids_of(node))
         block.dirty = dict(block.members)
         self._of_node.setdefault(node, {})[block] = None
@@ -147,6 +160,8 @@ class Blocks:
         block.dirty.clear()
 
     def _text(self, block: Block, member: str) -> str | None:
+        if block.same is not None:
+            return block.same
         trace = Trace()
         try:
             value = self._evaluator.evaluate(block.declared.value, block.contexts.of(member), trace)
@@ -159,7 +174,10 @@ class Blocks:
             return None
         declared, marks = block.declared, self._evaluator.marks
         self._masking.know(sensitive_parts(marks.wrap(value, marks.by(declared.schema, declared.metadata))))
-        return text_of(declared, value)
+        text = text_of(declared, value)
+        if block.formed.is_same(value, trace):
+            block.same = text
+        return text
 
     def _forget(self, block: Block) -> None:
         self._of_node[block.node].pop(block, None)

@@ -30,6 +30,9 @@ from ordito.work.plan import Step
 MOST_BYTES = 64 * 1024
 MOST_VARIABLES = 1_000
 
+MOST_MERGED = 256
+"""Calls for which the texts of all instances are kept put together."""
+
 LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGET_INSTANCES"})
 """The variables that grow with the number of instances."""
 
@@ -69,6 +72,8 @@ class Environments:
         self._blocks = Blocks(evaluator, masking)
         self._inputs_of: dict[tuple[int, str], OperationInputs] = {}
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
+        self._same: dict[tuple[int, str, str], str] = {}
+        self._merged: dict[int, tuple[object, dict[str, str]]] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
 
     def prepare(self, place: Place, step: Step) -> Environment:
@@ -109,6 +114,7 @@ class Environments:
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
         context = place.context
+        where = place.relationship.key if place.relationship else ""
         found: dict[str, str] = {}
         warnings: list[str] = []
         refusals: list[str] = []
@@ -117,6 +123,9 @@ class Environments:
             if formed.text is not None:
                 found[declared.name] = formed.text
                 continue
+            if (same := self._same.get((id(formed), place.node, where))) is not None:
+                found[declared.name] = same
+                continue
             try:
                 value = self._value(formed, context, trace)
             except (EvaluationError, WrongValue) as error:
@@ -124,6 +133,8 @@ class Environments:
                 continue
             if value is not None and not isinstance(value, Nothing):
                 found[declared.name] = text_of(declared, value)
+                if formed.is_same(value, trace) and len(self._snapshot.ids_of(place.node)) > 1:
+                    self._same[(id(formed), place.node, where)] = found[declared.name]
             elif declared.required:
                 reason = value.reason if isinstance(value, Nothing) else "it is null"
                 where = f" (declared at {declared.span})" if declared.span else ""
@@ -204,21 +215,30 @@ class Environments:
         self, place: Place, step: Step, base: dict[str, str], reserved: dict[str, str], blocks: list[Block]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Everything in one, if it is small enough; else what grows with the number of instances apart from it."""
-        if not blocks and _is_small(base, reserved):
-            return {**base, **reserved}, {}
+        if _is_small(base, reserved, blocks):
+            return {**self._merged_of(step, blocks), **base, **reserved}, {}
         apart = {k: v for k, v in base.items() if not any(k in b.texts for b in blocks)}
         count = len(apart) + len(reserved) + sum(len(b.texts) for b in blocks)
         size = _size(apart) + _size(reserved) + sum(b.size for b in blocks)
         if count <= MOST_VARIABLES and size <= MOST_BYTES:
-            variables: dict[str, str] = {}
-            for block in blocks:
-                variables.update(block.texts)
-            return {**variables, **base, **reserved}, {}
+            return {**self._merged_of(step, blocks), **base, **reserved}, {}
         ends = (place.instance, place.far)
         near = {k: v for b in blocks for k in b.names(ends) if (v := b.texts.get(k)) is not None}
         small = {k: v for k, v in reserved.items() if k not in LISTS}
         lists = {k: v for k, v in reserved.items() if k in LISTS}
         return {**near, **base, **small}, self._shared(step, blocks, lists)
+
+    def _merged_of(self, step: Step, blocks: list[Block]) -> dict[str, str]:
+        """The texts of blocks, put together once for all steps of a call that see the same."""
+        if not blocks:
+            return {}
+        state = [(b, b.version) for b in blocks]
+        known = self._merged.get(step.call)
+        if known is None or known[0] != state:
+            if len(self._merged) > MOST_MERGED:
+                self._merged.clear()
+            known = self._merged[step.call] = (state, {k: v for b in blocks for k, v in b.texts.items()})
+        return known[1]
 
     def _shared(self, step: Step, blocks: list[Block], lists: dict[str, str]) -> dict[str, str]:
         """What does not fit: one mapping for all steps of a call that see the same."""
@@ -242,11 +262,15 @@ def _of_its_instance(inputs: OperationInputs, place: Place, own: Mapping[str, st
     return found
 
 
-def _is_small(*parts: Mapping[str, str]) -> bool:
+def _is_small(base: Mapping[str, str], reserved: Mapping[str, str], blocks: list[Block]) -> bool:
     """Whether variables surely fit, however many bytes (up to four) their characters may take."""
-    characters = sum([sum(map(len, part)) + sum(map(len, part.values())) for part in parts])
-    count = sum(map(len, parts))
-    return count <= MOST_VARIABLES and 4 * characters + 2 * count <= MOST_BYTES
+    characters = sum(map(len, base)) + sum(map(len, base.values()))
+    characters += sum(map(len, reserved)) + sum(map(len, reserved.values()))
+    count, size = len(base) + len(reserved), 0
+    for block in blocks:
+        count += len(block.texts)
+        size += block.size
+    return count <= MOST_VARIABLES and 4 * characters + 2 * count + size <= MOST_BYTES
 
 
 def _size(variables: Mapping[str, str]) -> int:

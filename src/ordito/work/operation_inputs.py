@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ordito.base.sensitive import revealed
+from ordito.base.sensitive import is_sensitive, revealed
+from ordito.instances.context import Trace
+from ordito.instances.evaluate import STATIC
 from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Input, Operation
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
@@ -22,7 +24,8 @@ class OperationInput(msgspec.Struct, frozen=True):
     """An input of an operation: whether its value is ``constant`` and then what it is as a text, None for none.
 
     ``side`` says for which side of a relationship its values are given for all instances, "" for operations of nodes;
-    ``is_paired`` that they depend on the instance at the other side, too.
+    ``is_paired`` that they depend on the instance at the other side, too. ``is_shared`` is that all instances of a node
+    have the same value, save where evaluating it turns out to look at instances: then ``is_same`` says no.
     """
 
     declared: Input
@@ -30,6 +33,7 @@ class OperationInput(msgspec.Struct, frozen=True):
     text: str | None
     side: str
     is_paired: bool
+    is_shared: bool = False
 
     def member(self, place: Place) -> str:
         """The instance at a place whose value the operation's own one is."""
@@ -40,6 +44,11 @@ class OperationInput(msgspec.Struct, frozen=True):
         if not self.is_paired:
             return ""
         return place.instance if self.side != place.side else place.far
+
+    def is_same(self, value: object, trace: Trace) -> bool:
+        """Whether a value, with what its evaluation has looked at, is that of all instances of the node, and no
+        secret."""
+        return self.is_shared and not trace.reads and not trace.copies and not is_sensitive(value)
 
 
 class OperationInputs(msgspec.Struct, frozen=True):
@@ -76,7 +85,8 @@ def text_of(declared: Input, value: object) -> str:
 def _input(declared: Input, side: str) -> OperationInput:
     constant = declared.has_value and is_static(declared.value)
     text = text_of(declared, declared.value) if constant and declared.value is not None else None
-    return OperationInput(declared, constant, text, *_side(declared.value, side))
+    is_shared = declared.has_value and all(call.function in STATIC for call in calls(declared.value))
+    return OperationInput(declared, constant, text, *_side(declared.value, side), is_shared)
 
 
 def _side(value: Value, side: str) -> tuple[str, bool]:
