@@ -116,11 +116,13 @@ class Snapshot:
             existing = [i for n in self._by_node.get(node, ()) if (i := self.instances[n]).exists]
             existing.sort(key=lambda i: i.index)
             known = self._existing[node] = tuple(i.id for i in existing)
-        gone = self._gone.pop(node, ())
+        if node not in self._gone:
+            return known
+        gone = self._gone.pop(node)
         if len(gone) == 1:
             place = known.index(gone[0])
             known = self._existing[node] = known[:place] + known[place + 1 :]
-        elif gone:
+        else:
             left = set(gone)
             known = self._existing[node] = tuple(i for i in known if i not in left)
         return known
@@ -158,10 +160,13 @@ class Snapshot:
             self.changes.append(entity)
 
     def _put(self, instance: Instance) -> None:
-        before = self.instances.get(instance.id)
-        self.instances[instance.id] = instance
+        name = instance.id
+        before = self.instances.get(name)
+        self.instances[name] = instance
         if before is None or before.state != instance.state:
-            self.changes.append(self._marks.setdefault(instance.id, f"{instance.id}@"))
+            self.changes.append(self._marks.get(name) or self._marks.setdefault(name, f"{name}@"))
+        if before is not None and before.local != "absent" != instance.local and before.host == instance.host:
+            return  # It goes on to exist where it is.
         if before is None:
             self._by_node.setdefault(instance.node, []).append(instance.id)
             number = number_of(instance.id)

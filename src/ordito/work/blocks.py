@@ -93,8 +93,8 @@ class Blocks:
         self._evaluator = evaluator
         self._masking = masking
         self._snapshot = evaluator.snapshot
-        self._shared: dict[tuple[str, ...], Block] = {}
-        self._of_pairs: dict[tuple[str, ...], Block] = {}
+        self._shared: dict[tuple[str, int, str], Block] = {}
+        self._of_pairs: dict[tuple[str, int, str], Block] = {}
         self._readers: dict[str, dict[Block, dict[str, None]]] = {}
         self._of_node: dict[str, dict[Block, None]] = {}
         self._read = len(evaluator.snapshot.changes)
@@ -102,9 +102,8 @@ class Blocks:
     def of(self, place: Place, formed: OperationInput) -> Block | None:
         """The block of an input, up to date; None for an input that is given no value, and where there is no other
         instance than the one whose value is the operation's own: most nodes have but one."""
-        declared = formed.declared
         relationship = place.relationship
-        if not declared.has_value:
+        if not formed.declared.has_value:
             return None
         node, side = place.node, formed.side
         if relationship is not None:
@@ -113,21 +112,24 @@ class Blocks:
             return None
         self._follow()
         other = formed.other(place)
-        interface = f"{place.operation.interface}.{place.operation.name}"
-        key = (place.node, place.side, interface, declared.name, side, other)
+        # The block keeps what is known of the input, so that nothing else gets its identity.
+        key = (place.node, id(formed), other)
         kept = self._of_pairs if other else self._shared
         block = kept.get(key)
         if block is None:
             block = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other))
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
-        self._renew(block)
+        if block.dirty:
+            self._renew(block)
         return block
 
     def _follow(self) -> None:
         """What has changed since the last time makes the entries that have read it out of date; an instance that has
         come or gone belongs to the blocks of its node from now on, or not any more."""
         changes = self._snapshot.changes
+        if self._read == len(changes):
+            return
         for index in range(self._read, len(changes)):
             change = changes[index]
             for block, members in self._readers.pop(change, {}).items():

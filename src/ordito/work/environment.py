@@ -120,11 +120,9 @@ class Environments:
         refusals: list[str] = []
         for formed in inputs.inputs:
             declared = formed.declared
-            if formed.text is not None:
-                found[declared.name] = formed.text
-                continue
-            if (same := self._same.get((id(formed), place.node, where))) is not None:
-                found[declared.name] = same
+            text = formed.text if formed.text is not None else self._same.get((id(formed), place.node, where))
+            if text is not None:
+                found[declared.name] = text
                 continue
             try:
                 value = self._value(formed, context, trace)
@@ -141,10 +139,7 @@ class Environments:
                 refusals.append(f'required input "{declared.name}" has no value: {reason}{where}')
             elif declared.has_value and isinstance(value, Nothing):
                 warnings.append(f'input "{declared.name}" is unset: {value.reason}')
-        for name, alias in inputs.aliases:
-            if name in found:
-                found.setdefault(alias, found[name])
-        return found, trace, warnings, refusals
+        return _with_aliases(found, inputs), trace, warnings, refusals
 
     def _value(self, formed: OperationInput, context: Context, trace: Trace) -> object:
         """The value of an input, of the type and within the constraints that are declared for it (R-3.6.11-2)."""
@@ -249,6 +244,14 @@ class Environments:
             merged = {k: v for b in blocks for k, v in b.texts.items()}
             known = self._large[key] = (state, {**merged, **lists})
         return known[1]
+
+
+def _with_aliases(texts: dict[str, str], inputs: OperationInputs) -> dict[str, str]:
+    """Texts once more under names that shells take, where they have others."""
+    for name, alias in inputs.aliases:
+        if name in texts:
+            texts.setdefault(alias, texts[name])
+    return texts
 
 
 def _of_its_instance(inputs: OperationInputs, place: Place, own: Mapping[str, str]) -> dict[str, str]:
