@@ -94,3 +94,20 @@ def test_a_job_that_was_taken_back_is_rebuilt_and_says_so(run: Run, tmp_path: Pa
     shown = run("jobs", "show", "-o", "json").json["job"]
     assert shown["rollback"] == "complete"
     assert "rollback    complete" in run("jobs", "show").out
+
+
+def test_what_existed_then_is_shown_without_secrets(run: Run, tmp_path: Path) -> None:
+    service = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs: { word: { type: string, metadata: { sensitive: true } } }
+  node_templates: { one: { type: tosca.nodes.Root } }
+  outputs: { word: { value: { get_input: word } } }
+"""
+    (tmp_path / "service.yaml").write_text(service)
+    assert run("deploy", "service.yaml", "--yes", "-i", "word=hunter2").code == 0
+    for more in (("--first", "1"), ("--first", "1", "-o", "json"), ("--until", "A")):
+        shown = run("jobs", "replay", *more)
+        assert shown.code == 0, shown.err
+        assert "hunter2" not in shown.out
+        assert shown.out.count("(sensitive)") >= 2

@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from ordito.app.replay import ReplayRequest, ReplayResult, replay
+from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text
@@ -43,7 +44,7 @@ def command(session: Session, until: str, first: int | None, write: bool, wait_l
 
 
 def _data(result: ReplayResult) -> dict[str, object]:
-    data: dict[str, object] = msgspec.to_builtins(result)
+    data: dict[str, object] = msgspec.to_builtins(result, enc_hook=encode_hook)
     data["agrees"] = result.agrees
     if result.state is None:
         del data["state"]
@@ -88,7 +89,7 @@ def _summary(result: ReplayResult, channel: Channel) -> None:
 def _state(result: ReplayResult, channel: Channel) -> None:
     from ordito.ensemble.yaml_writer import block
 
-    channel.write("".join(block({"status": msgspec.to_builtins(result.state)})))
+    channel.write("".join(block({"status": msgspec.to_builtins(result.state, enc_hook=encode_hook)})))
 
 
 def _shown(value: object) -> str:
