@@ -47,6 +47,10 @@ class PendingRows:
         for name in delta.forgotten:
             self._instances[name] = None
             self._clear(name)
+        if delta.attributes or delta.outputs:
+            self._add_values(delta)
+
+    def _add_values(self, delta: Delta) -> None:
         for entity, values in delta.attributes.items():
             self._attributes.setdefault(entity, {}).update(values)
         for entity, operations in delta.outputs.items():

@@ -26,6 +26,7 @@ from ordito.work.invocation import Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
 from ordito.work.places import Place
 from ordito.work.plan import Step
+from ordito.work.settled import Settled
 
 MOST_BYTES = 64 * 1024
 MOST_VARIABLES = 1_000
@@ -74,21 +75,44 @@ class Environments:
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
         self._same: dict[tuple[int, str, str], str] = {}
         self._merged: dict[int, tuple[object, dict[str, str]]] = {}
+        self._settled: dict[tuple[int, str], Settled] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
 
     def prepare(self, place: Place, step: Step) -> Environment:
         """The environment of an operation, as things are now."""
+        ids = self._snapshot.ids_of(place.node)
+        settled = self._settled.get((id(place.operation), place.node))
+        if settled is not None and settled.instances is ids:
+            return Environment(settled.of(place.instance))
         inputs = self._known_of(place)
         own, trace, warnings, refusals = self._inputs(inputs, place, step)
-        base = {**self._common, **self._artifacts(place), **_of_its_instance(inputs, place, own)}
+        below = {**self._common, **self._artifacts(place)}
+        base = {**below, **_of_its_instance(inputs, place, own)}
         for name in inputs.hidden:
             if own.pop(name, None) is not None:
                 warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')
         base.update(own)
         blocks = self._blocks_of(inputs, place)
-        variables, large = self._fit(place, step, base, self._reserved(place), blocks)
+        reserved = self._reserved(place)
+        variables, large = self._fit(place, step, base, reserved, blocks)
         files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
+        if not (large or files or warnings or refusals) and self._is_settled(inputs, place, blocks):
+            texts = tuple((i.declared.name, own[i.declared.name]) for i in inputs.inputs)
+            below = {**self._merged_of(step, blocks), **below}
+            self._settle(place, Settled(ids, below, texts, {**own, **reserved}))
         return Environment(variables, large, files, tuple(warnings), tuple(refusals))
+
+    def _is_settled(self, inputs: OperationInputs, place: Place, blocks: list[Block]) -> bool:
+        """Whether the variables are the same for all of a node's instances, as far as no name of an instance is part
+        of them."""
+        if place.relationship is not None or not blocks or any(block.same is None for block in blocks):
+            return False
+        return all(i.text is not None or (id(i), place.node, "") in self._same for i in inputs.inputs)
+
+    def _settle(self, place: Place, settled: Settled) -> None:
+        if len(self._settled) > MOST_MERGED:
+            self._settled.clear()
+        self._settled[(id(place.operation), place.node)] = settled
 
     def _blocks_of(self, inputs: OperationInputs, place: Place) -> list[Block]:
         """The blocks of all inputs; mostly there are none, as the node has but this instance."""
