@@ -15,6 +15,7 @@ imports: [ profile:ordito ]
 node_types:
   orders.Node:
     derived_from: tosca.nodes.Root
+    attributes: { token: { type: string, metadata: { sensitive: true } } }
     interfaces:
       Standard:
         type: tosca.interfaces.node.lifecycle.Standard
@@ -34,10 +35,13 @@ echo "$in_doubt" >>asked
 """
 
 
-def interrupted(home: Path, answer: str) -> Orders:
-    """A deployment that was killed while its first operation was at work; the operation hangs for good."""
+def interrupted(home: Path, answer: str, create: str = "") -> Orders:
+    """A deployment that was killed while its first operation was at work; the operation hangs for good. ``create`` are
+    the operations of the node in another form."""
     orders = make_orders(home)
-    orders.service.write_text(CHECKED, encoding="utf-8")
+    operations = "        operations: { create: do.sh, configure: do.sh, start: do.sh, stop: do.sh, delete: do.sh }\n"
+    text = CHECKED.replace(operations, create or operations)
+    orders.service.write_text(text, encoding="utf-8")
     (orders.service.parent / "check.sh").write_text(CHECK.replace("{answer}", answer), encoding="utf-8")
     orders.order("base_1.Standard.create", GATE)
     process: subprocess.Popen[str] = orders.begin("deploy", str(orders.service))
@@ -81,3 +85,25 @@ def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> No
     assert code == 0, [e["outcome"]["message"] for e in events if e["type"] == "step.failed"]
     assert (tmp_path / "asked").read_text(encoding="utf-8").split() == ["Standard.create"] * 2
     assert orders.begun().count("base_1.Standard.create") == 1
+
+
+def test_what_the_check_prints_and_gives_holds_no_secret(tmp_path: Path) -> None:
+    """Its values are those of the operation, and sensitive where these are; it prints them before anybody knows."""
+    outputs = """\
+        operations:
+          create:
+            implementation: do.sh
+            outputs: { token: [ SELF, token ] }
+"""
+    answer = (
+        'echo "the token is canary-of-the-check"\necho \'{"token": "canary-of-the-check"}\' >"$ORDITO_OUTPUTS"\nexit 0'
+    )
+    orders = interrupted(tmp_path, answer, outputs)
+    done = orders.run("jobs", "resume", "--json")
+    assert done.code == 0, done.both
+    assert orders.begun().count("base_1.Standard.create") == 1
+    assert "the token is (sensitive)" in orders.run("jobs", "logs").out
+    said = done.both.encode()
+    written = [path for path in orders.ensemble.rglob("*") if path.is_file() and path.suffix != ".sh"]
+    assert [p for p in written if b"canary-of-the-check" in p.read_bytes()] == []
+    assert b"canary-of-the-check" not in said

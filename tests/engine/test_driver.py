@@ -477,13 +477,16 @@ def test_nobody_is_asked_about_a_step_whose_end_was_left_behind() -> None:
     assert run(plan, executor, records=in_doubt(plan), questions=["s0"]).world.begun == []
 
 
-def test_a_check_that_does_not_end_is_ended_by_cancelling() -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_check_that_does_not_end_is_ended_by_cancelling(at_once: bool) -> None:
+    """What it was asked about does not start again, since nothing does."""
     plan = make_plan(1)
     control = JobControl()
     executor = FakeExecutor(AnyWorld(plan), blocked=["s0.check"])
 
     def begun(step: str) -> None:
-        control.request_cancel(at_once=True)
+        assert step == "s0.check"
+        control.request_cancel(at_once=at_once)
 
     executor.world.begin = begun  # type: ignore[method-assign]
     ran = run(plan, executor, records=in_doubt(plan), questions=["s0"], control=control)

@@ -1,0 +1,74 @@
+"""The course of a job: its plan, the core that follows it, and how it turns back.
+
+A rollback is further steps of the job's plan. The core that follows them takes over how the steps before have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordito.engine.core import Core, Counts
+from ordito.engine.parts import Parts
+from ordito.work.events import StepFailed
+from ordito.work.records import NOT_ROLLED_BACK, ROLLED_BACK, Record, RollbackRecord
+from ordito.work.rollback import with_rollback, without_rollback
+
+
+class Course:
+    """The plan of a job and where the job is in it; both go on with a rollback, if there is one."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._options = parts.header.options
+        self._back: RollbackRecord | None = None
+        self._ended_before = Counts()
+        self.plan = parts.plan
+        self.steps = parts.plan.steps
+        self.core = Core(parts.plan, self._options)
+
+    def replay(self, records: tuple[Record, ...]) -> list[int]:
+        """Tell the core what the journal holds; gives the steps in doubt."""
+        place = next((n for n, record in enumerate(records) if isinstance(record, RollbackRecord)), None)
+        if place is None:
+            return self.core.replay(records)
+        record = records[place]
+        assert isinstance(record, RollbackRecord)
+        self.core = Core(without_rollback(self.plan, record), self._options)
+        self.core.replay(records[:place])
+        self._go_back(record)
+        return self.core.replay(records[place + 1 :])
+
+    def turn_back(self, at: float) -> RollbackRecord | None:
+        """Plan how what the job did is taken back, if it has failed and that was asked for; the plan goes on with it.
+        What was cancelled is left as it is."""
+        plans = self._parts.way_back if self._options.on_failure == "rollback" and self._back is None else None
+        if plans is None or not self.core.counts.lacks:
+            return None
+        way = plans()
+        record = RollbackRecord(at, len(self.plan.steps), len(self.plan.edges), way.remains, way.gone)
+        self.plan = with_rollback(self.plan, way.plan)
+        self._go_back(record)
+        return record
+
+    def remains(self, failed: Sequence[StepFailed]) -> tuple[str, tuple[str, ...]]:
+        """How the rollback ended, where there was one, and what it has not taken back; ``failed`` are the steps of the
+        job that have failed."""
+        if self._back is None:
+            return "", ()
+        ids = {step.id for step in self.steps[self._back.first :]}
+        told = [f"{f.step}: {f.outcome.message or f.outcome.ending}" for f in failed if f.step in ids]
+        left_out = self.core.counts.skipped - self._ended_before.skipped
+        count = "1 step" if left_out == 1 else f"{left_out} steps"
+        not_run = (f"{count} of the rollback did not run",) if left_out else ()
+        instances = self._parts.snapshot.instances
+        exist = [f"{name} still exists" for name in self._back.gone if instances[name].exists]
+        remains = (*self._back.remains, *told, *not_run, *exist)
+        return NOT_ROLLED_BACK if remains else ROLLED_BACK, remains
+
+    def _go_back(self, record: RollbackRecord) -> None:
+        """The plan has got the steps that take it back: they follow."""
+        self._back, self.steps = record, self.plan.steps
+        self._parts.operations.extend(self.plan)
+        self._parts.announcer.extend(self.plan)
+        self._ended_before = self.core.counts
+        self.core = Core(self.plan, self._options, self.core.ends)

@@ -1,0 +1,143 @@
+"""Resuming: a job goes on from what its journal holds, and what was at work when it was interrupted is settled.
+
+What still runs of a step in doubt is ended. An end that its process has left behind is taken as its own; else the check
+of its instance is asked; else it runs again.
+"""
+
+from __future__ import annotations
+
+from ordito.engine.course import Course
+from ordito.engine.parts import Parts
+from ordito.engine.steps import Steps
+from ordito.engine.workers import Doubt
+from ordito.engine.writer import Writer
+from ordito.work.doubts import answer
+from ordito.work.invocation import Invocation, Outcome, Printed, Started
+from ordito.work.plan import Action, Call
+from ordito.work.records import (
+    JobClosingRecord,
+    Record,
+    StepFinishedRecord,
+    StepProcessRecord,
+    StepRetryRecord,
+    StepStartedRecord,
+)
+
+
+class Resuming:
+    """Resumes one job. ``again`` are the steps that are to run again, by index."""
+
+    def __init__(self, parts: Parts, course: Course, writer: Writer, steps: Steps) -> None:
+        self._parts = parts
+        self._course = course
+        self._writer = writer
+        self._steps = steps
+        self._operations = parts.operations
+        self._masking = parts.operations.masking
+        self._workers = parts.workers
+        self._announcer = parts.announcer
+        self.again: list[int] = []
+
+    async def resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
+        """Take over what the journal holds, and settle what is in doubt; gives the last record of a job that is only to
+        be closed."""
+        in_doubt = self._course.replay(records)
+        processes: dict[int, Started] = {}
+        for record in records:
+            match record:
+                case StepStartedRecord():
+                    self._steps.warned |= bool(record.warnings)
+                    earlier = self._earlier(record.step)
+                    self._steps.running[record.step] = self._steps.begun(record.attempt, record.change, earlier)
+                    processes.pop(record.step, None)
+                case StepRetryRecord():
+                    self._steps.running.pop(record.step, None)
+                    self._steps.waiting[record.step] = record
+                case StepProcessRecord():
+                    processes[record.step] = record.started
+                case StepFinishedRecord():
+                    self._steps.running.pop(record.step, None)
+                    self._steps.waiting.pop(record.step, None)
+                    self._steps.remember(record)
+        self._announcer.job_started(self._course.core.counts.ended, self._writer.now, resumed=True)
+        self._announcer.tell()
+        if records and isinstance(records[-1], JobClosingRecord):
+            return records[-1]
+        await self._settle(in_doubt, processes)
+        for index, record in self._steps.waiting.items():
+            # Never longer than it was to wait, though the clock may have been put back.
+            self._steps.alarms.set(index, min(record.due - self._parts.clock.now(), record.due - record.at))
+        return None
+
+    def _earlier(self, index: int) -> Outcome | None:
+        """What the attempts of a step that starts now have come to: those before its pause, or, of one that starts
+        again after a crash, those before the crash."""
+        if waiting := self._steps.waiting.pop(index, None):
+            return waiting.outcome
+        running = self._steps.running.get(index)
+        return running.earlier if running else None
+
+    async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
+        """Find out about steps in doubt; those whose end nobody knows are to run again."""
+        doubts = [
+            Doubt(
+                index,
+                self._course.steps[index].id,
+                self._steps.running[index].attempt,
+                self._announcer.call(index),
+                processes.get(index),
+            )
+            for index in in_doubt
+            if self._course.steps[index].action is Action.CALL
+        ]
+        ends = await self._workers.settle(doubts)
+        self._writer.now = self._parts.clock.now()
+        for index, progress in ends:
+            self._steps.take(index, progress)
+        await self._ask([doubt for doubt in doubts if doubt.index in self._steps.running])
+        self.again = [index for index in in_doubt if index in self._steps.running]
+
+    async def _ask(self, doubts: list[Doubt]) -> None:
+        """Ask the checks of instances whether what was at work on them is done; what was is not run again."""
+        questions: dict[int, Invocation] = {}
+        for doubt in doubts:
+            question = self._operations.question(self._course.steps[doubt.index], self._workers.accepts)
+            if question is not None and not self._parts.control.requests:
+                questions[doubt.index] = question
+                self._announcer.warned(
+                    doubt.index, "in doubt: its check is asked whether it was done", self._writer.now
+                )
+        self._announcer.tell()
+        # What was asked before may still be at work, if the program died meanwhile.
+        asked = [
+            Doubt(index, q.step, q.attempt, Call("", "", "", "", processor=q.processor), None)
+            for index, q in questions.items()
+        ]
+        await self._workers.settle(asked)
+        answers = await self._answers(questions)
+        self._writer.now = self._parts.clock.now()
+        for index, found in answers.items():
+            ended = answer(self._course.steps[index], self._announcer.call(index), found)
+            if ended is not None:
+                self._steps.finish(index, ended)
+
+    async def _answers(self, questions: dict[int, Invocation]) -> dict[int, Outcome]:
+        """How the checks end. What they print is shown at their end: what is secret in it may be known only then."""
+        answers: dict[int, Outcome] = {}
+        for index in questions:
+            self._masking.withhold(index)
+        self._workers.run(list(questions.items()))
+        while len(answers) < len(questions):
+            for index, progress in await self._workers.news(wait=True):
+                if isinstance(progress, Outcome):
+                    answers[index] = self._operations.without_secrets(self._course.steps[index], progress)
+                    self._show(questions[index].step, self._masking.end(index))
+                elif isinstance(progress, Printed):
+                    self._masking.feed(index, progress.data)
+            if self._parts.control.requests:
+                self._workers.end_running()
+        return answers
+
+    def _show(self, step: str, data: bytes) -> None:
+        if data and self._parts.output_log is not None:
+            self._parts.output_log.write(step, data)

@@ -1,0 +1,262 @@
+"""Steps: how each one starts, waits for another attempt, and ends, in the journal, the snapshot and the core.
+
+What is started here is launched at the end of the turn, when the journal knows of it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.engine.alarms import Alarms
+from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, Skip, StepEnded, StepState
+from ordito.engine.course import Course
+from ordito.engine.merging import merge
+from ordito.engine.parts import Parts
+from ordito.engine.printed import PrintedLines
+from ordito.engine.retries import attempts_of, pause_after, together
+from ordito.engine.workers import no_executor, no_provider
+from ordito.engine.writer import Writer
+from ordito.work.events import StepFailed
+from ordito.work.invocation import Delegation, Ending, Invocation, Outcome, Printed, Progress
+from ordito.work.plan import Action
+from ordito.work.records import (
+    StepFinishedRecord,
+    StepProcessRecord,
+    StepRetryRecord,
+    StepSkippedRecord,
+    StepStartedRecord,
+)
+
+MOST_NAMED = 5
+"""Steps that are named where there may be many."""
+
+
+class Running(msgspec.Struct):
+    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what it prints, and what the
+    attempts before came to."""
+
+    attempt: int
+    change: str
+    began: float
+    lines: PrintedLines
+    earlier: Outcome | None = None
+
+
+class Steps:
+    """The steps of one job that have begun, by index.
+
+    ``running`` have been started, ``waiting`` pause until their ``alarms`` ring. ``failed`` holds every failed step,
+    ``warned`` is whether something deserved attention, ``was_ended`` whether a step was ended by cancelling.
+    """
+
+    def __init__(self, parts: Parts, course: Course, writer: Writer) -> None:
+        self._parts = parts
+        self._course = course
+        self._writer = writer
+        self._job = parts.header.id
+        self._operations = parts.operations
+        self._masking = parts.operations.masking
+        self._workers = parts.workers
+        self._announcer = parts.announcer
+        self._invocations: list[tuple[int, Invocation]] = []
+        self._delegations: list[tuple[int, Delegation]] = []
+        self.running: dict[int, Running] = {}
+        self.waiting: dict[int, StepRetryRecord] = {}
+        self.alarms = Alarms(parts.workers.ring)
+        self.failed: list[StepFailed] = []
+        self.warned = False
+        self.was_ended = False
+
+    def take(self, index: int, progress: Progress) -> None:
+        """Something was told about a running step."""
+        if isinstance(progress, Outcome):
+            outcome = self._operations.without_secrets(self._course.steps[index], progress)
+            if self._masking.is_active:
+                self._printed(index, self._masking.end(index))
+            self.finish(index, outcome)
+        elif isinstance(progress, Printed):
+            self._printed(index, self._masking.feed(index, progress.data) if self._masking.is_active else progress.data)
+        else:
+            self._writer.hold(StepProcessRecord(index, progress))
+
+    def _printed(self, index: int, data: bytes) -> None:
+        """A step has printed something that may be shown."""
+        if data:
+            if self._parts.output_log is not None:
+                self._parts.output_log.write(self._course.steps[index].id, data)
+            self._announcer.printed(index, self.running[index].lines.feed(data), self._writer.now)
+
+    def launch(self) -> None:
+        """Have everything run that was started since the last call."""
+        invocations, self._invocations = self._invocations, []
+        delegations, self._delegations = self._delegations, []
+        self._workers.run(invocations)
+        for index, delegation in delegations:
+            self._workers.delegate(index, self._course.steps[index].id, delegation)
+
+    def start(self, index: int) -> None:
+        """Start a step, unless it turns out that it cannot be."""
+        if waiting := self.waiting.pop(index, None):
+            self.running[index] = self.begun(waiting.attempt + 1, waiting.change, waiting.outcome)
+            self.start_again(index)
+            return
+        change = self._parts.change_ids.next()
+        self.running[index] = self.begun(1, change)
+        refusal, warnings = self._prepare(index)
+        if refusal is not None:
+            self.finish(index, refusal)
+            return
+        delta = self._writer.apply(self._operations.on_start(self._course.steps[index], change))
+        self._started(StepStartedRecord(index, self._writer.now, 1, change, delta, warnings))
+
+    def start_again(self, index: int) -> None:
+        """Start a step once more, under the same ids: one that was in doubt, or another attempt. What its start changes
+        is known already."""
+        running = self.running[index]
+        refusal, warnings = self._prepare(index)
+        if refusal is not None:
+            self.finish(index, refusal)
+            return
+        self.running[index] = self.begun(running.attempt, running.change, running.earlier)
+        self._started(StepStartedRecord(index, self._writer.now, running.attempt, running.change, warnings=warnings))
+
+    def _started(self, record: StepStartedRecord) -> None:
+        self.warned |= bool(record.warnings)
+        self._writer.record(record)
+        self._announcer.started(record)
+
+    def _prepare(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
+        """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start, and
+        what deserves attention."""
+        step = self._course.steps[index]
+        if step.action is Action.DELEGATE:
+            delegation = self._operations.delegation(step)
+            if self._workers.provider_for(delegation.kinds) is None:
+                return no_provider(delegation.kinds), ()
+            self._delegations.append((index, delegation))
+            return None, ()
+        prepared = self._operations.prepare(step, self.running[index].attempt)
+        if prepared.withholds:
+            self._masking.withhold(index)
+        for message in prepared.warnings:
+            self._announcer.warned(index, message, self._writer.now)
+        warnings = tuple(prepared.warnings)
+        if prepared.invocation is None:
+            return Outcome(Ending.NOT_STARTED, message=prepared.refusal), warnings
+        if self._workers.executor_for(prepared.invocation.processor) is None:
+            return no_executor(prepared.invocation.processor), warnings
+        self._invocations.append((index, prepared.invocation))
+        return None, warnings
+
+    def finish(self, index: int, outcome: Outcome) -> None:
+        """A step has ended, or cannot be started."""
+        step, running = self._course.steps[index], self.running.pop(index)
+        self._announcer.printed(index, running.lines.end(), self._writer.now)
+        outcome = together(running.earlier, self._completed(index, outcome, running))
+        outcome, delta = self._operations.on_end(step, outcome, running.change)
+        if not outcome.succeeded and self._wait(index, running, outcome):
+            return
+        delta_or_none = self._writer.apply(delta)
+        self._end(
+            StepFinishedRecord(index, self._writer.now, outcome, running.change, delta_or_none, attempt=running.attempt)
+        )
+
+    def _wait(self, index: int, running: Running, outcome: Outcome) -> bool:
+        """Have a step that failed wait for another attempt; False where there is none to come."""
+        call, options = self._announcer.call(index), self._parts.header.options
+        pause = pause_after(running.attempt, call, options, outcome)
+        if pause is None or self._course.core.is_stopping or self._course.core.state(index) is not StepState.RUNNING:
+            return False
+        record = StepRetryRecord(
+            index, self._writer.now, running.attempt, outcome, self._writer.now + pause, running.change
+        )
+        self._writer.record(record)
+        self._course.core.react(AttemptFailed(index))
+        self.waiting[index] = record
+        self.alarms.set(index, pause)
+        self._announcer.retrying(record, attempts_of(call, options, outcome))
+        return True
+
+    def give_up(self, command: GiveUp) -> None:
+        """A step that waits for another attempt will not get it: its last failure is its end."""
+        record = self.waiting.pop(command.step)
+        was_cancelled = command.because == CANCELLED
+        why = "the job was cancelled" if was_cancelled else f"{command.because} failed"
+        outcome = msgspec.structs.replace(
+            record.outcome,
+            ending=Ending.CANCELLED if was_cancelled else record.outcome.ending,
+            message=f"{record.outcome.message}; not tried again, because {why}".removeprefix("; "),
+        )
+        outcome, delta = self._operations.on_end(self._course.steps[command.step], outcome, record.change)
+        change = self._writer.apply(delta)
+        self._end(
+            StepFinishedRecord(command.step, self._writer.now, outcome, record.change, change, attempt=record.attempt)
+        )
+
+    def finish_no_op(self, index: int) -> None:
+        """An operation that does nothing ends as it starts; what it changes is attributed to the job itself. What was
+        done by hand is a change like others."""
+        step = self._course.steps[index]
+        if step.by_hand:
+            self._count_as_done(index)
+            return
+        began = self._writer.apply(self._operations.on_start(step, self._job))
+        outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
+        self._end(
+            StepFinishedRecord(
+                index, self._writer.now, outcome, "", merge(began, self._writer.apply(delta)), no_op=True
+            )
+        )
+
+    def needless(self, index: int) -> str:
+        """Why a step that may start is not needed, "" if it is; of one that was begun already nobody asks."""
+        return "" if index in self.waiting else self._operations.needless(self._course.steps[index])
+
+    def leave_out(self, index: int, because: str) -> None:
+        """A step that turns out not to be needed counts as done, by the job itself."""
+        delta = self._writer.apply(self._operations.on_needless(self._course.steps[index], self._job))
+        outcome = Outcome(Ending.SUCCEEDED, changed=False)
+        self._end(StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because))
+
+    def _count_as_done(self, index: int) -> None:
+        step, change = self._course.steps[index], self._parts.change_ids.next()
+        began = self._writer.apply(self._operations.on_start(step, change))
+        done = Outcome(Ending.BY_HAND, changed=True, message="counted as done by hand")
+        outcome, delta = self._operations.on_end(step, done, change)
+        self._end(StepFinishedRecord(index, self._writer.now, outcome, change, merge(began, self._writer.apply(delta))))
+
+    def _end(self, record: StepFinishedRecord) -> None:
+        self._writer.record(record)
+        self._course.core.react(StepEnded(record.step, record.outcome.succeeded))
+        self._announcer.finished(record)
+        self.remember(record)
+
+    def skip(self, skip: Skip) -> None:
+        """A step will not run."""
+        record = StepSkippedRecord(skip.step, self._writer.now, skip.because)
+        self._writer.record(record)
+        self._announcer.skipped(record)
+
+    def begun(self, attempt: int, change: str, earlier: Outcome | None = None) -> Running:
+        """An attempt that begins now."""
+        return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines(), earlier)
+
+    def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
+        """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
+        has waited for the host of an operation that took too long."""
+        seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
+        tail = outcome.tail if outcome.tail or outcome.succeeded else running.lines.tail
+        message = outcome.message
+        if outcome.ending is Ending.TIMED_OUT and (waiting := self._course.core.waiting_with(index)):
+            more = f" and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
+            host = self._course.steps[index].runs_on
+            message = f"{message}; waiting for {host} meanwhile: {', '.join(waiting[:MOST_NAMED])}{more}"
+        elif seconds == outcome.seconds and tail == outcome.tail:
+            return outcome
+        return msgspec.structs.replace(outcome, seconds=seconds, tail=tail, message=message)
+
+    def remember(self, record: StepFinishedRecord) -> None:
+        """Keep what the end of the job depends on; also of steps that ended before an interruption."""
+        if not record.outcome.succeeded:
+            self.was_ended |= record.outcome.ending is Ending.CANCELLED
+            self.failed.append(self._announcer.failure(record))
