@@ -73,6 +73,23 @@ def test_a_plan_carries_itself_to_another_directory(run: Run, service: Path, mon
     assert run("-e", "../shop", "status", "-o", "json").json["instances"]
 
 
+def test_a_plan_for_another_directory_says_what_it_does_not_find(run: Run, service: Path) -> None:
+    assert run("-e", "there", "plan", "service.yaml", "--out", "p.plan").code == 0
+    (service / "elsewhere" / "here").mkdir(parents=True)
+    refused = run("-e", "elsewhere/here", "deploy", "p.plan", "--yes")
+    assert refused.code == 3
+    assert "stale-plan" in refused.err
+    assert "there is no elsewhere/service.yaml, seen from elsewhere/here" in refused.err
+    assert list((service / "elsewhere" / "here").iterdir()) == []
+
+
+def test_what_is_neither_a_plan_nor_there_is_said_to_be_missing(run: Run, service: Path) -> None:
+    assert run("-e", "e", "deploy", "service.yaml", "--yes", "-q").code == 0
+    refused = run("-e", "e", "deploy", "p.plan", "--yes")
+    assert refused.code == 3
+    assert "file-not-found" in refused.err
+
+
 def test_an_empty_plan_is_saved_and_does_nothing(run: Run, service: Path) -> None:
     assert run("deploy", "service.yaml", "--yes").code == 0
     assert "Nothing to do" in run("plan", "--out", "p.plan").out

@@ -143,6 +143,30 @@ def test_an_unknown_instance_is_checked_first(run: Run, folder: Path) -> None:
     assert "Nothing to do: watched is as it should be." in run("deploy", "--yes").err
 
 
+def test_what_a_check_found_in_error_is_not_taken_for_mended(run: Run, folder: Path) -> None:
+    """Everything was carried out: only its check, asked again, can say that it is well."""
+    assert deployed(run, folder).code == 0
+    (folder / "base_1.look").write_text("1")
+    assert run("check", "base").code == 0
+    log(folder)
+    again = run("deploy", "--yes")
+    assert again.code == 1
+    assert "base_1 look" in log(folder)
+    assert "deploy --force" in again.err
+    assert recorded("base_1")["readyState"]["local"] == "error"
+    (folder / "base_1.look").unlink()
+    assert run("deploy", "--yes").code == 0
+    assert recorded("base_1")["readyState"]["local"] == "ok"
+
+
+def test_a_node_without_instances_is_absent(run: Run, folder: Path) -> None:
+    assert deployed(run, folder).code == 0
+    assert run("undeploy", "--yes", "--include-protected").code == 0
+    described = run("describe", "middle")
+    assert described.out.splitlines()[0] == "middle  absent"
+    assert "ordito check" not in described.err
+
+
 # ------------------------------------------------------------------------------------------- check and discover
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from ordito.instances.records import Delta
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
-from tests.support.runs import Answers, Reply, World, assert_order, failing, steps_of
+from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
 from tests.support.services import Requires, compute, definition, maintain, node, on, operation, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
@@ -91,6 +93,35 @@ def test_what_is_broken_and_was_carried_out_is_no_success() -> None:
     world.run(answers=says(1))
     assert world.failed == ["web_1.ordito.settle"]
     assert world.snapshot.instances["web_1"].local == "error"
+
+
+def found_in_error(check: bool = True) -> World:
+    """A world where everything was carried out, and something has found an instance to be in error since."""
+    world = World(service(checked("web", check=check), node("app", "web", operations=ALL)))
+    world.run()
+    broken = msgspec.structs.replace(world.snapshot.instances["web_1"], local="error", state="error")
+    world.snapshot.apply(Delta(instances=(broken,)))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("code", "local", "ran"), [(0, "ok", []), (1, "error", []), (2, "unknown", []), (3, "ok", WEB)]
+)
+def test_what_was_found_in_error_is_checked_and_never_taken_for_mended(code: int, local: str, ran: list[str]) -> None:
+    world = found_in_error()
+    world.run(answers=says(code))
+    assert [step for step in world.ran if "ordito" not in step] == ["web_1.Maintain.check", *ran]
+    assert world.failed == ([] if local == "ok" else ["web_1.ordito.settle"])
+    assert world.snapshot.instances["web_1"].local == local
+
+
+def test_what_is_in_error_and_cannot_be_checked_stays_so_until_it_is_carried_out_again() -> None:
+    world = found_in_error(check=False)
+    world.run()
+    assert (world.ran, world.failed) == ([], ["web_1.ordito.settle"])
+    assert world.snapshot.instances["web_1"].local == "error"
+    world.run(options=replace(OPTIONS, force=True))
+    assert world.snapshot.instances["web_1"].local == "ok"
 
 
 @pytest.mark.parametrize(("code", "removed"), [(0, True), (1, True), (2, True), (3, False)])

@@ -21,7 +21,16 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.outline import Outline
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Instance, Snapshot
-from ordito.instances.status import ABSENT, OPERATIONAL, OPTIONAL, PENDING, REQUIRED, contribution, effective_statuses
+from ordito.instances.status import (
+    ABSENT,
+    OPERATIONAL,
+    OPTIONAL,
+    PENDING,
+    REQUIRED,
+    aggregate,
+    contribution,
+    effective_statuses,
+)
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
@@ -174,12 +183,12 @@ class _Describing:
         """A node with its instances."""
         records = self._snapshot.of_node(name)
         template, outline = self._service.nodes.get(name), self._outline.nodes.get(name)
-        status = contribution(outline, self._snapshot, self._effective) if outline is not None else None
+        existing = [self._effective.get(record.id, record.local) for record in records if record.exists]
         made = NodeDescription(
             name=name,
             type=template.type if template else "",
             declared=str(template.span) if template and template.span else "",
-            status=status or "",
+            status=aggregate(existing) if existing else ABSENT,
             wanted=self._status.counts.get(name),
             lost=template is None or (outline is not None and outline.lost),
             instances=tuple(self._brief(record) for record in records),
@@ -200,7 +209,7 @@ class _Describing:
                 if o.implementation is not None
             },
             metadata=template.metadata,
-            next=(Step(("check", name), "look whether they are as recorded"),) if maintaining(template, CHECK) else (),
+            next=_next_of_node(name) if existing and maintaining(template, CHECK) else (),
         )
 
     def _brief(self, record: Instance) -> InstanceDescription:
@@ -258,3 +267,7 @@ class _Describing:
             yield Step(("deploy",), f"{done}: what is done is not done again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):
             yield Step(("check", record.id), "look whether it is as recorded")
+
+
+def _next_of_node(name: str) -> tuple[Step, ...]:
+    return (Step(("check", name), "look whether they are as recorded"),)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.cli.channel import Channel
+from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
 from ordito.cli.status_view import job_line, painted, status_data, write_status
@@ -47,7 +48,8 @@ def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -
     """A line for each thing that is other than before; at first for what there is as a whole."""
     name = now.service or "nothing is deployed"
     if before is None:
-        yield f"{name}  {painted(now.effective, channel)}  ({len(now.instances)} instances)"
+        count = plural(sum(i.instance.exists for i in now.instances), "instance")
+        yield f"{name}  {painted(now.effective, channel)}  ({count})"
         yield job_line(now)
         return
     known = {i.instance.id: i for i in before.instances}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ordito.instances.status import UNKNOWN
+from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
@@ -44,14 +44,22 @@ def looking(name: str) -> Callable[[Draft], None]:
 
 def ask_first(draft: Draft) -> None:
     """Transform: an instance of which nothing is known is checked first, where it has a check; the steps that follow
-    are all there, and each is carried out or not by what the check says. What is forced is not asked."""
+    are all there, and each is carried out or not by what the check says. So is one that is in error although
+    everything was carried out: only a check can say that it is not any more. What is forced is not asked."""
     for member in draft.members.values() if not draft.options.force else ():
-        if member.chain is None or member.record.local != UNKNOWN or not member.chain.steps:
+        if member.chain is None or not member.chain.steps or not _is_doubtful(draft, member):
             continue
         if member.fate is Fate.CONTINUE and member.record.created:
             _ask(draft, member, _install_condition)
         elif member.fate is Fate.LEAVE:
             _ask(draft, member, lambda _: Condition.UNLESS_ABSENT)
+
+
+def _is_doubtful(draft: Draft, member: Member) -> bool:
+    if member.record.local == UNKNOWN:
+        return True
+    settled = member.chain is not None and draft.steps[member.chain.end].condition is Condition.IF_MENDED
+    return settled and member.record.local == ERROR
 
 
 def _ask(draft: Draft, member: Member, condition: Callable[[DraftStep], Condition]) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Condition
 
 
 def skip_done(draft: Draft) -> None:
     """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
-    gets a step that does nothing and closes its chain. What is forced is called again whatever was done."""
+    gets a step that does nothing and closes its chain; it fails where the instance is in error, since nothing was done
+    about that. What is forced is called again whatever was done."""
     if draft.options.force:
         return
     for member in draft.members.values():
@@ -42,6 +44,8 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
         settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)
         settle.reason = draft.why("everything was carried out")
+        if member.record.local == ERROR:
+            settle.condition = Condition.IF_MENDED
         last = draft.add(settle)
         draft.edge(member.chain.end, last, draft.why("the order of the lifecycle"))
         member.chain.steps.append(last)

@@ -490,7 +490,10 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""
-NOT_MENDED = "its check does not say ok, and everything was carried out: there is nothing left for a deployment to do"
+NOT_MENDED = (
+    "it is in error, or its check does not say ok, and everything was carried out already: see to it, or have"
+    " everything carried out again with `deploy --force`"
+)
 
 
 def _remembered(

@@ -142,6 +142,9 @@ def _service_path(place: Place, asked: str, user: UserPart) -> str:
             purpose="SERVICE is a definitions file, or a folder that holds one",
         )
     written = user.service_path(place.layout, place.shown)
+    if asked and not Path(asked).exists():
+        # The reader says what is the matter with it.
+        return asked
     if asked and not _is_same(asked, written):
         raise Refused(
             "other-service",
