@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.base.listing import listed
 from ordito.base.suggest import nearest
 from ordito.instances.records import Instance, Snapshot, number_of
 from ordito.model.interface_names import interface_named
@@ -86,7 +87,7 @@ class Names:
             )
         stands_in = [n for n in self._nodes if n.startswith(f"{name}/")]
         if stands_in:
-            hint = f"a topology stands for it: {_listed(stands_in)}"
+            hint = f"a topology stands for it: {listed(stands_in, MOST_NAMED)}"
         else:
             near = nearest(name, sorted({*known, *(self._nodes if "node" in kind else ())}))
             hint = f"did you mean {' or '.join(near)}?" if near else ""
@@ -132,15 +133,15 @@ def operation_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, st
 def _unknown_operation(text: str, name: str, having: Mapping[str, Collection[str]]) -> Refused:
     every = {full for other in having for full in _full(other, having)}
     near = list(_full(name, having)) or nearest(text, sorted(every)) or nearest(name, sorted(having))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {_listed(sorted(every))}" if every else ""
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"there are: {listed(sorted(every), MOST_NAMED)}"
+        if every
+        else ""
+    )
     return Refused("unknown-operation", f'there is no operation "{text}"', hint)
 
 
 def _full(name: str, having: Mapping[str, Collection[str]]) -> Iterator[str]:
     return (f"{interface}.{name}" for interface in having.get(name, ()))
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
-    return ", ".join(every[:MOST_NAMED]) + more

@@ -20,6 +20,7 @@ from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.registry import asked_type
 from ordito.app.sealing import Sealing
+from ordito.base.listing import listed
 from ordito.ensemble.files import digest_of
 from ordito.ensemble.manifest import read_manifest, state_digest
 from ordito.source.regular import open_regular, read_regular
@@ -109,11 +110,10 @@ class SavedAsked(msgspec.Struct, frozen=True):
         return proposal
 
     def _stale(self, different: Sequence[str]) -> Refused:
-        more = f"; and {len(different) - MOST_NAMED} more" if len(different) > MOST_NAMED else ""
         words = (self.workflow,) if self.workflow != "deploy" else ()
         return Refused(
             "stale-plan",
-            f"{self.path} is a plan for what is no longer so: {'; '.join(different[:MOST_NAMED])}{more}",
+            f"{self.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
             "nothing was done; plan again, look at it, and carry out that plan",
             next_words=("plan", *words, "--out", self.path),
             purpose="make the plan anew, with the arguments it was made with",

@@ -11,9 +11,10 @@ from typing import Protocol
 from ordito.app.errors import NobodyToAsk, Refused
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
+from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
-from ordito.cli.plan_view import Level, listed, write_brief, write_plan
+from ordito.cli.plan_view import Level, write_brief, write_plan
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ordito.app.job_run import JobReport
+from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
@@ -142,10 +143,8 @@ def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
 
 def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
     """Say which instances are kept because nothing says how to remove them, and what to do about that."""
-    more = f" and {len(instances) - MOST_NAMED} more" if len(instances) > MOST_NAMED else ""
-    session.warn(
-        f"kept, because their nodes are not in the service that was deployed: {', '.join(instances[:MOST_NAMED])}{more}"
-    )
+    named = listed(instances, MOST_NAMED)
+    session.warn(f"kept, because their nodes are not in the service that was deployed: {named}")
     session.next(
         NextCommand(session.settings.command("deploy"), "once their nodes are in the service again; then undeploy"),
         NextCommand(session.settings.command("status"), "see what is kept"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordito.base.listing import listed
 from ordito.base.sensitive import shown
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
@@ -122,7 +123,7 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
         yield f"Nothing to {workflow}: nothing is deployed."
         return
     if result.unlooked:
-        yield f"Not checkable, because their nodes implement no {workflow}: {_listed(result.unlooked)}."
+        yield f"Not checkable, because their nodes implement no {workflow}: {listed(result.unlooked, MOST_UNLOOKED)}."
     if not result.found:
         how = f"implement {workflow} of the interface type ordito.interfaces.Maintain (profile:ordito)"
         yield f"Nothing to {workflow}: {how}."
@@ -133,8 +134,3 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
     parts += [f"{differing} different"] if differing else []
     parts += [f"{failed} could not be reached"] if failed else []
     yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_UNLOOKED} more" if len(names) > MOST_UNLOOKED else ""
-    return ", ".join(names[:MOST_UNLOOKED]) + more

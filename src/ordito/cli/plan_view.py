@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ordito.app.proposal import Proposal
+from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
@@ -98,14 +99,8 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:
     if plan.drifted:
-        named = listed(plan.drifted)
+        named = listed(plan.drifted, MOST_IN_WAVE)
         channel.line(f"{channel.paint('warning', 'warning')}: found to be other than they were made: {named}")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names, of very many the first."""
-    more = f" and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
-    return ", ".join(names[:MOST_IN_WAVE]) + more
 
 
 # ---------------------------------------------------------------------------------------------------------- changes
@@ -198,8 +193,7 @@ def _write_waves(shown: Preview, channel: Channel) -> None:
     digits = len(str(len(found)))
     for number, wave in enumerate(found[:MOST_ROWS], 1):
         names = list(map(named, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
-        more = f" | and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
-        text = " | ".join(names[:MOST_IN_WAVE]) + more
+        text = listed(names, MOST_IN_WAVE, between=" | ")
         channel.line(f"  {number:>{digits}}  {shorten(text, channel.width - digits - 4, channel.symbols.ellipsis)}")
     if len(found) > MOST_ROWS:
         channel.line(f"  ... and {plural(len(found) - MOST_ROWS, 'more wave')}")
@@ -255,8 +249,7 @@ def write_explanation(proposal: Proposal, channel: Channel) -> None:
             channel.line(channel.paint("faint", f"{step.id}  {plan.reasons[step.reason]}"))
         for reason, firsts in _by_reason(before.get(number, ())).items():
             names = [named(steps[i]) if (i := plan.steps[first].id) in steps else i for first in firsts]
-            more = f" and {len(names) - MOST_IN_WAVE} more" if len(names) > MOST_IN_WAVE else ""
-            channel.line(f"    after {', '.join(names[:MOST_IN_WAVE])}{more}: {printable(plan.reasons[reason])}")
+            channel.line(f"    after {listed(names, MOST_IN_WAVE)}: {printable(plan.reasons[reason])}")
     channel.line(totals(shown, full=True))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.change_ids import is_change_id
+from ordito.base.listing import listed
 from ordito.ensemble.conflicts import first_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
@@ -65,11 +66,10 @@ def all_jobs(layout: Layout) -> JobList:
     strange = count_strange_lines(layout.jobs_tsv)
     problems: list[str] = []
     if missing:
-        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         lacks = (
             "lacks jobs that have a record" if layout.jobs_tsv.exists() else "is missing, and these jobs have a record"
         )
-        problems.append(f"{layout.jobs_tsv} {lacks} jobs that have a record: {', '.join(missing[:MOST_NAMED])}{more}")
+        problems.append(f"{layout.jobs_tsv} {lacks}: {listed(missing, MOST_NAMED)}")
     if strange:
         problems.append(f"{layout.jobs_tsv} has lines that say nothing of a job or a task: {strange}")
     if twice:

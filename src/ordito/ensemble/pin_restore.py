@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+from ordito.base.listing import listed
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import digest_of, sync_directory
 from ordito.ensemble.git_files import pattern
@@ -44,11 +45,10 @@ def restore(layout: Layout, digest: str, folders: Iterable[Path]) -> bool:
         return bool(missing)
     if not _are_ignored(layout, digest, left):
         return False
-    names = ", ".join(file.place for file in left[:MOST_NAMED])
-    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+    names = listed((file.place for file in left), MOST_NAMED)
     limit = LARGEST_FOR_GIT // (1 << 20)
     raise EnsembleError(
-        f"files that were deployed are not in this clone, since git keeps none above {limit} MiB: {names}{more}",
+        f"files that were deployed are not in this clone, since git keeps none above {limit} MiB: {names}",
         f"copy them into {place} from where the ensemble was deployed, or have the service hold them as they were",
     )
 

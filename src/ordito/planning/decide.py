@@ -8,6 +8,7 @@ refused: changing it in place is not a deployment.
 
 from __future__ import annotations
 
+from ordito.base.listing import listed
 from ordito.instances.records import Instance
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.draft import Draft, Fate, Member
@@ -61,12 +62,11 @@ class Changed:
         """Refuse the plan for what was found."""
         for (node, number, what), instances in self._found.items():
             call = self._draft.calls.all[number]
-            named = ", ".join(instances[:MOST_NAMED])
-            more = f" and {len(instances) - MOST_NAMED} more" if len(instances) > MOST_NAMED else ""
+            named = listed(instances, MOST_NAMED)
             template = self._draft.service.nodes[node]
             self._draft.refusals.error(
                 "changed-running",
-                f"{named}{more}: {call.name} {what}; deploy does not change what exists in place",
+                f"{named}: {call.name} {what}; deploy does not change what exists in place",
                 template.span,
                 hint=f'undeploy and deploy again to have "{node}" as it is described now',
             )

@@ -13,6 +13,7 @@ from ordito.app.names import Names
 from ordito.app.place import place_of
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Edit, record
+from ordito.base.listing import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot
 
@@ -67,9 +68,10 @@ def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
     chosen = Names(None, snapshot, deleted=True).instances(request.names)
     existing = [i for i in chosen if i.exists]
     if existing and not request.existing:
+        named = listed((i.id for i in existing), MOST_NAMED)
         raise Refused(
             "exists",
-            f"{_listed([i.id for i in existing])} {'exists' if len(existing) == 1 else 'exist'}: forgetting would leave"
+            f"{named} {'exists' if len(existing) == 1 else 'exist'}: forgetting would leave"
             " running what nobody knows of any more",
             "undeploy removes it; to forget it all the same, give --force",
             next_words=("describe", existing[0].id),
@@ -80,7 +82,7 @@ def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
         if hosted := [h for h in snapshot.hosted_on(instance.id) if h not in going]:
             raise Refused(
                 "hosts-others",
-                f"{instance.id} hosts {_listed(hosted)}, which would be left without a host",
+                f"{instance.id} hosts {listed(hosted, MOST_NAMED)}, which would be left without a host",
                 "name these too",
             )
     return chosen
@@ -101,10 +103,5 @@ def _remains(snapshot: Snapshot, instance: Instance) -> str:
     if instance.host:
         parts.append(f"on {instance.host}")
     if links := snapshot.links_of(instance.id):
-        parts.append(f"linked by {_listed(links)}")
+        parts.append(f"linked by {listed(links, MOST_NAMED)}")
     return ", ".join(parts)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.base.listing import listed
 from ordito.ensemble.git.process import Git, GitFailed, NoGit
 
 MOST_NAMED = 3
@@ -166,8 +167,7 @@ def _change(path: str, marks: Iterable[str]) -> Change:
 
 def some(paths: Sequence[str]) -> str:
     """A few of these paths for people."""
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return f"{', '.join(paths[:MOST_NAMED])}{more}"
+    return listed(paths, MOST_NAMED)
 
 
 def is_installed() -> bool:
