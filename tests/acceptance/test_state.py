@@ -181,3 +181,18 @@ def test_mistakes_are_named(small: Small, arguments: list[str], code: int, said:
     found = small.run("state", *arguments, "--yes")
     assert found.code == code, found.both
     assert said in found.err
+
+
+def test_a_sensitive_attribute_of_what_is_adopted_is_kept_sealed(small: Small) -> None:
+    edit(small, "    top:", "    extra: { type: small.Node, metadata: { sensitive: true } }\n    top:")
+    asked = small.run("state", "adopt", "extra", "-a", "mark=hunter2", "--no-input")
+    assert asked.code == 64
+    adopted = small.run("state", "adopt", "extra", "-a", "mark=hunter2", "--yes")
+    assert adopted.code == 0, adopted.both
+    shown = small.run("state", "show", "extra")
+    assert yaml.safe_load(shown.out)["extra_1"]["attributes"] == {"mark": "(sensitive)"}
+    for text in (asked.both, adopted.both, shown.both, small.run("describe", "extra_1").both):
+        assert "hunter2" not in text
+    files = [path for path in small.ensemble.rglob("*") if path.is_file()]
+    assert not [path.name for path in files if b"hunter2" in path.read_bytes()]
+    assert_replays(small)

@@ -86,11 +86,12 @@ class Settings(msgspec.Struct, frozen=True):
         return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
 
 
-INPUT = re.compile(r"(--input=|-[qvy]*i)(.*)", re.DOTALL)
+INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
+"""Options whose values are those of inputs or attributes."""
 
 
 def _without_values(arguments: Sequence[str]) -> Iterator[str]:
-    """The words of a command line without the values of inputs, which may be secrets."""
+    """The words of a command line without the values of inputs and attributes, which may be secrets."""
     is_value = False
     for argument in arguments:
         found = INPUT.fullmatch(argument)
@@ -100,7 +101,7 @@ def _without_values(arguments: Sequence[str]) -> Iterator[str]:
         elif found is not None and found[2]:
             yield found[1] + _without_value(found[2])
         else:
-            is_value = found is not None or argument == "--input"
+            is_value = found is not None or argument in {"--input", "--attribute"}
             yield argument
 
 

@@ -19,6 +19,7 @@ from ordito.ensemble.store import open_ensemble
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id
 from ordito.instances.states import STARTED
 from ordito.instances.status import OK
+from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.wanted import Wanted, wanted
 from ordito.work.attribute_values import WrongValue, typed
@@ -119,8 +120,9 @@ def _digests(known: Known, proposal: Proposal, made: Instance, links: list[Link]
 
 
 def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
-    """The values of attributes by their types. Raises ``Refused``."""
+    """The values of attributes by their types, wrapped where they are sensitive. Raises ``Refused``."""
     node: NodeTemplate = service.require(request.node)
+    marks = Marks(service.data_types)
     found: dict[str, Data] = {}
     for name, text in request.attributes.items():
         definition = node.attribute_definitions.get(name)
@@ -128,8 +130,11 @@ def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
             near = nearest(name, sorted(node.attribute_definitions))
             hint = f"did you mean {near[0]}?" if near else ""
             raise Refused("unknown-name", f'"{request.node}" has no attribute "{name}"', hint)
+        mark = marks.of_node(node.metadata, definition)
         try:
-            found[name] = typed(text, definition.schema, service.data_types)
+            value = typed(text, definition.schema, service.data_types)
         except WrongValue as wrong:
-            raise Refused("bad-value", f'attribute "{name}": {wrong}') from wrong
+            why = wrong if mark is None else "it is not as it is declared; no more is said, since it is sensitive"
+            raise Refused("bad-value", f'attribute "{name}": {why}') from (wrong if mark is None else None)
+        found[name] = marks.wrap(value, mark)
     return found
