@@ -294,3 +294,15 @@ def test_a_manifest_that_is_gone_is_not_taken_for_an_empty_ensemble(tmp_path: Pa
     layout.manifest.unlink()
     with pytest.raises(EnsembleError, match="knows instances"):
         open_ensemble(tmp_path, command="x")
+
+
+def test_records_of_jobs_without_a_manifest_are_not_taken_for_an_empty_ensemble(tmp_path: Path) -> None:
+    """As in a clone whose conflict in `ensemble.yaml` was resolved by leaving out the machine part."""
+    layout = Layout(tmp_path)
+    layout.manifest.write_text("spec: {}\n", encoding="utf-8")
+    layout.jobs.mkdir()
+    layout.job_record("A0AP4P9C0000").write_text("x", encoding="utf-8")
+    for opened in (read_ensemble, lambda root: open_ensemble(root, command="x"), read_ensemble):
+        with pytest.raises(EnsembleError, match="A0AP4P9C0000 is the last") as found:
+            opened(tmp_path)
+        assert "jobs replay --write" in found.value.hint

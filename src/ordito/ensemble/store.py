@@ -138,6 +138,8 @@ def read_ensemble(root: str | Path) -> Ensemble:
     layout = Layout(Path(root))
     journal = read_journal(layout)
     if journal is None:
+        if not state_digest(layout):
+            _refuse_forgotten(layout)
         snapshot, status = read_state(layout)
         return Ensemble(layout, snapshot, status, None, None)
     try:
@@ -164,14 +166,27 @@ def _read(layout: Layout, journal: Journal) -> tuple[Snapshot, Status, str | Non
     The files may have been changed by a merge, or come from another clone.
     """
     digest = state_digest(layout)
+    if not digest and journal.is_free():
+        _refuse_forgotten(layout)
     if journal.is_truth(digest):
         return journal.snapshot(), journal.status(), None
     if not digest and journal.holds_instances():
         raise EnsembleError(
             f"{layout.manifest} has no machine part, but {layout.journal} knows instances",
-            "restore the file from git; if those instances are really gone, remove the directory .ordito",
+            f"restore the file from git; if those instances are really gone, remove {layout.journal}",
         )
     snapshot, status = read_state(layout)
     known = (last_change_of_instance(instance) for instance in snapshot.instances.values())
     last = max(known, default="")
     return snapshot, msgspec.structs.replace(status, last_change=max(last, status.last_change)), digest
+
+
+def _refuse_forgotten(layout: Layout) -> None:
+    """Raise ``EnsembleError`` where `ensemble.yaml` knows nothing, and records of jobs do: what they made would be made
+    a second time."""
+    jobs = layout.job_ids()
+    if jobs:
+        raise EnsembleError(
+            f"{layout.manifest} has no machine part, but there are records of jobs: {jobs[-1]} is the last",
+            "`ordito jobs replay --write` makes it again from the records; or restore the file from git",
+        )
