@@ -73,6 +73,13 @@ def test_started_names_the_very_process(place: Place) -> None:
     assert session == pid, "it leads a session: a terminal's Ctrl-C does not reach it"
 
 
+def test_start_times_are_those_of_the_process_table(place: Place) -> None:
+    """They come from the clock where that is enough, and name the very process all the same."""
+    rans = [place.run("cut -d' ' -f22 /proc/$$/stat") for _ in range(30)]
+    started = [ran.started.start_time for ran in rans if ran.started is not None]
+    assert started == [int(ran.text) for ran in rans]
+
+
 def test_an_outcome_tells_the_running_time_and_the_signal(place: Place) -> None:
     outcome = place.run("kill -KILL $$").outcome
     assert (outcome.ending, outcome.exit_code) == (Ending.FAILED, 137)

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -38,12 +39,18 @@ class Script(msgspec.Struct, frozen=True):
 def read_head(path: str, artifact: str) -> bytes:
     """A script's first bytes; ``Unusable`` where it cannot be read."""
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-            return file.read(HEAD)
+        found = os.stat(path)  # noqa: PTH116
+        return _head(path, found.st_ino, found.st_mtime_ns, found.st_size)
     except IsADirectoryError:
         raise Unusable(f"{artifact} is a folder, not a script") from None
     except OSError as error:
         raise Unusable(f"the script {artifact} cannot be read ({error.strerror})") from None
+
+
+@lru_cache(maxsize=1_024)
+def _head(path: str, *version: int) -> bytes:  # noqa: ARG001  (a file that is written anew is read anew)
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read(HEAD)
 
 
 def shell_command(script: Script) -> Command:

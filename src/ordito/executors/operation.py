@@ -23,7 +23,7 @@ import msgspec
 
 from ordito.executors.ending import end_processes
 from ordito.executors.output_pipe import OutputPipe
-from ordito.executors.process_table import Marker, boot_id, look_up, machine
+from ordito.executors.process_table import Marker, boot_id, machine, now, start_time
 from ordito.executors.spawn import Command, spawn
 from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, Started
@@ -83,12 +83,13 @@ class OperationProcess:
         self._pipe = OutputPipe(watch, ears.printed, self._output_ended)
         self._began = self._loop.time()
         self._status = 0
+        earliest = now()
         self._pid = self._spawn(command, marker)
+        latest = now()
         self._seconds = 0.0
         self._pidfd = self._open_pidfd()
         watch.add(self._pidfd, self._process_ended)
-        process = look_up(self._pid)
-        self._start_time = process.start_time if process else 0
+        self._start_time = start_time(self._pid, earliest, latest)
         if timeout is not None:
             self._timer = self._loop.call_later(timeout, self.end, Ending.TIMED_OUT)
 

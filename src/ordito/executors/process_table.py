@@ -17,6 +17,8 @@ import contextlib
 import os
 import re
 import signal
+import threading
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
@@ -91,7 +93,11 @@ def machine() -> str:
 
 def look_up(pid: int) -> Process | None:
     """The process with this id; None where there is none (a zombie is one)."""
-    stat = _short(f"/proc/{pid}/stat")
+    return _process(pid, f"/proc/{pid}/stat")
+
+
+def _process(pid: int, path: str) -> Process | None:
+    stat = _short(path)
     # The name, in brackets, may hold blanks and brackets itself: the fields are counted from the last one.
     fields = stat[stat.rfind(b")") + 1 :].split()
     if len(fields) < 20:
@@ -103,6 +109,37 @@ def is_alive(pid: int, start_time: int) -> bool:
     """Whether that very process still runs."""
     process = look_up(pid)
     return process is not None and process.start_time == start_time and process.state not in GONE
+
+
+def now() -> int:
+    """This moment on the clock that start times are read from."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) * _TICKS // 1_000_000_000
+
+
+def start_time(pid: int, earliest: int, latest: int) -> int:
+    """The start time of a child that was started between two moments; 0 where nobody can say.
+
+    Mostly they are the same, and nothing has to be asked: the process table is slow to tell of a process that begins.
+    """
+    if earliest == latest and _clock_tells():
+        return earliest
+    process = look_up(pid)
+    return process.start_time if process else 0
+
+
+@cache
+def _clock_tells() -> bool:
+    """Whether ``now`` is what the kernel writes into its process table, which a thread of our own shows."""
+    seen: list[Process | None] = []
+    earliest = now()
+    thread = threading.Thread(target=lambda: seen.append(_process(0, "/proc/thread-self/stat")))
+    thread.start()
+    latest = now()
+    thread.join()
+    return seen[0] is not None and earliest <= seen[0].start_time <= latest
+
+
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processes_of(marker: Marker) -> list[Process]:

@@ -15,8 +15,7 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -27,6 +26,8 @@ FILE_LOCKS = 10
 _SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
 _ROOM = 1_024
 """Bytes for a structure of the library whose size only the library knows; the largest one has 336."""
+
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
 
 _HEEDED = (signal.SIGPIPE, signal.SIGXFSZ)
 """Signals that Python ignores, and programs do not expect to be ignored."""
@@ -46,25 +47,22 @@ def spawn(command: Command, source: int, output: int, mark: int) -> int:
 
     ``OSError`` where it cannot be started, ``ValueError`` for texts that no process can be given.
     """
-    with _marked(mark):
-        library = _library()
-        if library is None:
-            return _popen(command, source, output)
-        return library.spawn(command, source, output)
-
-
-@contextmanager
-def _marked(mark: int) -> Iterator[None]:
-    """What is started inside bears a mark, where limits allow it."""
-    soft, hard = resource.getrlimit(FILE_LOCKS)
-    if hard != resource.RLIM_INFINITY:
-        yield
-        return
-    resource.setrlimit(FILE_LOCKS, (mark, hard))
+    soft, hard = _limits()
+    can_mark = hard == resource.RLIM_INFINITY
+    if can_mark:
+        resource.setrlimit(FILE_LOCKS, (mark, hard))
     try:
-        yield
+        library = _library()
+        return library.spawn(command, source, output) if library else _popen(command, source, output)
     finally:
-        resource.setrlimit(FILE_LOCKS, (soft, hard))
+        if can_mark:
+            resource.setrlimit(FILE_LOCKS, (soft, hard))
+
+
+@cache
+def _limits() -> tuple[int, int]:
+    """The limits of this process itself, which only ``spawn`` changes, for as long as it takes."""
+    return resource.getrlimit(FILE_LOCKS)
 
 
 class _Library:
@@ -92,8 +90,7 @@ class _Library:
     def spawn(self, command: Command, source: int, output: int) -> int:
         """See ``spawn``."""
         program, folder = os.fsencode(command.program), os.fsencode(command.folder)
-        arguments = _texts(command.arguments)
-        environment = _texts(_entries(command.environment))
+        arguments, environment = _vectors(command.arguments, _entries(command.environment))
         pid = ctypes.c_int()
         self._begin(self._actions)
         try:
@@ -123,13 +120,21 @@ def _entries(environment: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in environment.items()]
 
 
-def _texts(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """An array of texts as C has them, with a null pointer at its end."""
-    joined = "\0".join(texts)
-    encoded = os.fsencode(joined).split(b"\0") if texts else []
+def _vectors(first: Sequence[str], second: Sequence[str]) -> tuple[object, object]:
+    """Two arrays of texts as C has them, each with a null pointer at its end; the second lies behind the first."""
+    texts = [*first, *second]
+    encoded = os.fsencode("\0".join(texts)).split(b"\0")
     if len(encoded) != len(texts):
         raise ValueError("embedded null byte")
-    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+    count = len(first)
+    both = _array(len(encoded) + 2)(*encoded[:count], None, *encoded[count:], None)
+    return both, ctypes.byref(both, (count + 1) * _POINTER)
+
+
+@cache
+def _array(length: int) -> type[ctypes.Array[ctypes.c_char_p]]:
+    """The type of such an array, kept: ``ctypes`` forgets a type with its last array, and making one is slow."""
+    return ctypes.c_char_p * length
 
 
 def _popen(command: Command, source: int, output: int) -> int:
