@@ -16,7 +16,7 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
 from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
-from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
+from ordito.instances.status import ABSENT, DEGRADED, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, Service
@@ -258,7 +258,7 @@ class Operations:
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
             return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
-        local = local_after(record.local, self._chain_ended(record, call.key)) if step.closes else record.local
+        local = local_after(record.local, self._chain_ended(record, step, call)) if step.closes else record.local
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
@@ -343,12 +343,16 @@ class Operations:
     def _end_of_link(self, step: Step, call: Call, outcome: Outcome, change: str) -> Delta:
         """A link's operation counts for the link and for its source; it never touches the target's record."""
         links: tuple[Link, ...] = ()
+        source = self._snapshot.instances[self._source(step, call)]
+        happened = self._happened(step, call, outcome, source)
         if self._applies and outcome.ending not in NEVER_STARTED:
             link = self._snapshot.links.get(step.link) or self._new_link(step)
             applied, failed = _remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
-        source = self._snapshot.instances[self._source(step, call)]
-        local = local_after(source.local, self._happened(step, call, outcome, source))
+            if source.local == DEGRADED and outcome.succeeded and call.name in link.failed:
+                # What it lacked since its chain has ended is made good.
+                happened = self._chain_ended(source, step, call)
+        local = local_after(source.local, happened)
         record = self._touched(msgspec.structs.replace(source, local=local), outcome, change)
         return Delta(instances=() if record == source else (record,), links=links)
 
@@ -369,22 +373,28 @@ class Operations:
         if outcome.ending in NEVER_STARTED:
             return Happened.NEVER_STARTED
         if not outcome.succeeded:
-            if step.closes and step.dispensable:
+            # A link of an instance that is up comes after the end of its chain.
+            if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
                 return Happened.CHAIN_LACKS
             return failure(outcome.changed, optional=step.dispensable)
         if step.closes:
-            return self._chain_ended(record, call.key)
+            return self._chain_ended(record, step, call)
         if not step.link and call.operation == "stop":
             return Happened.STOPPED
         return Happened.SUCCEEDED
 
-    def _chain_ended(self, record: Instance, last: str) -> Happened:
-        """How a chain has ended whose ``last`` operation has ended well: one that has failed was optional."""
-        failed = record.failed.keys() - {last}
+    def _chain_ended(self, record: Instance, last: Step, call: Call) -> Happened:
+        """How a chain has ended whose ``last`` operation has ended well: what has failed of it, or of its links, was
+        optional."""
+        failed = [key.rpartition("/")[2] for key in record.failed if key != call.key]
+        for name in self._snapshot.links_of(record.id):
+            link = self._snapshot.links[name]
+            if link.failed and link.source == record.id:
+                failed += [key for key in link.failed if key != call.name or name != last.link]
         if not failed:
             return Happened.CHAIN_ENDED
         settings = self._service.nodes[record.node].settings
-        lacks = any(settings.of(key.rpartition("/")[2]).is_optional for key in failed)
+        lacks = any(settings.of(key).is_optional for key in failed)
         return Happened.CHAIN_LACKS if lacks else Happened.CHAIN_ENDED
 
     def _decides_state(self, step: Step, call: Call) -> bool:
