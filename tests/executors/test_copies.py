@@ -153,6 +153,21 @@ def test_dependencies_elsewhere_are_found_beside_the_script_and_at_their_place(p
     assert sorted(p.name for p in (place.root / "scripts/app").iterdir()) == ["run.sh", "undeclared"]
 
 
+def test_scripts_call_whatever_they_like(place: Place) -> None:
+    """R-13.2.1-3: other scripts beside them, in other languages, and programs of the machine."""
+    place.write("tools/count.py", "import sys; print(len(sys.stdin.read().split()))\n")
+    ran = place.run(
+        'printf "b\\na\\n" | sort; echo one two | python3 "$(dirname "$0")/../tools/count.py"', "scripts/run.sh"
+    )
+    assert ran.text == "a\nb\n2\n"
+    place.write("tools/hello.sh", "echo hello from bash\n")
+    wrapper = (
+        "import subprocess\nprint(subprocess.check_output(['bash', 'tools/hello.sh'], cwd=ROOT, text=True), end='')"
+    )
+    ran = place.run(wrapper.replace("ROOT", repr(str(place.root))), "code/wrap.py")
+    assert ran.text == "hello from bash\n"
+
+
 def test_a_python_script_imports_its_dependencies(place: Place) -> None:
     place.write("lib/helper.py", "WORD = 'helped'\n")
     ran = place.run("import helper; print(helper.WORD)", "code/run.py", dependencies=("lib/helper.py",))

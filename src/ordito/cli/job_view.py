@@ -99,6 +99,19 @@ def report_data(report: JobReport) -> dict[str, object]:
     }
 
 
+def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothing: str) -> ExitCode:
+    """Say all that a verb which carries on with a job says at the end of it; ``nothing`` where there was no job."""
+    if report is None:
+        session.note(nothing)
+        session.result({"job": None, "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, ledger, session)
+    outputs = report.outputs if report.workflow == "deploy" else {}
+    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
+    suggest(report, session)
+    return exit_code(report)
+
+
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
     if report.rollback:

@@ -85,17 +85,9 @@ def finisher(workflow: str) -> Finish:
 
 def _finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+    from ordito.cli.job_view import end_job
 
-    report = result.report
-    if report is None:
-        session.note("Nothing to do.")
-        session.result({"job": None, "status": "ok"}, lambda _: None)
-        return ExitCode.DONE
-    write_report(report, conversation.ledger, session)
-    session.result(report_data(report), lambda _: None)
-    suggest(report, session)
-    return exit_code(report)
+    return end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
 
 
 def _first_word(args: Sequence[str], command: click.Command) -> int:

@@ -12,20 +12,11 @@ def retry(session: Session, job: str, by_hand: str, options: JobOptions, wait_lo
     from ordito.app.proposals.retry import RetryAsked
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.job_view import end_job
 
     conversation = CliConversation(session)
     asked = RetryAsked(job, by_hand)
     settings = session.settings
     request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
     result = run_workflow(request, conversation)
-    report = result.report
-    if report is None:
-        session.note("Nothing is left to do.")
-        session.result({"job": None, "status": "ok"}, lambda _: None)
-        return ExitCode.DONE
-    write_report(report, conversation.ledger, session)
-    outputs = report.outputs if report.workflow == "deploy" else {}
-    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
-    suggest(report, session)
-    return exit_code(report)
+    return end_job(result.report, conversation.ledger, session, nothing="Nothing is left to do.")

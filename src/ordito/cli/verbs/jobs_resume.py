@@ -9,8 +9,8 @@ from ordito.cli.verb import verb
 
 HELP = """Continue a job that was interrupted, under the same id.
 
-What is completed does not run again. An operation that was running when the program died is ended if it still runs, and
-then run again."""
+What is completed does not run again. An operation that was running when the program died is ended if it still runs.
+Then the check of its instance says whether it is done; if nothing says so it runs again."""
 
 
 @verb("resume", HELP)
@@ -20,16 +20,8 @@ def command(session: Session, wait_lock: float, commit: str | None) -> ExitCode:
     """Resume."""
     from ordito.app.resume import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.job_view import end_job
 
     conversation = CliConversation(session)
     report = resume(ResumeRequest(session.settings.directory, wait_lock, commit or ""), conversation).report
-    if report is None:
-        session.note("Nothing to resume: no job was interrupted.")
-        session.result({"job": None, "status": "ok"}, lambda _: None)
-        return ExitCode.DONE
-    write_report(report, conversation.ledger, session)
-    outputs = report.outputs if report.workflow == "deploy" else {}
-    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
-    suggest(report, session)
-    return exit_code(report)
+    return end_job(report, conversation.ledger, session, nothing="Nothing to resume: no job was interrupted.")
