@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import click
 import pytest
 
 from ordito import __version__
-from ordito.cli.grammar import ALIASES, JOBS_VERBS, SECRETS_VERBS, VERBS
+from ordito.cli.grammar import ALIASES, JOBS_VERBS, SECRETS_VERBS, STATE_VERBS, VERBS, root
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"
@@ -27,7 +29,8 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
     assert not any(f"  {name} " in shown.out for name in ALIASES)
 
 
-ALL = [[n] for n in VERBS] + [["jobs", n] for n in JOBS_VERBS] + [["secrets", n] for n in SECRETS_VERBS]
+GROUPS = {"jobs": JOBS_VERBS, "state": STATE_VERBS, "secrets": SECRETS_VERBS}
+ALL = [[n] for n in VERBS] + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
 
 
 @pytest.mark.parametrize("words", ALL)
@@ -221,6 +224,20 @@ def test_the_service_in_the_readme_is_the_example() -> None:
     readme = (ROOT / "README.md").read_text()
     shown = readme.partition("```yaml\n")[2].partition("```")[0]
     assert shown == (ROOT / "examples" / "hello" / "service.yaml").read_text()
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_the_readme_knows_every_verb_and_option(words: list[str]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert f"`{' '.join(words)}" in readme or words[0] in GROUPS or f"`{words[0]}` " in readme
+    command: click.Command = root()
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    options = [p.opts for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    assert [names for names in options if not any(re.search(rf"{name}[` ]", readme) for name in names)] == []
 
 
 def test_very_many_links_are_planned_when_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

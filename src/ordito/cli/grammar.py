@@ -30,7 +30,7 @@ VERBS: Mapping[str, Verb] = {
     "package": Verb("package", "Pack a service into an archive (CSAR)."),
     "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
     "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
-    "plan": Verb("plan", "Show what a deployment would do, and why."),
+    "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "check": Verb("check", "Look whether what exists is as it was recorded."),
@@ -41,7 +41,7 @@ VERBS: Mapping[str, Verb] = {
     "state": Verb("state", "Look at the records, and change them by hand."),
     "forget": Verb("forget", "Drop the records of deleted instances."),
     "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
-    "jobs": Verb("jobs", "List, show and resume jobs, and read their logs."),
+    "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
 }
 
 ALIASES: Mapping[str, str] = {
