@@ -19,12 +19,13 @@ class PrintedLines:
         # Most operations print nothing: for them nothing is made.
         self._decoder: codecs.IncrementalDecoder | None = None
         self._partial = ""
-        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._tail: deque[str] | None = None
 
     def feed(self, data: bytes) -> str:
         """Take a piece of output; gives the lines that are complete by now, joined by newlines, "" for none."""
         if self._decoder is None:
             self._decoder = _UTF8("replace")
+            self._tail = deque(maxlen=TAIL_LINES)
         return self._complete(self._partial + self._decoder.decode(data))
 
     def end(self) -> str:
@@ -37,7 +38,7 @@ class PrintedLines:
     @property
     def tail(self) -> tuple[str, ...]:
         """The last lines, without their ends."""
-        return tuple(self._tail)
+        return tuple(self._tail or ())
 
     def _complete(self, text: str) -> str:
         *lines, self._partial = text.split("\n")
@@ -45,7 +46,8 @@ class PrintedLines:
             lines.append(self._partial)
             self._partial = ""
         lines = [piece for line in lines for piece in _pieces(line.removesuffix("\r"))]
-        self._tail.extend(lines)
+        if self._tail is not None:
+            self._tail.extend(lines)
         return "\n".join(lines)
 
 

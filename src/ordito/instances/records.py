@@ -152,6 +152,10 @@ class Snapshot:
             self._unlink(name)
         for name in delta.forgotten:
             self._forget(name)
+        if delta.attributes or delta.outputs:
+            self._put_values(delta)
+
+    def _put_values(self, delta: Delta) -> None:
         for entity, values in delta.attributes.items():
             self.attributes.setdefault(entity, {}).update(values)
             self.changes.append(entity)

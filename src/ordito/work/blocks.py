@@ -65,6 +65,12 @@ class Block:
             self.size += entry_size(name, text)
             self.texts[name] = text
 
+    def fill(self, text: str) -> None:
+        """Give all instances the same text."""
+        self.version += 1
+        self.texts = dict.fromkeys([f"{member}_{self.declared.name}" for member in self.members], text)
+        self.size = sum(map(len, self.texts)) + len(self.texts) * entry_size("", text)
+
 
 class Contexts(msgspec.Struct, frozen=True):
     """Makes the context of each member of a block: the member at ``side`` of a relationship, ``other`` at the other
@@ -156,7 +162,11 @@ class Blocks:
         return block
 
     def _renew(self, block: Block) -> None:
+        are_most = 2 * len(block.dirty) > len(block.members)
         for member in block.dirty:
+            if are_most and block.same is not None:
+                block.fill(block.same)
+                break
             if member in block.members:
                 block.put(member, self._text(block, member))
         block.dirty.clear()

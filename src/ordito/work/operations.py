@@ -274,12 +274,12 @@ class Operations:
 
     def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str) -> Instance:
         """The record of an instance after an operation on it, well or not, save that it was deleted."""
-        record = self._snapshot.instances[step.instance]
+        record, succeeded = self._snapshot.instances[step.instance], outcome.succeeded
         happened = self._happened(step, call, outcome, record)
         local = local_after(record.local, happened)
         if step.condition is Condition.IF_MENDED and record.local in OPERATIONAL:
             local = record.local
-        if outcome.status in REPORTABLE and (step.closes or not outcome.succeeded):
+        if outcome.status in REPORTABLE and (step.closes or not succeeded):
             local = outcome.status
         applied, failed = record.applied, record.failed
         if self._applies and happened is not Happened.NEVER_STARTED:
@@ -287,7 +287,7 @@ class Operations:
         # An optional operation that had failed while the instance came up may be made good much later.
         recovered = step.closes and record.state == ERROR
         state = step.leave or (STARTED if recovered else record.state)
-        if not outcome.succeeded:
+        if not succeeded:
             state = ERROR if self._decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
         return self._touched(record, outcome, change)
@@ -512,8 +512,8 @@ def _remembered(
     """What counts as carried out, and as failed, after an operation was at work."""
     key = call.key if isinstance(record, Instance) else call.name
     back = TAKES_BACK.get(call.operation, frozenset())
-    applied = {k: v for k, v in record.applied.items() if k != key and k.rpartition(".")[2] not in back}
-    failed = {k: v for k, v in record.failed.items() if k != key and k.rpartition(".")[2] not in back}
+    applied = {k: v for k, v in record.applied.items() if k != key and (not back or k.rpartition(".")[2] not in back)}
+    failed = {k: v for k, v in record.failed.items() if k != key and (not back or k.rpartition(".")[2] not in back)}
     if not outcome.succeeded:
         failed[key] = change
     elif call.digest:
