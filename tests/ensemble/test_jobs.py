@@ -226,6 +226,35 @@ def test_a_running_job_can_be_looked_at(tmp_path: Path) -> None:
     assert [count for count, _ in seen] == sorted(count for count, _ in seen)
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_it_shows_nowhere_how_far_the_rows_are_behind_the_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    """A second job, cut at any commit: readers, who resumes it, and its record see the same, whether what exists was
+    written with every turn, now and then, or never."""
+    for at in (2, 5):
+        found = []
+        for behind in (1, 3, 10_000):
+            root = tmp_path / f"{at}-{behind}"
+            deploy(root, PLAN)
+            with monkeypatch.context() as patch:
+                patch.setattr(journal, "MOST_BEHIND", behind)
+                killing(journal.Journal, "commit", patch, after=after, at=at)
+                with pytest.raises(Killed):
+                    deploy(root, PLAN, FakeExecutor(World(PLAN), ["s4"]))
+            with read_ensemble(root) as cut:
+                seen = (cut.snapshot.instances, cut.snapshot.attributes, cut.snapshot.outputs)
+            with open_ensemble(root, command="resume") as ensemble:
+                assert (ensemble.snapshot.instances, ensemble.snapshot.attributes, ensemble.snapshot.outputs) == seen
+                carry_out(ensemble, PLAN)
+                before = ensemble.journal.previous()
+                ensemble.close_job(effective)
+            with read_ensemble(root) as closed:
+                found.append((seen, before, closed.snapshot.instances, closed.snapshot.attributes))
+        assert before
+        assert found[0] == found[1] == found[2]
+
+
 def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         killing(journal.Journal, "commit", patch, after=True)
