@@ -139,7 +139,7 @@ class Journal:
         if not self._records:
             return
         last, behind = self._next + len(self._records), self._behind + len(self._records)
-        is_due = behind >= MOST_BEHIND or bool(self._rows.forgotten)
+        is_due = behind >= MOST_BEHIND or self._rows.forgets
         with self._transaction("write to") as db:
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(self._records, self._next))
             if self._longer is not None:

@@ -24,7 +24,10 @@ ON CONFLICT (id) DO UPDATE SET body = excluded.body
 
 
 class PendingRows:
-    """Collects deltas; ``statements`` then does to the rows what ``Snapshot.apply`` does to the mappings."""
+    """Collects deltas; ``statements`` then does to the rows what ``Snapshot.apply`` does to the mappings.
+
+    ``forgets`` is whether rows of instances go.
+    """
 
     def __init__(self) -> None:
         self._instances: dict[str, Instance | None] = {}
@@ -32,6 +35,7 @@ class PendingRows:
         self._cleared: dict[str, None] = {}
         self._attributes: dict[str, dict[str, Data]] = {}
         self._outputs: dict[str, dict[str, bytes]] = {}
+        self.forgets = False
 
     def add(self, delta: Delta) -> None:
         """Take over a change, in the order in which ``Snapshot.apply`` does it."""
@@ -46,6 +50,7 @@ class PendingRows:
             self._clear(name)
         for name in delta.forgotten:
             self._instances[name] = None
+            self.forgets = True
             self._clear(name)
         if delta.attributes or delta.outputs:
             self._add_values(delta)

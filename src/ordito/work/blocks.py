@@ -138,8 +138,9 @@ class Blocks:
             return
         for index in range(self._read, len(changes)):
             change = changes[index]
-            for block, members in self._readers.pop(change, {}).items():
-                block.dirty.update(members)
+            if change in self._readers:
+                for block, members in self._readers.pop(change).items():
+                    block.dirty.update(members)
             if change.startswith("!"):
                 self._count(change[1:])
         self._read = len(changes)

@@ -69,6 +69,10 @@ class Ending(StrEnum):
     BY_HAND = "skipped by hand"
 
 
+# Every step is asked several times whether it succeeded, and an enum's members cost a look-up each.
+_SUCCEEDED, _BY_HAND = Ending.SUCCEEDED, Ending.BY_HAND
+
+
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """How one operation ended and what it gave.
 
@@ -90,7 +94,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def succeeded(self) -> bool:
         """Whether the operation did what it should, or somebody did it in its place."""
-        return self.ending is Ending.SUCCEEDED or self.ending is Ending.BY_HAND
+        ending = self.ending
+        return ending is _SUCCEEDED or ending is _BY_HAND
 
 
 class Started(msgspec.Struct, frozen=True, omit_defaults=True):

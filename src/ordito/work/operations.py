@@ -7,6 +7,7 @@ remembered by operation with its digest, and forgotten when another operation ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -31,6 +32,8 @@ from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
 from ordito.work.secrecy import masking_for, without_secrets
+
+T = TypeVar("T")
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
@@ -188,13 +191,15 @@ class Operations:
             owner = self._source(step, self._plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._new_link(step),)
         record = self._snapshot.instances[owner]
-        changed = msgspec.structs.replace(record, state=step.enter or record.state)
-        if step.opens and step.enter == CREATING and not (record.created and record.exists):
-            local = local_after(record.local, Happened.CHAIN_BEGAN)
-            changed = msgspec.structs.replace(changed, local=local, note="")
-            if self._applies:
-                changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        return Delta(instances=() if changed == record else (changed,), links=links)
+        begins = step.opens and step.enter == CREATING and not (record.created and record.exists)
+        if not begins:
+            is_same = not step.enter or step.enter == record.state
+            return Delta(() if is_same else (msgspec.structs.replace(record, state=step.enter),), links)
+        local = local_after(record.local, Happened.CHAIN_BEGAN)
+        changed = msgspec.structs.replace(record, state=step.enter, local=local, note="")
+        if self._applies:
+            changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
+        return Delta(() if changed == record else (changed,), links)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""
@@ -512,10 +517,16 @@ def _remembered(
     """What counts as carried out, and as failed, after an operation was at work."""
     key = call.key if isinstance(record, Instance) else call.name
     back = TAKES_BACK.get(call.operation, frozenset())
-    applied = {k: v for k, v in record.applied.items() if k != key and (not back or k.rpartition(".")[2] not in back)}
-    failed = {k: v for k, v in record.failed.items() if k != key and (not back or k.rpartition(".")[2] not in back)}
+    applied, failed = _without(record.applied, key, back), _without(record.failed, key, back)
     if not outcome.succeeded:
-        failed[key] = change
+        failed = {**failed, key: change}
     elif call.digest:
-        applied[key] = Applied(change, call.digest)
+        applied = {**applied, key: Applied(change, call.digest)}
     return applied, failed
+
+
+def _without(found: Mapping[str, T], key: str, back: frozenset[str]) -> Mapping[str, T]:
+    """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
+    if not found or (key not in found and not back):
+        return found
+    return {k: v for k, v in found.items() if k != key and k.rpartition(".")[2] not in back}
