@@ -163,10 +163,10 @@ if __name__ == "__main__":
     if work == "bare":
         print(json.dumps(bare(int(file), folder)))
     else:
-        from ordito.app.collector import paused_collector
         from ordito.app.services import network, read_service
         from ordito.base.change_ids import ChangeIds
         from ordito.base.clock import SystemClock
+        from ordito.base.collector import paused_collector
         from ordito.base.diagnostics import Diagnostics
         from ordito.engine.driver import JobResult, run_job
         from ordito.ensemble.store import Ensemble, open_ensemble

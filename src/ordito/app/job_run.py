@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.canceller import Canceller
-from ordito.app.collector import paused_collector
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
@@ -22,6 +21,7 @@ from ordito.app.services import ReadService
 from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
+from ordito.base.collector import paused_collector
 from ordito.base.masking import net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door

@@ -7,7 +7,6 @@ import msgspec
 from ordito.app.carried_out import check_carried_out
 from ordito.app.chosen import chosen_service, weighed
 from ordito.app.circumstances import check_choices, circumstances_of
-from ordito.app.collector import paused_collector
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import secret_inputs
@@ -15,6 +14,7 @@ from ordito.app.place import Place
 from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
+from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
 from ordito.model.choices import Choices

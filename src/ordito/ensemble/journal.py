@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ordito.base.collector import paused_collector
 from ordito.ensemble.begun import mark_begun, unmark
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
@@ -261,6 +262,7 @@ class Journal:
         with self._reading() as db:
             return db.execute("SELECT 1 FROM instance LIMIT 1").fetchone() is not None
 
+    @paused_collector()
     def snapshot(self) -> Snapshot:
         """What exists, as of the last committed turn."""
         snapshot = Snapshot()

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ordito.base.collector import paused_collector
 from ordito.ensemble.conflicts import first_conflict, refuse_conflict, without_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
@@ -175,6 +176,7 @@ def state_digest(layout: Layout) -> str:
     return _digest(found.machine)
 
 
+@paused_collector()
 def read_state(layout: Layout) -> tuple[Snapshot, Status]:
     """What the file says exists; nothing if it has no machine part.
 

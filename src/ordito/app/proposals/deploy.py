@@ -10,7 +10,6 @@ import msgspec
 
 from ordito.app.carried_out import check_carried_out
 from ordito.app.circumstances import check_choices, circumstances_of
-from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -23,6 +22,7 @@ from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.user_part import UserPart, new_user_part
+from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.status import Status

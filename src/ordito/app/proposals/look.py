@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.collector import paused_collector
 from ordito.app.names import Names
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import make_plan
+from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.collector import paused_collector
 from ordito.app.errors import Refused
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.pinned_service import PinnedService, read_pinned
@@ -15,6 +14,7 @@ from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.services import artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
+from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import measure

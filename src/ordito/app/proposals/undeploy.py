@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.collector import paused_collector
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
+from ordito.base.collector import paused_collector
 
 
 class UndeployAsked(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""Python's collector of cyclic garbage, paused while a document becomes a plan.
+"""Python's collector of cyclic garbage, paused while a document becomes a plan, or records become what exists.
 
-What is built on that way stays until the end, and its size is bounded by that of the documents: to look through it
+What is built on that way stays until the end, and its size is bounded by that of what is read: to look through it
 over and over again costs several times the work itself and frees nothing.
 """
 
