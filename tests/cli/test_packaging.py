@@ -264,3 +264,13 @@ def test_choices_between_topologies(run: Run, tmp_path: Path) -> None:
     unknown = run("validate", folder, "--substitute", "edge=two", "--substitute", "nope=two")
     assert unknown.code == 3
     assert 'no node template named "nope"' in unknown.err
+
+
+def test_a_folder_called_status_belongs_to_the_service(run: Run, service: Path, tmp_path: Path) -> None:
+    """Also where the service is deployed in its own directory."""
+    for name in ("ensemble.yaml", "status/check.sh", "status/page.yaml"):
+        (service / name).parent.mkdir(exist_ok=True)
+        (service / name).write_text("# mine\n")
+    assert run("package", service, "--out", "x.csar").code == 0
+    assert {"status/check.sh", "status/page.yaml"} <= set(names(tmp_path / "x.csar"))
+    assert "ensemble.yaml" not in names(tmp_path / "x.csar")

@@ -233,6 +233,56 @@ def test_a_small_ensemble_leaves_no_files_of_a_large_one(tmp_path: Path) -> None
     assert not layout.status.exists()
 
 
+def test_files_of_the_user_in_the_folder_of_the_status_are_left_alone(tmp_path: Path) -> None:
+    """A service may lie beside, with a folder of that name."""
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
+    layout.shared.mkdir(parents=True)
+    own = {layout.status / "page.yaml": "title: Status\n", layout.shared / "notes.yaml": "", layout.status / "a.sh": ""}
+    for path, text in own.items():
+        path.write_text(text)
+    write_manifest(layout, snapshot, Status(), {}, largest=1)
+    assert layout.shared_part("web").exists()
+    write_manifest(layout, snapshot, Status(), {})
+    assert {path: path.read_text() for path in layout.status.rglob("*") if path.is_file()} == own
+
+
+def test_an_empty_folder_of_the_user_is_left_alone(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.status.mkdir()
+    write_manifest(layout, Snapshot(), Status(), {})
+    assert layout.status.is_dir()
+
+
+def test_no_part_of_the_status_takes_the_place_of_a_file_of_the_user(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
+    path = layout.shared_part("web")
+    path.parent.mkdir(parents=True)
+    path.write_text("mine: true\n")
+    with pytest.raises(EnsembleError, match=r"was not written by ordito") as caught:
+        write_manifest(layout, snapshot, Status(), {}, largest=1)
+    assert "jobs resume" in caught.value.hint
+    assert path.read_text() == "mine: true\n"
+    assert not layout.manifest.exists()
+
+
+def test_parts_that_a_killed_process_has_left_are_known_by_their_mark(tmp_path: Path) -> None:
+    """It was killed after `ensemble.yaml` was written, and before the files went that this does not name any more."""
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    snapshot.apply(Delta((Instance("web_1", "web", 0), Instance("db_1", "db", 0))))
+    write_manifest(layout, snapshot, Status(), {}, largest=1)
+    left = layout.shared_part("web").read_bytes()
+    write_manifest(layout, snapshot, Status(), {})
+    layout.shared.mkdir(parents=True)
+    layout.shared_part("web").write_bytes(left)
+    write_manifest(layout, snapshot, Status(), {})
+    assert not layout.status.exists()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -406,3 +406,17 @@ def test_an_archive_is_committed_with_what_was_deployed_from_it(
     assert run("deploy", ensemble.top / "mini.csar", "-e", "live", "--yes").code == 0
     assert "mini.csar" in ensemble.held()
     assert ensemble.changes == []
+
+
+def test_files_of_the_user_in_a_folder_called_status_are_not_committed(run: Run, ensemble: Repository) -> None:
+    """Nor is it that one of them is gone."""
+    write_service(ensemble)
+    for name in ("page", "gone", "new"):
+        ensemble.write(f"status/{name}.yaml", "title: Status\n")
+        if name == "gone":
+            ensemble.commit("the service")
+    ensemble.write("status/page.yaml", "title: Another\n")
+    (ensemble.top / "status" / "gone.yaml").unlink()
+    assert run("deploy", "live", "-e", "live", "--yes").code == 0
+    assert ensemble.messages == ["deploy mini: ok", "the service"]
+    assert ensemble.changes == [" D status/gone.yaml", " M status/page.yaml", "?? status/new.yaml"]

@@ -48,7 +48,7 @@ def files_below(packed: Package, folder: str, diagnostics: Diagnostics) -> Itera
         others = _other_entries(layout.root / here, {*folders, *files})
         for name in (*folders, *others):
             path = posixpath.normpath(posixpath.join(here, name))
-            own = is_own(layout.root / path, layout) or (path == "status" and layout.exists)
+            own = is_own(layout.root / path, layout)
             if name.startswith(".") or name == "__pycache__" or own:
                 continue
             why = _why_not(layout.root, path, linked=linked) if name in others else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ import msgspec
 from ordito.base.collector import paused_collector
 from ordito.ensemble.conflicts import first_conflict, refuse_conflict, without_conflict
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
+from ordito.ensemble.files import digest_of, read, write_whole
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import (
     FORMAT,
@@ -32,6 +32,7 @@ from ordito.ensemble.manifest_rows import (
     status_row,
 )
 from ordito.ensemble.status import Status
+from ordito.ensemble.status_parts import PART_MARK, check_free, remove_old_parts
 from ordito.ensemble.vault import MARK, sealed, unsealed, use_vault
 from ordito.ensemble.yaml_reader import load
 from ordito.ensemble.yaml_writer import are_simple, block, flow_line, scalar
@@ -114,21 +115,24 @@ def write_manifest(
     ``effective`` holds effective statuses by instance id. Raises ``EnsembleError``.
     """
     use_vault(layout)
+    known = _known_parts(layout)
     row = status_row(snapshot, status)
     rows = instance_rows(snapshot, effective)
     if len(snapshot.instances) > largest:
-        row = msgspec.structs.replace(row, parts=dict(_write_parts(layout, rows)))
+        row = msgspec.structs.replace(row, parts=dict(_write_parts(layout, rows, known)))
     else:
         row = msgspec.structs.replace(row, instances=dict(rows))
     machine = MARKER + "".join(block({"status": msgspec.to_builtins(row, enc_hook=sealed)})).encode() + END
     write_whole(layout.manifest, [join(ManifestParts(user_part(layout), machine))])
-    _remove_old_parts(layout, row.parts)
+    remove_old_parts(layout, row.parts, known)
     return _digest(machine)
 
 
-def _write_parts(layout: Layout, rows: Iterable[tuple[str, InstanceRow]]) -> Iterator[tuple[str, str]]:
+def _write_parts(
+    layout: Layout, rows: Iterable[tuple[str, InstanceRow]], known: Collection[str]
+) -> Iterator[tuple[str, str]]:
     """Write the instances of each node to a file, those of nodes that have few to files that they share; gives the
-    files' names and the SHA-256 of their content."""
+    files' names and the SHA-256 of their content. ``known`` are the files that were named before."""
     by_node: dict[str, list[bytes]] = {}
     for name, row in rows:
         has_values = bool(row.outputs or row.relationships) or not are_simple(row.attributes)
@@ -139,25 +143,17 @@ def _write_parts(layout: Layout, rows: Iterable[tuple[str, InstanceRow]]) -> Ite
         lines = by_node[node]
         path = layout.status_part(node) if len(lines) > MOST_SHARED else layout.shared_part(node)
         files.setdefault(path, []).extend(lines)
+    check_free(layout, files, known)
     for path, lines in sorted(files.items()):
-        content = b"".join(lines)
+        content = b"".join([PART_MARK, *lines])
         write_whole(path, [content])
         yield path.relative_to(layout.status).as_posix(), hashlib.sha256(content).hexdigest()
 
 
-def _remove_old_parts(layout: Layout, parts: Mapping[str, str]) -> None:
-    with explained("tidy up", layout.status):
-        if not layout.status.is_dir():
-            return
-        found = [*layout.status.glob("*.yaml"), *layout.shared.glob("*.yaml")]
-        old = [path for path in found if path.relative_to(layout.status).as_posix() not in parts]
-        for path in old:
-            path.unlink()
-        for folder in (layout.shared, layout.status):
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
-            elif old and folder.is_dir():
-                sync_directory(folder)
+def _known_parts(layout: Layout) -> frozenset[str]:
+    """The names of the files that the machine's part names as it stands there."""
+    _, mark, machine = (read(layout.manifest) or b"").partition(MARKER)
+    return frozenset(name for name, _ in _named_parts(machine)) if mark else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------------------- reading
@@ -236,7 +232,7 @@ def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
     decoder = msgspec.json.Decoder(InstanceRow)
     rows: dict[str, InstanceRow] = {}
     try:
-        for line in content.splitlines():
+        for line in content.removeprefix(PART_MARK).splitlines():
             found = _PART_LINE.match(line)
             if found is None:
                 raise msgspec.DecodeError("not a line that was written here")

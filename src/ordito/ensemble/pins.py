@@ -22,6 +22,7 @@ from ordito.ensemble.files import BLOCK, sync_directory, write_whole
 from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.known_digests import known_digest
 from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.ensemble.status_parts import is_part
 from ordito.source.package import PROFILE_SCHEME
 from ordito.source.regular import read_regular
 from ordito.source.remote import FOLDER
@@ -33,6 +34,7 @@ LARGEST_FOR_GIT = 10 * 1024 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LINE = re.compile(r"(.*?)\0([x-])\0([0-9a-f]{64})\n", re.DOTALL)
 _UNFINISHED = ".new-"
+_UNFINISHED_NAME = re.compile(re.escape(_UNFINISHED) + r"(?:old-)?[0-9a-f]{16}")
 LIST = ".pinned"
 """The list of a pin's files in it; its digest is the pin's. Hidden files of a service are never pinned."""
 
@@ -207,8 +209,17 @@ def is_own(path: Path, layout: Layout) -> bool:
         return _DIGEST.fullmatch(path.name) is not None
     if path.parent == layout.jobs:
         return is_change_id(path.name.removesuffix(".yaml"))
+    if path.suffix == ".yaml" and path.parent in (layout.status, layout.shared):
+        return _is_status_part(path)
     # Another ensemble: what it has pinned is not part of this service.
     return path.name == MANIFEST and path.parent != layout.root and (path.parent / "jobs.tsv").exists()
+
+
+def _is_status_part(path: Path) -> bool:
+    try:
+        return is_part(path)
+    except OSError:
+        return False
 
 
 def _is_sound(place: Path, digest: str) -> bool:
@@ -256,7 +267,8 @@ def _copy(layout: Layout, place: Path, files: list[_File], tree: FileTree) -> No
     with explained("write", place):
         layout.artifacts.mkdir(parents=True, exist_ok=True)
         for old in layout.artifacts.glob(f"{_UNFINISHED}*"):
-            shutil.rmtree(old)
+            if _UNFINISHED_NAME.fullmatch(old.name):
+                shutil.rmtree(old)
         fresh = layout.artifacts / f"{_UNFINISHED}{place.name[:16]}"
         fresh.mkdir()
         folders = {fresh}

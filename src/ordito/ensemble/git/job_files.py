@@ -19,6 +19,7 @@ from ordito.ensemble.git_files import is_ours
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import split
 from ordito.ensemble.pins import LARGEST_FOR_GIT, pinned_files
+from ordito.ensemble.status_parts import PART_MARK, is_part
 from ordito.work.records import JobSources
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -141,8 +142,17 @@ class OwnFiles:
         return (
             (folder == "jobs" and is_change_id(first.removesuffix(".yaml")))
             or (folder == "artifacts" and _DIGEST.fullmatch(first) is not None)
-            or (folder == "status" and rest.endswith(".yaml"))
+            or (folder == "status" and rest.endswith(".yaml") and self._is_status_part(path))
         )
+
+    def _is_status_part(self, path: str) -> bool:
+        """Whether the program wrote this file of `status/`: as it lies there, or where it is gone, as git has it."""
+        try:
+            return is_part(self._tree.top / path)
+        except FileNotFoundError:
+            return self._committed(path).startswith(PART_MARK)
+        except OSError:
+            return False
 
     def changes(self) -> list[Change]:
         """The changes to commit: those of the machine's files, whatever somebody has staged of them before; and of
