@@ -15,12 +15,14 @@ from ordito.ensemble.store import open_ensemble
 
 class CancelRequest(msgspec.Struct, frozen=True):
     """Which ensemble and which job (its id or the beginning of it, "" for the one that is not closed); ``now`` ends its
-    running steps. ``wait_lock`` is how many seconds to wait for another command."""
+    running steps. ``wait_lock`` is how many seconds to wait for another command; ``commit`` wins over what the job was
+    told about committing when it began, where nobody runs it any more."""
 
     directory: str
     job: str = ""
     now: bool = False
     wait_lock: float = 0.0
+    commit: str = ""
 
 
 class CancelResult(msgspec.Struct, frozen=True):
@@ -49,9 +51,9 @@ def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
         if ensemble.unfinished is None:
             return CancelResult()
         _check(place, request.job or found.job, open_job(place))
-        return CancelResult(
-            found.job, run_rest(ensemble, place, ensemble.unfinished, conversation, Limits(cancelled=True))
-        )
+        limits = Limits(cancelled=True)
+        report = run_rest(ensemble, place, ensemble.unfinished, conversation, limits, commit=request.commit)
+        return CancelResult(found.job, report)
 
 
 def _check(place: Place, wanted: str, found: OpenJob | None) -> None:

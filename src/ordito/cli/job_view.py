@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.kept_view import commits, kept_data, warn_of_kept
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
 from ordito.cli.session import Session
@@ -26,10 +27,7 @@ MOST_NAMED = 12
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
     channel = session.err
-    for problem in report.kept.problems:
-        session.warn(f"not committed: {problem}")
-    if report.kept.sharing:
-        session.warn(session.settings.completed(report.kept.sharing))
+    warn_of_kept(report.kept, session)
     if session.stream is not None:
         return
     write_failures(report.failures, channel)
@@ -38,19 +36,13 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if not session.settings.quiet or report.status != "ok":
         write_summary(_summary(report), channel)
     if report.kept.own and not session.settings.quiet:
-        channel.line(channel.paint("faint", f"Committed: {', '.join(_commits(report))}"))
+        channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
     if report.status == "degraded" and report.failed:
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
     if report.rollback:
         _write_rollback(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
-
-
-def _commits(report: JobReport) -> Iterator[str]:
-    """The commits that hold the files of a job, shortened as git does."""
-    yield f"{report.kept.own[:12]} (this ensemble)"
-    yield from (f"{commit[:12]} ({tree})" for tree, commit in report.kept.commits.items())
 
 
 def _summary(report: JobReport) -> Summary:
@@ -92,10 +84,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
         "failures": [msgspec.to_builtins(failure, enc_hook=encode_hook) for failure in report.failures],
         "outputs": dict(report.outputs),
-        "commit": report.kept.own,
-        "commits": dict(report.kept.commits),
-        "not_committed": list(report.kept.problems),
-        "not_shared": report.kept.sharing,
+        **kept_data(report.kept),
     }
 
 

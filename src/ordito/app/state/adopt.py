@@ -12,7 +12,7 @@ from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, Proposal, known_of
 from ordito.app.proposals.making import measured_files, options_of
-from ordito.app.state.edit import Edit, record
+from ordito.app.state.edit import Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
@@ -29,18 +29,19 @@ replace = msgspec.structs.replace
 
 class AdoptRequest(msgspec.Struct, frozen=True):
     """Of which node of which ensemble something exists, with which values of attributes; ``wait_lock`` is in
-    seconds."""
+    seconds, ``commit`` says whether it is committed."""
 
     directory: str
     node: str
     attributes: Mapping[str, str] = {}
     wait_lock: float = 0.0
+    commit: str = "auto"
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """What was done: the job that records it, and the id of the instance."""
+    """What was done: the job that records it and what came of its files in git, and the id of the instance."""
 
-    job: str
+    recorded: Recorded
     instance: str
 
 
@@ -74,7 +75,7 @@ def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
             return Delta((instance,), tuple(link for link in done if link.applied), attributes=values)
 
         edit = Edit(made.id, "it exists already", delta)
-        return Adopted(record(ensemble, "adopt", [edit], new_basis(known, proposal)), made.id)
+        return Adopted(record(ensemble, "adopt", [edit], new_basis(known, proposal), request.commit), made.id)
 
 
 def _applied(digests: Mapping[str, str], change: str) -> dict[str, Applied]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ordito.app.keeping import keeper_of
+from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
-from ordito.ensemble.git.keeper import ALWAYS
+from ordito.ensemble.git.keeper import JobFiles
+from ordito.ensemble.keeping import Kept
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
@@ -19,7 +20,7 @@ from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Call, Plan, Step
-from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, StepFinishedRecord
+from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -43,11 +44,22 @@ class Basis(msgspec.Struct, frozen=True):
     environment: str = ""
 
 
-def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis) -> str:
-    """Write edits down, all or none, and gives the id of their job. ``operation`` is the word for them in the records.
+class Recorded(msgspec.Struct, frozen=True):
+    """The id of the job that holds edits, and what came of its files in git."""
 
-    Raises ``EnsembleError``.
+    job: str
+    kept: Kept
+
+
+def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis, commit: str) -> Recorded:
+    """Write edits down, all or none. ``operation`` is the word for them in the records; ``commit`` says whether they
+    are committed (auto, always, never).
+
+    Raises ``Refused`` where they must be committed and cannot, and ``EnsembleError``.
     """
+    options = JobOptions(commit=commit)
+    options = shared_options(options) if ensemble.is_shared else options
+    refuse_uncommittable(ensemble.layout, options, JobFiles(basis.pinned.digest, basis.pinned.sources))
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(edits))
     workflow = f"state {operation}"
@@ -58,6 +70,7 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         main=basis.pinned.main,
         began=now,
         inputs=basis.inputs,
+        options=options,
         machine=socket.gethostname(),
         user=current_user(),
         ticks=change_ids.ticks,
@@ -80,6 +93,6 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
-    keeper = keeper_of(ensemble.layout, header, basis.whole.service.name, ALWAYS if ensemble.is_shared else "")
-    ensemble.close_job(lambda snapshot: effective_statuses(outline_of(basis.whole.service), snapshot), keeper, plan)
-    return header.id
+    keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
+    outline = outline_of(basis.whole.service)
+    return Recorded(header.id, ensemble.close_job(lambda found: effective_statuses(outline, found), keeper, plan))

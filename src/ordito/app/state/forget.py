@@ -12,7 +12,7 @@ from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.names import Names
 from ordito.app.place import place_of
 from ordito.app.state.deployed import deployed
-from ordito.app.state.edit import Edit, record
+from ordito.app.state.edit import Edit, Recorded, record
 from ordito.base.listing import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot
@@ -22,19 +22,21 @@ MOST_NAMED = 10
 
 class ForgetRequest(msgspec.Struct, frozen=True):
     """Of which ensemble which records are to go: ids of instances, names of nodes; without any those of all deleted
-    instances. ``existing`` says that instances may go that exist; ``wait_lock`` is in seconds."""
+    instances. ``existing`` says that instances may go that exist; ``wait_lock`` is in seconds, ``commit``
+    says whether it is committed."""
 
     directory: str
     names: tuple[str, ...] = ()
     existing: bool = False
     wait_lock: float = 0.0
+    commit: str = "auto"
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was forgotten: the job that records it ("" for none), the ids, and for each instance that existed what may
+    """What was forgotten: the job that records it (None for none), the ids, and for each instance that existed what may
     remain of it."""
 
-    job: str = ""
+    recorded: Recorded | None = None
     instances: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
 
@@ -56,8 +58,9 @@ def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
         if remains and not conversation.confirm("forget these instances, which exist", remains):
             raise Declined
         edits = [_edit(ensemble.snapshot, instance) for instance in chosen]
-        job = record(ensemble, "rm" if remains else "forget", edits, deployed(place, ensemble))
-        return Forgotten(job, tuple(i.id for i in chosen), remains)
+        word = "rm" if remains else "forget"
+        done = record(ensemble, word, edits, deployed(place, ensemble), request.commit)
+        return Forgotten(done, tuple(i.id for i in chosen), remains)
 
 
 def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:

@@ -13,7 +13,7 @@ from ordito.app.place import place_of
 from ordito.app.proposal import Known, known_of
 from ordito.app.proposals.making import options_of
 from ordito.app.state.deployed import deployed
-from ordito.app.state.edit import Basis, Edit, record
+from ordito.app.state.edit import Basis, Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
@@ -27,18 +27,21 @@ from ordito.planning.wanted import Wanted, wanted
 
 
 class MoveRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble which node gets which name; ``wait_lock`` is in seconds."""
+    """Of which ensemble which node gets which name; ``wait_lock`` is in seconds, ``commit`` says whether it is
+    committed."""
 
     directory: str
     old: str
     new: str
     wait_lock: float = 0.0
+    commit: str = "auto"
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """What was done: the job that records it, and the ids that instances had, with those they have."""
+    """What was done: the job that records it and what came of its files in git, and the ids that instances had, with
+    those they have."""
 
-    job: str
+    recorded: Recorded
     instances: dict[str, str]
 
 
@@ -68,7 +71,7 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         ):
             raise Declined
         edit = Edit(request.new, f'"{request.old}" is called "{request.new}"', lambda _: delta)
-        return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal)), ids)
+        return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit), ids)
 
 
 def _renaming(request: MoveRequest, known: Known, basis: Basis) -> tuple[Delta, dict[str, str]]:

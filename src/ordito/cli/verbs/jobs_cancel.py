@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import wait_lock_option
+from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -21,14 +21,16 @@ was at work then is ended where it still runs, and the report says what is in do
 @click.argument("job", required=False)
 @click.option("--now", is_flag=True, help="End the running steps, too.")
 @wait_lock_option
-def command(session: Session, job: str | None, *, now: bool, wait_lock: float) -> ExitCode:
+@commit_option("")
+def command(session: Session, job: str | None, *, now: bool, wait_lock: float, commit: str | None) -> ExitCode:
     """Cancel."""
     from ordito.app.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import report_data, write_report
 
     conversation = CliConversation(session)
-    result = cancel(CancelRequest(session.settings.directory, job or "", now, wait_lock), conversation)
+    request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit or "")
+    result = cancel(request, conversation)
     if result.report is not None:
         write_report(result.report, conversation.ledger, session)
         session.result(report_data(result.report), lambda _: None)

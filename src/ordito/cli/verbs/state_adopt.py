@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import wait_lock_option
+from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -26,15 +26,18 @@ The template says what the node is. This ensemble did not create it: undeploying
     help="An attribute's value; may be repeated.",
 )
 @wait_lock_option
-def command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float) -> ExitCode:
+@commit_option("auto")
+def command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
     """Adopt."""
     from ordito.app.state.adopt import AdoptRequest, adopt
     from ordito.cli.conversation import CliConversation
+    from ordito.cli.kept_view import recorded_data, write_kept
 
-    request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock)
+    request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
     done = adopt(request, CliConversation(session))
-    session.note(f"{done.instance} is recorded as made and started; job {done.job}.")
-    session.result({"job": done.job, "instance": done.instance}, lambda _: None)
+    session.note(f"{done.instance} is recorded as made and started; job {done.recorded.job}.")
+    write_kept(done.recorded.kept, session)
+    session.result({**recorded_data(done.recorded), "instance": done.instance}, lambda _: None)
     session.next(
         NextCommand(session.settings.command("describe", done.instance), "see what is recorded of it"),
         NextCommand(session.settings.command("plan"), "see what deploying would do now"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import wait_lock_option
+from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.cli.verbs.forget import report
@@ -17,10 +17,11 @@ and is named. Their numbers are not used again."""
 @verb("rm", HELP, named="state rm")
 @click.argument("names", nargs=-1, required=True, metavar="INSTANCE|NODE...")
 @wait_lock_option
-def command(session: Session, names: tuple[str, ...], wait_lock: float) -> ExitCode:
+@commit_option("auto")
+def command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
     """Remove records."""
     from ordito.app.state.forget import ForgetRequest, forget
     from ordito.cli.conversation import CliConversation
 
-    request = ForgetRequest(session.settings.directory, names, existing=True, wait_lock=wait_lock)
+    request = ForgetRequest(session.settings.directory, names, existing=True, wait_lock=wait_lock, commit=commit)
     return report(session, forget(request, CliConversation(session)))
