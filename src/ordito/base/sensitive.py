@@ -119,17 +119,6 @@ def stored(data: object, sealer: Callable[[object], str]) -> object:
     return replaced(data, lambda value: {SHOWN: value.seal(sealer)})
 
 
-def stored_with(sealer: Callable[[object], str]) -> Callable[[object], object]:
-    """``stored`` as the ``enc_hook`` of ``msgspec`` encoders."""
-
-    def hook(value: object) -> object:
-        if isinstance(value, Sensitive):
-            return stored(value, sealer)
-        raise NotImplementedError(f"objects of type {type(value).__name__} are not encoded")
-
-    return hook
-
-
 def restored(data: object, opener: Callable[[str], object]) -> object:
     """What ``stored`` has made, read back; values are unsealed when they are needed."""
     if isinstance(data, dict):

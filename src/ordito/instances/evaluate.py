@@ -8,7 +8,6 @@ found, and reported with every value on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import TypeGuard
 
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
@@ -379,11 +378,6 @@ def _output_holders(entity: Entity) -> tuple[str, ...]:
         return (entity.instance,)
     key = entity.relationship.key
     return entity.id, end_id(key, entity.source, "source"), end_id(key, entity.target, "target")
-
-
-def _is_open(value: Value) -> TypeGuard[Call | list[Value] | dict[str, Value]]:
-    """Whether something in a value has to be evaluated."""
-    return isinstance(value, Call) or (isinstance(value, list | dict) and not is_static(value))
 
 
 def _open(names: dict[tuple[object, ...], str], asked: Ask) -> None:

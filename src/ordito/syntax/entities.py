@@ -27,8 +27,6 @@ from ordito.syntax.shapes import (
     Whole,
 )
 
-NO_LIST = "write name: value lines; constraints belong into node_filter"
-
 
 class SchemaDefinition(Entity, frozen=True, eq=False, kw_only=True):
     """Schema definition (§3.6.9): the type of list entries, map values and map keys."""

@@ -20,7 +20,6 @@ from ordito.work.records import JobHeader, JobSources
 AUTO = "auto"
 ALWAYS = "always"
 NEVER = "never"
-MODES = (AUTO, ALWAYS, NEVER)
 
 
 class JobFiles(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.listing import listed
-from ordito.ensemble.git.process import Git, GitFailed, NoGit
+from ordito.ensemble.git.process import Git, GitFailed
 
 MOST_NAMED = 3
 
@@ -168,13 +168,3 @@ def _change(path: str, marks: Iterable[str]) -> Change:
 def some(paths: Sequence[str]) -> str:
     """A few of these paths for people."""
     return listed(paths, MOST_NAMED)
-
-
-def is_installed() -> bool:
-    """Whether there is a git that can be called."""
-    try:
-        return Git("/").holds("--version")
-    except NoGit:
-        return False
-    except GitFailed:
-        return True
