@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, until
-from tests.acceptance.program import Finished
+from tests.acceptance.program import Finished, ordito
 
 GATE = "while [ ! -e open ]; do sleep 0.02; done\n"
 TWO = """\
@@ -64,6 +64,7 @@ def test_running_steps_are_ended_now(orders: Orders) -> None:
     assert code == 130
     (failed,) = of_kind(events, "step.failed")
     assert (failed["step"], failed["outcome"]["ending"]) == ("base_1.Standard.create", "cancelled")
+    assert "in doubt" in failed["outcome"]["message"]
     assert "base_1.Standard.create" not in orders.completed()
 
 
@@ -144,6 +145,31 @@ def test_a_file_in_place_of_the_door_is_not_written_to(orders: Orders) -> None:
     door.write_text("mine")
     assert orders.run("jobs", "cancel").code == 0
     assert not door.exists() or door.read_text() == "mine"
+
+
+def test_without_named_pipes_the_process_to_interrupt_is_named(orders: Orders) -> None:
+    process = deploying(orders)
+    (orders.ensemble / ".ordito" / "door").unlink()
+    unheard = orders.run("jobs", "cancel")
+    assert (unheard.code, f"kill -INT {process.pid}" in unheard.err) == (5, True), unheard.both
+    process.send_signal(signal.SIGINT)
+    until(process, "note")
+    (orders.home / "open").touch()
+    assert rest(process)[0] == 130
+
+
+def test_a_job_that_had_only_to_be_closed_has_left_nothing_undone(orders: Orders) -> None:
+    """It was cut between its last step and its files."""
+    (orders.home / "open").touch()
+    code = (
+        "import os\nfrom ordito.ensemble.store import Ensemble\n"
+        "Ensemble.close_job = lambda self, *rest: os.kill(os.getpid(), 9)"
+    )
+    cut = ordito(orders.home, "deploy", orders.service, "-e", orders.ensemble, "--yes", code=code)
+    assert cut.code == -signal.SIGKILL
+    closed = orders.run("jobs", "cancel")
+    assert (closed.code, "jobs retry" in closed.err) == (0, False), closed.both
+    assert last_job(orders)["status"] == "ok"
 
 
 # ------------------------------------------------------------------------------------------------ retry and skip

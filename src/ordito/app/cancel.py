@@ -10,7 +10,8 @@ from ordito.app.job_run import JobReport, Limits, run_rest
 from ordito.app.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.place import Place
 from ordito.ensemble.door import CANCEL, NOW, ask
-from ordito.ensemble.store import open_ensemble
+from ordito.ensemble.owner import Locked
+from ordito.ensemble.store import Ensemble, open_ensemble
 
 
 class CancelRequest(msgspec.Struct, frozen=True):
@@ -47,13 +48,25 @@ def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
     if found.holder and ask(place.layout, found.job, NOW if request.now else CANCEL):
         return CancelResult(found.job)
     # Nobody listens: it was interrupted, or is being closed. Whoever holds the lock decides.
-    with open_ensemble(request.directory, command="jobs cancel", wait_lock=request.wait_lock) as ensemble:
+    with _opened(request) as ensemble:
         if ensemble.unfinished is None:
             return CancelResult()
         _check(place, request.job or found.job, open_job(place))
         limits = Limits(cancelled=True)
         report = run_rest(ensemble, place, ensemble.unfinished, conversation, limits, commit=request.commit)
         return CancelResult(found.job, report)
+
+
+def _opened(request: CancelRequest) -> Ensemble:
+    try:
+        return open_ensemble(request.directory, command="jobs cancel", wait_lock=request.wait_lock)
+    except Locked as locked:
+        if locked.owner is not None and locked.owner.pid:
+            locked.hint = (
+                "its process hears no requests: it begins or ends just now, or the file system knows no named pipes; "
+                f"try again, or `kill -INT {locked.owner.pid}` on {locked.owner.machine}, which is Ctrl-C from afar"
+            )
+        raise
 
 
 def _check(place: Place, wanted: str, found: OpenJob | None) -> None:

@@ -54,7 +54,7 @@ def is_result_of(slot: Slot, job: str, step: str) -> bool:
 
 def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
     if ended.ending is not None:
-        message = "cancelled"
+        message = "in doubt: it was ended while it was at work"
         if ended.ending is Ending.TIMED_OUT:
             message = f"timed out after {invocation.timeout:g} s"
         if ended.unended:

@@ -34,7 +34,9 @@ def command(session: Session, job: str | None, *, now: bool, wait_lock: float, c
     if result.report is not None:
         write_report(result.report, conversation.ledger, session)
         session.result(report_data(result.report), lambda _: None)
-        session.next(NextCommand(session.settings.command("jobs", "retry"), "do what it has left undone, as a new job"))
+        if result.report.status == "cancelled":
+            retry = session.settings.command("jobs", "retry")
+            session.next(NextCommand(retry, "do what it has left undone, as a new job"))
         return ExitCode.DONE
     if not result.job:
         session.note("Nothing to cancel: no job runs, and none was interrupted.")
