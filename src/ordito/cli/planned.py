@@ -86,8 +86,13 @@ def finisher(workflow: str) -> Finish:
 def _finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
     from ordito.cli.job_view import end_job
+    from ordito.cli.progress.report import NextCommand
+    from ordito.work.probes import PROBES
 
-    return end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
+    code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
+    if result.report is not None and result.report.workflow in PROBES:
+        session.next(NextCommand(session.settings.command("status"), "see how everything was found to be"))
+    return code
 
 
 def _first_word(args: Sequence[str], command: click.Command) -> int:
