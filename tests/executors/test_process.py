@@ -303,7 +303,10 @@ def test_cancel_ends_a_step_and_says_so(place: Place) -> None:
         return ran
 
     ran = asyncio.run(run())
-    assert (ran.outcome.ending, ran.outcome.message) == (Ending.CANCELLED, "cancelled")
+    assert (ran.outcome.ending, ran.outcome.message) == (
+        Ending.CANCELLED,
+        "in doubt: it was ended while it was at work",
+    )
 
 
 @pytest.mark.parametrize("script", ["sleep 600", "sleep 600 & :"])
