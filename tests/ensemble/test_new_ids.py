@@ -78,6 +78,7 @@ def test_what_was_changed_by_hand_counts(tmp_path: Path) -> None:
 
 def test_an_id_that_differs_in_case_only_is_not_taken(tmp_path: Path) -> None:
     """Not every file system tells `Q` and `q` apart, so the record of one would take the place of the other's."""
+    deploy(tmp_path, PLAN, now=NOW - HOUR)
     moments = (NOW + ticks / 62 for ticks in range(62))
     now = next(now for now in moments if next_id(tmp_path, now=now)[7].isalpha())
     wanted = next_id(tmp_path, now=now)
