@@ -129,6 +129,48 @@ def test_what_is_made_of_an_input_that_is_declared_sensitive(run: Run, tmp_path:
     assert not [path.name for path in files if b"hunter2" in path.read_bytes()]
 
 
+@pytest.mark.parametrize(
+    "template",
+    ["[1, 2][inputs.words]", "ensemble[inputs.words]", "env[inputs.words]", "inputs[inputs.a]", "{}[inputs.a]"],
+)
+def test_what_is_wrong_with_a_template_repeats_no_value_of_an_input(run: Run, tmp_path: Path, template: str) -> None:
+    """R-3.6.11-1: the service is not known yet, and so not which inputs it declares sensitive."""
+    written(tmp_path, INPUTS)
+    spec = ["service: service.yaml", f'inputs: {{ a: "x{{{{ inputs.words }}}}", b: "y{{{{ {template} }}}}" }}']
+    (tmp_path / "ensemble.yaml").write_text("spec:\n" + "".join(f"  {line}\n" for line in spec))
+    done = run("deploy", "--yes", "-i", "words=hunter2")
+    assert done.code == 3
+    assert "bad-template" in done.err
+    assert "hunter2" not in done.out + done.err
+
+
+def test_an_inherited_default_that_does_not_fit(run: Run, tmp_path: Path) -> None:
+    """R-3.6.10-5: also where an external schema says what is wrong with it."""
+    service = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  a.Base:
+    derived_from: tosca.nodes.Root
+    properties:
+      word: { type: json, metadata: { sensitive: true }, default: '{"word": "hunter2"}' }
+  a.Derived:
+    derived_from: a.Base
+    properties:
+      word:
+        type: json
+        metadata: { sensitive: true }
+        constraints: [ { schema: '{"properties": {"word": {"enum": ["x"]}}}' } ]
+topology_template:
+  node_templates: { n: { type: a.Derived } }
+"""
+    (tmp_path / "service.yaml").write_text(service)
+    for form in ("text", "json"):
+        done = run("validate", "service.yaml", "-o", form)
+        assert done.code == 3
+        assert "does not fit" in done.out + done.err
+        assert "hunter2" not in done.out + done.err
+
+
 @pytest.mark.parametrize("arguments", [("password", "hunter2"), ("password=hunter2",)])
 def test_a_secret_on_the_command_line(run: Run, arguments: tuple[str, ...]) -> None:
     """A value that was given where it does not belong is refused and not repeated."""

@@ -128,10 +128,8 @@ class Definitions:
                     value = None  # what is wrong with it is not said again where it is inherited
                 owner[name] = msgspec.structs.replace(definition, has_default=True, default=value)
             elif definition.has_default and definition.default is not None and definition.span is not None:
-                data_type = self._values.data_types.get(definition.schema.type)
-                if data_type is not None:
-                    what = f'the inherited value of "{name}"'
-                    self._values.check(definition.default, definition.schema, data_type, _Place(definition.span), what)
+                what = f'the inherited value of "{name}"'
+                self._values.check_as(definition, definition.default, _Place(definition.span), what)
         self._values.forget(owner)
 
     def unsettled(self, owner: dict[str, PropertyDefinition]) -> dict[str, bool]:

@@ -136,15 +136,34 @@ class Values:
         found, self.diagnostics = self.diagnostics, loud
         if not found.has_errors:
             return value
+        self._misfit(node, what, declared)
+        return None
+
+    def _misfit(self, place: Placed, what: str, declared: Span | None) -> None:
+        """Say of a sensitive value only that it does not fit."""
         related = (Related("declared here", declared),) if declared else ()
         self.diagnostics.error(
             "bad-value",
             f"{what} does not fit what is declared",
-            node.span,
+            place.span,
             hint="the value is not shown, since it is sensitive",
             related=related,
         )
-        return None
+
+    def check_as(self, definition: PropertyDefinition, value: Value, place: Placed, what: str) -> None:
+        """Check an evaluated value as ``check`` does, by a definition; of a sensitive one nothing is said but that it
+        does not fit."""
+        data_type = self.data_types.get(definition.schema.type)
+        if data_type is None:
+            return
+        if not (data_type.sensitive or says_sensitive(definition.metadata)):
+            self.check(value, definition.schema, data_type, place, what)
+            return
+        loud, self.diagnostics = self.diagnostics, Diagnostics()
+        self.check(value, definition.schema, data_type, place, what)
+        found, self.diagnostics = self.diagnostics, loud
+        if found.has_errors:
+            self._misfit(place, what, definition.span)
 
     def rules(self, data_type: DataType) -> tuple[DataRule, ...]:
         """The rules that values of a data type must keep."""

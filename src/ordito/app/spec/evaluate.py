@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 60
 
+SHORTEST_HIDDEN = 4
+"""Characters from which a value is looked for anywhere in a message; shorter ones are words of it too."""
+
 
 class Evaluated(msgspec.Struct, frozen=True):
     """Values by name, located; the names of those that came, wholly or in part, from a secret; and from which other
@@ -151,12 +154,23 @@ class Evaluation:
             self._frame.failed = True
             if not error.reported:
                 message, hint = error.message, error.hint
-                if self._frame.secret:
-                    message, hint = "something in it is not as it should be", "no more is said: a secret is in it"
+                if self._frame.secret or self._quotes_input(f"{message}\n{hint}"):
+                    message, hint = "something in it is not as it should be", "no more is said: a secret may be in it"
                 self._diagnostics.error(
                     "bad-template", f"{_shown(node.text)} has no value: {message}", _place(node), hint=hint
                 )
             return node
+
+    def _quotes_input(self, message: str) -> bool:
+        """Whether a message repeats the value of an input of this template, which may be declared sensitive: that is
+        not known here."""
+        given = (self._given[name].value for name in self._frame.inputs if name in self._given)
+        known = (self._done[name].value for name in self._frame.inputs if name in self._done)
+        values = [*given, *(computable(node) for node in known if node is not None)]
+        return any(
+            text in message if len(text) >= SHORTEST_HIDDEN else f'"{text}"' in message or f"'{text}'" in message
+            for text in _texts(values)
+        )
 
     def _templates(self) -> Sandbox:
         """The sandbox, made for the first template: others need not wait for its import."""
@@ -196,6 +210,18 @@ class Evaluation:
         if found.value is None:
             raise Unevaluated(f'input "{name}" has no value', reported=True)
         return computable(found.value)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in data, but for empty ones and for names; numbers as they are written."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None and not isinstance(value, bool) and (text := str(value)):
+        yield text
 
 
 def _place(node: Scalar) -> Span:
