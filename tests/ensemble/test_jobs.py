@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -18,9 +19,11 @@ from ordito.ensemble.job_record import JobRecord, write_changes, write_job_recor
 from ordito.ensemble.logs import read_log
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.instances.records import Delta
-from ordito.work.records import JobClosingRecord, Record, StepFinishedRecord
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Action
+from ordito.work.records import JobClosingRecord, JobHeader, Record, StepFinishedRecord, StepSkippedRecord
 from tests.engine.fakes import FakeExecutor, World, essence, make_plan
-from tests.ensemble.jobs import carry_out, closing_job, deploy, effective, files
+from tests.ensemble.jobs import NOW, carry_out, closing_job, deploy, effective, files
 
 PLAN = make_plan(
     7, [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (2, 5)], no_ops=[3], delegated=[6], hosts={1: "h_1", 4: "h_1"}
@@ -331,3 +334,27 @@ def test_every_record_survives_the_journal(tmp_path: Path, monkeypatch: pytest.M
         assert found is not None
         assert found.plan == PLAN
         assert list(found.records) == kept
+
+
+def test_of_an_unfinished_job_no_more_is_read_than_is_asked_for(tmp_path: Path) -> None:
+    """So that looking at a large job that runs is quick: rows that nobody asks for may even be damaged."""
+    with open_ensemble(tmp_path, command="test") as ensemble:
+        ids = ensemble.change_ids(NOW, 3)
+        done = StepFinishedRecord(0, NOW, Outcome(Ending.SUCCEEDED), ids.next())
+        header = JobHeader(id=ids.job, workflow="deploy", service="", main="", began=NOW, inputs={})
+        ensemble.journal.open(header, PLAN, Delta(), [done, StepSkippedRecord(1, NOW, "not now")])
+    with read_ensemble(tmp_path) as ensemble:
+        assert ensemble.unfinished is not None
+        assert ensemble.unfinished.progress == (2, sum(step.action is not Action.JOIN for step in PLAN.steps))
+        assert ensemble.unfinished.plan == PLAN
+        assert [type(record) for record in ensemble.unfinished.records] == [StepFinishedRecord, StepSkippedRecord]
+    with sqlite3.connect(tmp_path / ".ordito" / "journal.db") as db:
+        db.execute("UPDATE steps SET body = x'c1'")
+        db.execute("UPDATE record SET body = x'c1'")
+    with read_ensemble(tmp_path) as ensemble:
+        assert ensemble.unfinished is not None
+        assert (ensemble.unfinished.header, ensemble.unfinished.counts) == (header, PLAN.counts)
+        with pytest.raises(EnsembleError, match="damaged"):
+            _ = ensemble.unfinished.plan
+        with pytest.raises(EnsembleError, match="damaged"):
+            _ = ensemble.unfinished.records

@@ -26,12 +26,12 @@ from ordito.base.masking import net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
-from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
+from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import Vault
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot

@@ -12,12 +12,11 @@ from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
-from ordito.ensemble.journal import UnfinishedJob
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import places_of, read_log
 from ordito.ensemble.store import read_ensemble
+from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.work.plan import Action
-from ordito.work.records import StepFinishedRecord, StepSkippedRecord
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"
@@ -142,15 +141,14 @@ def open_job(place: Place) -> OpenJob | None:
 
 def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
     """What is known of a job whose end is not recorded."""
-    steps = [step.action is not Action.JOIN for step in unfinished.plan.steps]
-    ended = {r.step for r in unfinished.records if isinstance(r, StepFinishedRecord | StepSkippedRecord)}
+    ended, steps = unfinished.progress
     owner = holder(place.layout)
     return OpenJob(
         job=unfinished.header.id,
         workflow=unfinished.header.workflow,
         began=unfinished.header.began,
-        done=len(ended),
-        steps=sum(steps),
+        done=ended,
+        steps=steps,
         holder=str(owner) if owner else "",
     )
 

@@ -66,7 +66,7 @@ def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], li
         return ensemble.status.outputs, [], caveat
     unfinished = ensemble.unfinished
     inputs = unfinished.header.inputs if unfinished else ensemble.status.inputs
-    counts = {**ensemble.status.counts, **(unfinished.plan.counts if unfinished else {})}
+    counts = {**ensemble.status.counts, **(unfinished.counts if unfinished else {})}
     try:
         values, problems = topology_outputs(Evaluator(service, ensemble.snapshot, inputs), counts)
     except EnsembleError as error:

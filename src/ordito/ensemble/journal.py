@@ -26,9 +26,10 @@ from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_ex
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
+from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
-from ordito.work.plan import Plan, Step
+from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import JobClosingRecord, JobHeader, Record, RollbackRecord
 
 T = TypeVar("T")
@@ -59,15 +60,27 @@ CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KE
 """
 NOTHING_BEFORE = ("", b"")
 JOB_TABLES = ("job", "steps", "edges", "record", "previous")
+_ENDINGS = frozenset({"finished", "skipped"})
 STATE_TABLES = ("instance", "link", "attribute", "output")
 
 
-class UnfinishedJob(msgspec.Struct, frozen=True):
-    """A job that the journal holds: it runs, or it was interrupted and must be resumed."""
+class _Counts(msgspec.Struct):
+    """Of a plan only the wanted numbers of instances."""
 
-    header: JobHeader
-    plan: Plan
-    records: tuple[Record, ...]
+    counts: dict[str, int] = {}
+
+
+class _StepKind(msgspec.Struct):
+    """Of a step only what it does."""
+
+    action: Action = Action.CALL
+
+
+class _RecordKind(msgspec.Struct):
+    """Of a record only which it is, and of which step."""
+
+    type: str
+    step: int = -1
 
 
 class Journal:
@@ -172,14 +185,26 @@ class Journal:
             row = db.execute("SELECT header, plan FROM job").fetchone()
             if row is None:
                 return None
+            (self._next,) = db.execute("SELECT coalesce(max(number) + 1, 0) FROM record").fetchone()
+            return UnfinishedJob(Decoder(JobHeader)(row[0]), Decoder(_Counts)(row[1]).counts, self)
+
+    def plan(self) -> Plan:
+        """The plan of the job; one without steps where there is no job any more."""
+        with self._reading() as db:
+            row = db.execute("SELECT plan FROM job").fetchone()
             steps = _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
             edges = _joined(db, "SELECT body FROM edges ORDER BY chunk", Decoder(tuple[tuple[int, int, int], ...]))
-            decode = _record_decoder()
-            found = tuple(decode(body) for (body,) in db.execute("SELECT body FROM record ORDER BY number"))
-            frame = Decoder(Plan)(row[1])
-            plan = msgspec.structs.replace(frame, steps=steps, edges=edges)
-            self._next = len(found)
-            return UnfinishedJob(Decoder(JobHeader)(row[0]), plan, found)
+            frame = Decoder(Plan)(row[0]) if row is not None else Plan("", (), (), (), ())
+            return msgspec.structs.replace(frame, steps=steps, edges=edges)
+
+    def progress(self) -> tuple[int, int]:
+        """How many steps of the job have ended, and how many it has, without those that only join others."""
+        with self._reading() as db:
+            steps = _joined(db, "SELECT body FROM steps", Decoder(tuple[_StepKind, ...]))
+            decode = Decoder(_RecordKind)
+            records = (decode(body) for (body,) in db.execute("SELECT body FROM record"))
+            ended = {record.step for record in records if record.type in _ENDINGS}
+            return len(ended), sum(step.action is not Action.JOIN for step in steps)
 
     def frame(self) -> tuple[JobHeader, Plan, int] | None:
         """The header of the job that this journal holds, its plan without steps and edges, and how many steps that
