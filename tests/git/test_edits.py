@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import run
-from tests.cli.program import Run
+from tests.cli.program import LIMIT, Run, until
 from tests.git.repository import Repository, make_repository
 from tests.git.test_commit import DEPLOY, merging
 from tests.git.test_commit_crash import KILL, PARTS, killed
-from tests.git.test_shared_lock import clones, locks, shared
+from tests.git.test_shared_lock import clones, locks, shared, start
 
 __all__ = ["clones", "run", "shared"]
 
@@ -91,3 +91,46 @@ def test_a_job_that_is_closed_by_hand_may_be_kept_out_of_git(
     assert closed.code == 0, closed.err
     assert ensemble.messages == ["deploy mini: ok"]
     assert ensemble.changes
+
+
+def spoilt(ensemble: Repository) -> None:
+    """Somebody changes a status by hand."""
+    path = ensemble.top / "ensemble.yaml"
+    text = path.read_text()
+    assert "local: ok" in text
+    path.write_text(text.replace("local: ok", "local: error"))
+    ensemble.commit("by hand")
+
+
+def test_what_the_records_have_mended_is_committed(run: Run, service: Repository, ensemble: Repository) -> None:
+    assert run(*DEPLOY).code == 0
+    spoilt(ensemble)
+    assert run("jobs", "replay", "--write", "--commit", "never", "-e", "live").code == 0
+    assert ensemble.messages[0] == "by hand"
+    spoilt_again = ensemble.changes
+    assert spoilt_again == [" M ensemble.yaml"]
+    done = run("jobs", "replay", "--write", "-e", "live", "-o", "json")
+    assert done.code == 0, done.err
+    assert done.json["commit"] == ensemble.head
+    assert ensemble.messages[0] == "jobs replay live: ok"
+    assert ensemble.changes == []
+
+
+def test_what_the_records_have_mended_reaches_other_clones_with_the_lock(
+    run: Run, tmp_path: Path, shared: Repository, clones: tuple[Repository, Repository]
+) -> None:
+    first, _ = clones
+    (tmp_path / "hold").touch()
+    process = start(tmp_path, "deploy", "-e", "second", "--yes", "-i", "count=2")
+    until((tmp_path / "began").exists)
+    refused = run("jobs", "replay", "--write", "-e", "first")
+    assert refused.code == 5, refused.err
+    (tmp_path / "hold").unlink()
+    process.communicate(timeout=LIMIT)
+    first.git("pull", "--quiet")
+    spoilt(first)
+    assert run("jobs", "replay", "--write", "-e", "first", "--commit", "never").code == 3
+    assert run("jobs", "replay", "--write", "-e", "first").code == 0
+    assert shared.git("rev-parse", "main").strip() == first.head
+    assert first.messages[0] == "jobs replay first: ok"
+    assert locks(shared) == []

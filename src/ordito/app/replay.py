@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.errors import JobUnfinished, Refused
 from ordito.app.gate import no_ensemble
+from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.left_behind import whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
@@ -17,12 +18,14 @@ from ordito.base.clock import Clock, SystemClock
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.differences import Difference, differences
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.keeping import NOTHING, JobEnd, Kept
 from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
-from ordito.ensemble.rebuilding import join_forks, open_rebuilding, write_rebuilt
+from ordito.ensemble.rebuilding import Rebuilding, join_forks, open_rebuilding, write_rebuilt
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
 from ordito.instances.outlining import outline_of
 from ordito.instances.status import effective_statuses
+from ordito.work.records import JobHeader, JobOptions
 
 MOST_DIFFERENCES = 1_000
 
@@ -30,20 +33,21 @@ MOST_DIFFERENCES = 1_000
 class ReplayRequest(msgspec.Struct, frozen=True):
     """Which ensemble, and how far: up to the job or task ``until`` (its id, or the beginning of a job's), or the
     ``first`` so many jobs; all of them where nothing is said. ``write`` puts what was found in the place of what the
-    files say."""
+    files say, and ``commit`` whether that is committed (auto, always, never)."""
 
     directory: str
     until: str = ""
     first: int | None = None
     write: bool = False
     wait_lock: float = 0.0
+    commit: str = "auto"
 
 
 class ReplayResult(msgspec.Struct, frozen=True):
     """What the records say. ``differs`` are the places at which `ensemble.yaml` says something else, with ``more`` that
     are not listed; ``unreadable`` says why it cannot be compared, and ``caveat`` why effective statuses are not.
     ``state`` is what existed then, where it was asked for a part of the jobs; ``written`` whether files were written,
-    and ``joined`` the job that has joined forks."""
+    ``joined`` the job that has joined forks, and ``kept`` what came of it in git."""
 
     jobs: int
     problems: tuple[Problem, ...] = ()
@@ -56,6 +60,7 @@ class ReplayResult(msgspec.Struct, frozen=True):
     state: StatusRow | None = None
     written: bool = False
     joined: str = ""
+    kept: Kept = NOTHING
 
     @property
     def agrees(self) -> bool:
@@ -149,6 +154,10 @@ def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:
     with open_rebuilding(place.layout, wait_lock=request.wait_lock) as rebuilding:
         if rebuilding.unfinished is not None:
             raise JobUnfinished(rebuilding.unfinished.id, rebuilding.unfinished.workflow)
+        options = JobOptions(commit=request.commit)
+        # Where only the lock asks for a commit this goes on all the same: it is a merge that has to be mended first.
+        refuse_uncommittable(place.layout, options)
+        options = shared_options(options) if rebuilding.is_shared else options
         rebuilt = rebuild(place.layout)
         if rebuilt.problems:
             return ReplayResult(len(rebuilt.jobs), rebuilt.problems, rebuilt.forks, rebuilt.clashes)
@@ -159,4 +168,14 @@ def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:
         effective, caveat = _effective(place, rebuilt)
         write_rebuilt(rebuilding, rebuilt, effective or {})
         result = _compare(place, rebuilt)
-        return msgspec.structs.replace(result, written=True, joined=joined, clashes=clashes, caveat=caveat)
+        kept = _keep(rebuilding, rebuilt, options)
+        return msgspec.structs.replace(result, written=True, joined=joined, clashes=clashes, caveat=caveat, kept=kept)
+
+
+def _keep(rebuilding: Rebuilding, rebuilt: Rebuilt, options: JobOptions) -> Kept:
+    """Commit what was written, and give it to the clones that share a lock."""
+    job = max(rebuilt.jobs, default="")
+    header = JobHeader(id=job, workflow="jobs replay", service="", main="", began=0.0, inputs={}, options=options)
+    end = JobEnd(job, header.workflow, "ok", "the last one of those from whose records the status was written")
+    keeper = keeper_of(rebuilding.layout, header, rebuilding.layout.root.name)
+    return rebuilding.publish(keeper.keep_ensemble(end, NOTHING))

@@ -16,13 +16,14 @@ from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, m
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.jobs_tsv import lines_of, mend_lines
 from ordito.ensemble.journal import Journal, open_journal
+from ordito.ensemble.keeping import Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import EnsembleLock
 from ordito.ensemble.manifest import user_part, write_manifest
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.replay import Rebuilt
 from ordito.ensemble.vault import sealed
+from ordito.ensemble.work_lock import WorkLock
 from ordito.ensemble.yaml_writer import block
 from ordito.work.records import JobHeader
 
@@ -33,7 +34,7 @@ MERGE = "merge"
 class Rebuilding:
     """An ensemble that is open for its files to be written anew, as a context: what they say now is not looked at."""
 
-    def __init__(self, layout: Layout, journal: Journal, lock: EnsembleLock) -> None:
+    def __init__(self, layout: Layout, journal: Journal, lock: WorkLock) -> None:
         """Use ``open_rebuilding``."""
         self.layout = layout
         self.journal = journal
@@ -47,16 +48,28 @@ class Rebuilding:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        is_finished = False
         try:
+            is_finished = self.journal.is_free()
             self.journal.shut()
         finally:
-            self._lock.__exit__(kind, error, trace)
+            # That a lock is kept is told by what came of the writing; where nothing was written it is as it was.
+            self._lock.leave(is_finished=is_finished, may_fail=False)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the clones of this ensemble share a lock, so that others need what is written."""
+        return self._lock.is_shared
+
+    def publish(self, kept: Kept) -> Kept:
+        """Give other clones what was written."""
+        return self._lock.publish(kept)
 
 
 def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
     """Open an ensemble whose files are to be written from its records. Raises ``Locked`` and ``EnsembleError``."""
-    lock = EnsembleLock(layout, command="jobs replay", wait=wait_lock)
-    lock.__enter__()
+    lock = WorkLock(layout, "jobs replay", wait_lock)
+    lock.take()
     try:
         journal = open_journal(layout)
         try:
@@ -65,7 +78,7 @@ def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
             journal.shut()
             raise
     except BaseException:
-        lock.__exit__(None, None, None)
+        lock.abandon()
         raise
 
 

@@ -10,7 +10,8 @@ from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text
-from ordito.cli.options import wait_lock_option
+from ordito.cli.kept_view import kept_data, write_kept
+from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
@@ -31,14 +32,16 @@ clones; what you wrote above the marker line stays."""
 @click.option("--first", type=click.IntRange(min=0), metavar="NUMBER", help="Write what existed after so many jobs.")
 @click.option("--write", is_flag=True, help="Write ensemble.yaml and jobs.tsv from the records.")
 @wait_lock_option
-def command(session: Session, until: str, first: int | None, write: bool, wait_lock: float) -> ExitCode:
+@commit_option("auto")
+def command(session: Session, until: str, first: int | None, write: bool, wait_lock: float, commit: str) -> ExitCode:
     """Replay."""
     if write and (until or first is not None):
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
     if until and first is not None:
         raise click.UsageError("--until and --first say two things: give one of them")
-    result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock))
+    result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit))
     session.result(_data(result), lambda channel: _text(result, channel))
+    write_kept(result.kept, session)
     _suggest(result, session)
     return ExitCode.DONE if result.agrees else ExitCode.REFUSED
 
@@ -46,6 +49,9 @@ def command(session: Session, until: str, first: int | None, write: bool, wait_l
 def _data(result: ReplayResult) -> dict[str, object]:
     data: dict[str, object] = msgspec.to_builtins(result, enc_hook=encode_hook)
     data["agrees"] = result.agrees
+    del data["kept"]
+    if result.written:
+        data.update(kept_data(result.kept))
     if result.state is None:
         del data["state"]
     return data
