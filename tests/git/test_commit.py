@@ -42,7 +42,7 @@ def test_a_job_is_committed_with_all_its_files_and_a_message_that_names_it(
     assert {"ensemble.yaml", "jobs.tsv", f"jobs/{job}.yaml", ".gitignore", ".gitattributes"} <= held
     assert sum(name.startswith("artifacts/") for name in held) == 3
     assert not any(name.startswith(".ordito") for name in held)
-    assert f"Committed: {ensemble.head[:12]} (this ensemble), {service.head[:12]} (../mini)" in done.err
+    assert f"Committed: {ensemble.head[:12]} (this ensemble); made from {service.head[:12]} (../mini)" in done.err
 
 
 def test_the_record_names_the_commits_that_hold_what_the_job_was_made_from(

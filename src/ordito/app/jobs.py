@@ -13,6 +13,7 @@ from ordito.base.suggest import nearest
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
 from ordito.ensemble.lock import holder
+from ordito.ensemble.log_lines import by_lines
 from ordito.ensemble.logs import places_of, read_log
 from ordito.ensemble.store import read_ensemble
 from ordito.ensemble.unfinished import UnfinishedJob
@@ -84,7 +85,7 @@ def show_job(request: JobRequest) -> RecordedJob | OpenJob:
 
 
 def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
-    """The id of the job, and what its operations printed, piece by piece with the id of the step.
+    """The id of the job, and what its operations printed, in pieces of whole lines with the id of the step.
 
     Raises ``Refused`` and ``EnsembleError``, the latter also while the pieces are read.
     """
@@ -93,7 +94,7 @@ def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
     job = find_job(place, request.job, found)
     if request.step:
         _check_step(place, job, request.step)
-    return job, read_log(place.layout.log(job), request.step or None)
+    return job, by_lines(read_log(place.layout.log(job), request.step or None))
 
 
 def _check_step(place: Place, job: str, step: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ordito.app.state.edit import Recorded
 from ordito.cli.session import Session
 from ordito.ensemble.keeping import Kept
@@ -18,13 +16,10 @@ def warn_of_kept(kept: Kept, session: Session) -> None:
 
 
 def commits(kept: Kept) -> str:
-    """The commits that hold the files of a job, shortened as git does."""
-    return ", ".join(_commits(kept))
-
-
-def _commits(kept: Kept) -> Iterator[str]:
-    yield f"{kept.own[:12]} (this ensemble)"
-    yield from (f"{commit[:12]} ({tree})" for tree, commit in kept.commits.items())
+    """The commit that holds the files of a job, and those that hold what it was made from, of this job or made before;
+    shortened as git does."""
+    made_from = ", ".join(f"{commit[:12]} ({tree})" for tree, commit in kept.commits.items())
+    return f"{kept.own[:12]} (this ensemble)" + (f"; made from {made_from}" if made_from else "")
 
 
 def write_kept(kept: Kept, session: Session) -> None:
