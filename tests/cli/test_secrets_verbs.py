@@ -53,7 +53,7 @@ def test_a_file_is_taken_byte_for_byte(tmp_path: Path) -> None:
         (("set", "empty"), b"", 3, "is empty"),
         (("set", "binary"), b"\xff\xfe", 3, "UTF-8"),
         (("set", "short"), b"abc", 0, "so short"),
-        (("set", "db-pw", "canary-4711"), b"", 64, "unexpected extra argument"),
+        (("set", "db-pw", "canary-4711"), b"", 64, "give the name only"),
         (("put", "x"), b"", 64, "put"),
     ],
 )
@@ -64,3 +64,17 @@ def test_what_is_refused(tmp_path: Path, words: tuple[str, ...], given: bytes | 
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
     assert secrets(tmp_path, "get", "db-pw").stdout == b"canary-4711\n", "and nothing was changed"
+
+
+def test_no_other_key_is_made_beside_the_one_that_is_missing(tmp_path: Path) -> None:
+    """As in a clone, to which nobody has brought the key yet."""
+    assert secrets(tmp_path, "set", "one", given=b"canary-1").returncode == 0
+    before = (tmp_path / "secrets.yaml").read_bytes()
+    (tmp_path / ".ordito" / "key").unlink()
+    done = secrets(tmp_path, "set", "two", given=b"canary-2")
+    assert done.returncode == 3
+    assert b"bring the file .ordito/key" in done.stderr
+    assert (tmp_path / "secrets.yaml").read_bytes() == before
+    assert not (tmp_path / ".ordito" / "key").exists()
+    assert secrets(tmp_path, "set", "one", given=b"canary-3").returncode == 0
+    assert secrets(tmp_path, "set", "two", given=b"canary-2").returncode == 0

@@ -45,8 +45,8 @@ class SecretsFile:
         return str(self._vault.open(self._read()[name], name))
 
     def put(self, name: str, value: str) -> bool:
-        """Keep a secret; gives whether that changes anything. The others must be sealed with the same key: no new one is
-        made beside them."""
+        """Keep a secret; gives whether that changes anything. The others must be sealed with the same key: no new one
+        is made beside them."""
         for other, text in self._read().items():
             if other != name:
                 self._vault.open(text, other)
