@@ -197,6 +197,16 @@ def test_checks_are_recorded_and_make_no_revision(run: Run, folder: Path) -> Non
     assert "found to be absent" in run("status").out
 
 
+def test_a_saved_check_is_carried_out_and_says_where_to_look(run: Run, folder: Path) -> None:
+    assert deployed(run, folder).code == 0
+    assert run("plan", "check", "base", "--out", "check.plan").code == 0
+    (folder / "base_1.look").write_text("1")
+    done = run("deploy", "check.plan", "--yes")
+    assert done.code == 0, done.err
+    assert "ordito status    see how everything was found to be" in done.err
+    assert recorded("base_1")["readyState"]["local"] == "error"
+
+
 def test_nothing_to_check(run: Run, folder: Path) -> None:
     """Each case says what is the matter, and what to do."""
     missing = run("check")
