@@ -153,6 +153,31 @@ def test_inputs_of_node_operations_for_all_instances() -> None:
     }  # fmt: skip
 
 
+def test_what_is_the_same_for_all_instances_is_told_from_what_is_not() -> None:
+    """An input that comes to the same for every instance is found out once; one that leads to an instance by way of a
+    property is not, nor one whose name is that of an instance's variable."""
+    inputs = {
+        "PORT": get_property("SELF", "port"),
+        "MODE": "fast",
+        "OWN": get_property("SELF", "own"),
+        "web_2_MODE": "mine",
+    }
+    same = {name: inputs[name] for name in ("PORT", "MODE", "web_2_MODE")}
+    operations = [operation("create", inputs=inputs), operation("start", inputs=same), operation("stop", inputs=same)]
+    own = get_attribute("SELF", "tosca_id")
+    run = Prepare(node("web", properties={"port": 80, "own": own}, operations=operations, count=3)).deploy()
+    for name in ("web_1", "web_2", "web_3"):
+        env = run.env(f"{name}.Standard.create")
+        assert (env["OWN"], env["INSTANCE"], env["web_3_OWN"], env[f"{name}_PORT"]) == (name, name, "web_3", "80")
+        env = run.env(f"{name}.Standard.start")
+        assert (env["NODE"], env["INSTANCE"], env["INSTANCES"]) == ("web", name, "web_1,web_2,web_3")
+        assert (env["MODE"], env["web_1_MODE"], env["web_2_MODE"], env["web_3_PORT"]) == ("fast", "fast", "mine", "80")
+    run.deploy("undeploy")
+    counts = [len(run.env(f"web_{n}.Standard.stop")["INSTANCES"].split(",")) for n in (1, 2, 3)]
+    gone = [len([v for v in run.env(f"web_{n}.Standard.stop") if v.endswith("_PORT")]) for n in (1, 2, 3)]
+    assert counts == gone
+
+
 def test_both_sides_of_a_relationship() -> None:
     """R-4.2-7: values of SOURCE are given for all sources, of TARGET for all targets, of both for the far side."""
     ids: dict[str, Value] = {
