@@ -156,7 +156,7 @@ def test_inputs_of_node_operations_for_all_instances() -> None:
 def test_what_is_the_same_for_all_instances_is_told_from_what_is_not() -> None:
     """An input that comes to the same for every instance is found out once; one that leads to an instance by way of a
     property is not, nor one whose name is that of an instance's variable."""
-    inputs = {
+    inputs: dict[str, Value] = {
         "PORT": get_property("SELF", "port"),
         "MODE": "fast",
         "OWN": get_property("SELF", "own"),
