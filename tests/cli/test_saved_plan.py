@@ -126,8 +126,11 @@ def edit_user_part(_: Run, folder: Path) -> None:
 
 
 def remove_ensemble(_: Run, folder: Path) -> None:
-    shutil.rmtree(folder / ".ordito")
-    (folder / "ensemble.yaml").unlink()
+    # All of it: with records of jobs and no status it is an ensemble that lost something.
+    for name in (".ordito", "jobs"):
+        shutil.rmtree(folder / name)
+    for name in ("ensemble.yaml", "jobs.tsv"):
+        (folder / name).unlink()
 
 
 STALE: dict[str, tuple[Callable[[Run, Path], None], str]] = {
