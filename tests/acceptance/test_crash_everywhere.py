@@ -27,11 +27,12 @@ def commit(self, whole=journal.Journal.commit):
     if len(self._records) < left:
         count[0] += len(self._records)
         return whole(self)
-    decode = journal._record_decoder()
-    self._records, self._rows = self._records[:left], journal.PendingRows()
-    for body in self._records:
-        if (delta := getattr(decode(body), "delta", None)) is not None:
-            self._rows.add(delta)
+    if left < len(self._records):
+        # The rows of what exists are behind the records then, as they are in the middle of any job.
+        self._records, self._rows, self._behind = self._records[:left], journal.PendingRows(), 0
+        decode = journal._record_decoder()
+        if not any(isinstance(decode(body), journal.RollbackRecord) for body in self._records):
+            self._longer = None
     whole(self)
     os.kill(os.getpid(), signal.SIGKILL)
 journal.Journal.commit = commit
