@@ -7,7 +7,7 @@ import json
 
 import msgspec
 
-from ordito.base.sensitive import Sensitive, replaced, restored, stored
+from ordito.base.sensitive import replaced, restored
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import Vault
 
@@ -20,7 +20,7 @@ class Sealing:
 
     def sealed(self, data: object) -> object:
         """Plain data of a ``msgspec.Struct`` in which sensitive values are sealed. Raises ``EnsembleError``."""
-        return msgspec.to_builtins(data, enc_hook=self._seal)
+        return msgspec.to_builtins(data, enc_hook=self._vault.sealed)
 
     def opened(self, data: object) -> object:
         """What was sealed, from plain data; values are unsealed when they are needed."""
@@ -36,8 +36,3 @@ class Sealing:
     def keep(self) -> None:
         """Keep the key that digests were made with, so that they can be compared. Raises ``EnsembleError``."""
         self._vault.keep()
-
-    def _seal(self, value: object) -> object:
-        if isinstance(value, Sensitive):
-            return stored(value, self._vault.seal)
-        raise NotImplementedError(f"objects of type {type(value).__name__} are not written")

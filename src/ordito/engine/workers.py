@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -155,13 +156,12 @@ class Workers:
 
     async def _border(self, untold: dict[str, int], work: Coroutine[object, object, None]) -> None:
         """The border of a step: whatever escapes from an executor is the failure of the steps it has not told of."""
-        try:
+        with _border() as faults:
             await work
-        except Exception as error:  # noqa: BLE001  (see above: the one place where it is meant)
-            report = "".join(traceback.format_exception(error))
+        for error in faults:
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
             message = f"unexpected error in what runs this step ({problem}); this is a fault of the program"
-            self.crashes.extend(Crash(step, report) for step in untold or ("",))
+            self.crashes.extend(Crash(step, _report(error)) for step in untold or ("",))
             for index in untold.values():
                 self._post(index, Outcome(Ending.FAILED, message=message))
 
@@ -200,16 +200,25 @@ class Workers:
 
 
 def told(listener: Listener, events: Sequence[Event]) -> Crash | None:
-    """Tell a listener of events; what is known of its fault where it has one.
-
-    It stands beside the border of steps because it is the same: what others have added must not end the job.
-    """
-    try:
+    """Tell a listener of events; what is known of its fault where it has one."""
+    with _border() as faults:
         for event in events:
             listener(event)
-    except Exception as error:  # noqa: BLE001
-        return Crash("a listener to the events of the job", "".join(traceback.format_exception(error)))
-    return None
+    return Crash("a listener to the events of the job", _report(faults[0])) if faults else None
+
+
+@contextmanager
+def _border() -> Iterator[list[Exception]]:
+    """The border to what others have added, which must not end the job: gives what was raised beyond it."""
+    faults: list[Exception] = []
+    try:
+        yield faults
+    except Exception as error:  # noqa: BLE001  (see above: the one place where it is meant)
+        faults.append(error)
+
+
+def _report(error: Exception) -> str:
+    return "".join(traceback.format_exception(error))
 
 
 def no_executor(processor: str) -> Outcome:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 import msgspec
 
@@ -78,6 +78,12 @@ class Vault:
         except (InvalidTag, ValueError, msgspec.DecodeError):
             raise EnsembleError("a sensitive value in the ensemble was changed after it was sealed", RESTORE) from None
 
+    def sealed(self, value: object) -> object:
+        """For encoders of what is written: their ``enc_hook``."""
+        if isinstance(value, Sensitive):
+            return stored(value, self.seal)
+        raise NotImplementedError(f"objects of type {type(value).__name__} are not written")
+
     def digest_key(self) -> bytes:
         """The key of digests of sensitive values, as long as this ensemble's key is the same."""
         return hmac.digest(self._known() or self._fresh(), b"digests of sensitive values", "sha256")
@@ -133,10 +139,8 @@ def opener() -> Callable[[str], object]:
 
 
 def sealed(value: object) -> object:
-    """For encoders of what is written to files: their ``enc_hook``."""
-    if isinstance(value, Sensitive):
-        return stored(value, _CURRENT.get().seal)
-    raise NotImplementedError(f"objects of type {type(value).__name__} are not written")
+    """For encoders of what is written to files: their ``enc_hook``, with the vault that is in use."""
+    return _CURRENT.get().sealed(value)
 
 
 def unsealed(data: object, content: bytes) -> object:
@@ -161,16 +165,14 @@ BRING = (
 )
 
 
-class _Cipher:
+class _Cipher(Protocol):
     """What is used of AES-SIV."""
 
     def encrypt(self, data: bytes, associated_data: list[bytes]) -> bytes:
         """Seal data."""
-        raise NotImplementedError
 
     def decrypt(self, data: bytes, associated_data: list[bytes]) -> bytes:
         """Open what was sealed."""
-        raise NotImplementedError
 
 
 def _cipher(key: bytes) -> _Cipher:

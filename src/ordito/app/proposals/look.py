@@ -7,10 +7,9 @@ from typing import ClassVar
 import msgspec
 
 from ordito.app.names import Names
-from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
-from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
@@ -40,21 +39,10 @@ class LookAsked(msgspec.Struct, frozen=True):
         if not status.service:
             return None
         with paused_collector():
-            read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+            read = read_deployed(known)
             chosen = _chosen(self, read.service, known.snapshot)
             made = make_plan(known, self.workflow, read, status.inputs, instances=chosen)
-        return Proposal(
-            workflow=self.workflow,
-            read=read,
-            whole=made.whole,
-            plan=made.plan,
-            snapshot=known.snapshot,
-            inputs=status.inputs,
-            measured=made.measured,
-            contents=made.contents,
-            pinned=PinnedService(status.service, status.main, read.package.root),
-            given=status.given,
-        )
+        return for_deployed(known, self.workflow, read, made)
 
 
 def chosen_instances(asked: LookAsked, proposal: Proposal) -> frozenset[str] | None:

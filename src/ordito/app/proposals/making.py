@@ -8,9 +8,9 @@ from dataclasses import replace
 import msgspec
 
 from ordito.app.left_behind import Whole, left_behind, whole_service
-from ordito.app.pinned_service import read_pinned
+from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Grounds, Known
+from ordito.app.proposal import Grounds, Known, Proposal
 from ordito.app.services import ReadService, artifact_files, definition_files
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
@@ -64,6 +64,29 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     )
 
 
+def read_deployed(known: Known) -> ReadService:
+    """The service as it was deployed last. Raises ``InvalidDocument`` and ``EnsembleError``."""
+    status = known.status
+    return read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+
+
+def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> Proposal:
+    """A proposal about the service as it was deployed last, from a plan for it."""
+    status = known.status
+    return Proposal(
+        workflow=workflow,
+        read=read,
+        whole=made.whole,
+        plan=made.plan,
+        snapshot=known.snapshot,
+        inputs=status.inputs,
+        measured=made.measured,
+        contents=made.contents,
+        pinned=PinnedService(status.service, status.main, read.package.root),
+        given=status.given,
+    )
+
+
 def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
     """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
     plugins = plugins_of(known.place.layout)
@@ -89,7 +112,7 @@ def deployed_last(known: Known) -> Deployed | None:
     if not status.service:
         return None
     try:
-        read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+        read = read_deployed(known)
         return Deployed(read.service, status.inputs, measured_files(known.place.layout, read).digests)
     except (InvalidDocument, EnsembleError):
         return None

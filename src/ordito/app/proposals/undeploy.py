@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
-from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
+
+replace = msgspec.structs.replace
 
 
 class UndeployAsked(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ class UndeployAsked(msgspec.Struct, frozen=True):
         if not status.service:
             return None
         with paused_collector():
-            read = read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+            read = read_deployed(known)
             made = make_plan(
                 known,
                 UNDEPLOY,
@@ -53,16 +54,5 @@ class UndeployAsked(msgspec.Struct, frozen=True):
                 include_protected=self.include_protected,
                 include_unmanaged=self.include_unmanaged,
             )
-        return Proposal(
-            workflow=UNDEPLOY,
-            read=read,
-            whole=made.whole,
-            plan=made.plan,
-            snapshot=known.snapshot,
-            inputs=status.inputs,
-            measured=made.measured,
-            contents=made.contents,
-            pinned=PinnedService(status.service, status.main, read.package.root),
-            given=status.given,
-            unapproved=() if self.allow_changed else made.plan.drifted,
-        )
+        proposal = for_deployed(known, UNDEPLOY, read, made)
+        return proposal if self.allow_changed else replace(proposal, unapproved=made.plan.drifted)
