@@ -295,3 +295,26 @@ def test_what_an_operation_writes_when_it_is_ended_is_not_its_result(crash: Cras
     crash.at(f"trap 'exit 143' TERM; {WAIT}")
     assert crash.settle(None) is None
     assert crash.settle(None) is None
+
+
+def test_what_an_operation_writes_when_its_job_cannot_go_on_is_not_its_result(place: Place) -> None:
+    """The journal cannot be written, so what runs is ended by this very process; what it says then is not its end."""
+    script = f"trap 'exit 143' TERM; {WAIT}"
+    os.mkfifo(place.scrap / "gate")
+    ready = place.scrap / "ready"
+    invocation = place.invocation(script, environment={"GATE": str(place.scrap / "gate"), "READY": str(ready)})
+
+    async def run() -> Outcome | None:
+        executor = LocalExecutor(place.slots, grace=2.0)
+
+        async def work() -> None:
+            async for _ in executor.run([invocation]):
+                pass
+
+        task = asyncio.create_task(work())
+        await asyncio.to_thread(until, ready.exists, "the operation")
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return await LocalExecutor(place.slots, grace=2.0).settle(JOB, invocation.step, 1, None, ())
+
+    assert asyncio.run(run()) is None

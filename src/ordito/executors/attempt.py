@@ -27,6 +27,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 TAIL_LINES = 20
+ENDED_BY_US = frozenset({Ending.CANCELLED, Ending.TIMED_OUT})
 TAIL_BYTES = 32_768
 
 
@@ -115,7 +116,11 @@ class Attempt:
             tail = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
             if not tail[-1]:
                 tail.pop()
-        return outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
+        outcome = outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
+        if outcome.ending in ENDED_BY_US:
+            # What it wrote when it was told to end is not how it ended, should nobody be able to write that down.
+            remove(self.slot.result)
+        return outcome
 
     def _is_tidy(self) -> bool:
         """Whether it has left nothing that has to be removed."""
