@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -105,7 +105,7 @@ class SavedAsked(msgspec.Struct, frozen=True):
         proposal = asked.propose(msgspec.structs.replace(known, examine=examine))
         if proposal is None:
             raise self._stale(["nothing is deployed any more"])
-        if _comparable(proposal.plan) != _comparable(self.saved.plan):
+        if _comparable(proposal.plan) != _comparable(_with_given(self.saved.plan, Sealing(layout).opened)):
             raise self._stale([_other_steps(self.saved.made_with)])
         return proposal
 
@@ -177,7 +177,7 @@ def saved_plan(known: Known, asked: Asked, proposal: Proposal) -> SavedPlan:
     assert isinstance(kept, dict)
     basis = basis_of(known, proposal.grounds)
     sealing.keep()
-    return SavedPlan(__version__, asked.workflow, kept, basis, proposal.plan)
+    return SavedPlan(__version__, asked.workflow, kept, basis, _with_given(proposal.plan, sealing.sealed))
 
 
 def restored_asked(saved: SavedPlan, known: Known) -> Asked:
@@ -212,6 +212,14 @@ def _comparable(plan: Plan) -> Plan:
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
     return msgspec.structs.replace(plan, calls=calls, changes=changes, warnings=())
+
+
+def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:
+    """A plan in which the inputs that are given for single calls are sealed, or opened."""
+    if not any(call.given for call in plan.calls):
+        return plan
+    calls = tuple(msgspec.structs.replace(c, given=change(dict(c.given))) if c.given else c for c in plan.calls)
+    return msgspec.structs.replace(plan, calls=calls)
 
 
 def _user_digest(known: Known) -> str:

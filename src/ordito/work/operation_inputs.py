@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import cast
 
 import msgspec
 
@@ -12,6 +13,7 @@ from ordito.instances.evaluate import STATIC
 from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Input, Operation
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.model.sensitivity import Marks
 from ordito.syntax.expressions import Call, Value, calls, is_static
 from ordito.syntax.functions import OF_ENTITIES
 from ordito.work.places import Place
@@ -59,6 +61,18 @@ class OperationInputs(msgspec.Struct, frozen=True):
     inputs: tuple[OperationInput, ...]
     aliases: tuple[tuple[str, str], ...] = ()
     hidden: tuple[str, ...] = ()
+
+
+def with_given(operation: Operation, given: Mapping[str, object], marks: Marks) -> Operation:
+    """An operation with values of inputs that are given for one call: they come before those that are declared, or add
+    to them. What is declared to be sensitive is so, whoever gives it."""
+    inputs = dict(operation.inputs)
+    for name, value in given.items():
+        declared = inputs.get(name) or Input(name)
+        wrapped = marks.wrap(value, marks.by(declared.schema, declared.metadata))
+        # A sensitive value is data as any other: it holds no call.
+        inputs[name] = msgspec.structs.replace(declared, has_value=True, value=cast(Value, wrapped))
+    return msgspec.structs.replace(operation, inputs=inputs)
 
 
 def inputs_of(operation: Operation, side: str) -> OperationInputs:

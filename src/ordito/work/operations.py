@@ -27,6 +27,7 @@ from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
+from ordito.work.operation_inputs import with_given
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
@@ -489,7 +490,11 @@ class Operations:
         operation = self._operations.get(index)
         if operation is None:
             holder = self._relationships[call.owner] if call.side else self._service.nodes[call.owner]
-            operation = self._operations[index] = holder.interfaces[call.interface].operations[call.operation]
+            operation = holder.interfaces[call.interface].operations[call.operation]
+            if call.given:
+                operation = with_given(operation, call.given, self._evaluator.marks)
+                self.masking.know(part for i in operation.inputs.values() for part in sensitive_parts(i.value))
+            self._operations[index] = operation
         return operation
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 
@@ -50,7 +51,9 @@ class Call(msgspec.Struct, frozen=True):
     are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. ``digest`` stands
     for what is carried out, "" for a call that the records do not remember. What a provider is asked to do is a call
     as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``. ``attempts`` is how often it is tried in all
-    (0: as the job says), ``interval`` the seconds before the second attempt (None: as the job says).
+    (0: as the job says), ``interval`` the seconds before the second attempt (None: as the job says). ``given`` are
+    values of inputs for this call only, plain data or sensitive: they come before those that are declared, or add to
+    them.
     """
 
     owner: str
@@ -66,6 +69,7 @@ class Call(msgspec.Struct, frozen=True):
     declared: str = ""
     attempts: int = 0
     interval: float | None = None
+    given: Mapping[str, object] = {}
 
     @property
     def name(self) -> str:

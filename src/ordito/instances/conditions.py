@@ -1,0 +1,219 @@
+"""Whether a condition holds of something that exists (§3.6.24, §3.6.25): an instance, a link, a capability, a group.
+
+The parts of a condition are looked at in their order, and no further than needed. What cannot be told does not hold: an
+attribute that is missing, has no value yet, or cannot be evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import cast
+
+import msgspec
+
+from ordito.base.sensitive import is_sensitive, revealed
+from ordito.base.span import Span
+from ordito.instances.conformity import NOWHERE, misfit
+from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.entities import Entity, LinkEntity, NodeEntity
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Data
+from ordito.model.constraints import violation
+from ordito.model.equality import equal_values
+from ordito.model.external_schemas import schema_violation
+from ordito.model.filters import shown_value
+from ordito.model.imperative import Assertion, Condition, Group
+from ordito.model.schema import Constraint, PropertyDefinition, Schema
+from ordito.syntax.expressions import Call, Value
+
+
+class CapabilityEntity(msgspec.Struct, frozen=True):
+    """A capability of a node's instance."""
+
+    node: NodeEntity
+    name: str
+
+    @property
+    def id(self) -> str:
+        """What messages call it."""
+        return f"{self.node.id}.{self.name}"
+
+
+About = Entity | CapabilityEntity | Group
+"""What a condition may be about; a group here is what has the attributes of the group itself."""
+
+
+class Unmet(msgspec.Struct, frozen=True):
+    """Why a condition does not hold, in one place: the ``entity`` (its id), its attribute with its ``value`` (perhaps
+    sensitive; ``Nothing`` for none), and what is wrong with that. ``attribute`` is "" where no single one is at fault:
+    a ``not`` all of whose parts hold. ``span`` is where what does not hold is written."""
+
+    entity: str
+    attribute: str
+    value: Data | Nothing
+    wrong: str
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        what = f'"{self.attribute}" of {self.entity}' if self.attribute else self.entity
+        return f"{what} {self.wrong}"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether a condition holds and, where it does not, why."""
+
+    holds: bool
+    unmet: tuple[Unmet, ...] = ()
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.unmet))
+
+
+HOLDS = Verdict(holds=True)
+
+
+class Conditions:
+    """Evaluates conditions on what exists, as an evaluator sees it. The sensitive values that its verdicts tell of stay
+    wrapped, and no text shows them."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._relationships = {r.key: r for n in evaluator.service.nodes.values() for r in n.requirements}
+
+    def of_instance(self, condition: Condition, instance: str, trace: Trace | None = None) -> Verdict:
+        """Whether a condition holds of an instance, by its id."""
+        record = self._evaluator.snapshot.instances[instance]
+        return self.of(condition, NodeEntity(self._evaluator.service.require(record.node), instance), trace)
+
+    def of_link(self, condition: Condition, link: str, trace: Trace | None = None) -> Verdict:
+        """Whether a condition holds of a recorded link, by its id."""
+        record = self._evaluator.snapshot.links[link]
+        relationship = self._relationships[record.relationship]
+        return self.of(condition, LinkEntity(relationship, record.source, record.target), trace)
+
+    def of_group(self, condition: Condition, group: Group, trace: Trace | None = None) -> Verdict:
+        """Whether a condition holds of a group: of every instance of its members, of which there must be one; a group
+        without members is asked for its own attributes."""
+        if not group.members:
+            return self.of(condition, group, trace)
+        snapshot = self._evaluator.snapshot
+        if trace is not None:
+            trace.reads.update(f"#{member}" for member in group.members)
+        ids = [instance for member in group.members for instance in snapshot.ids_of(member)]
+        if not ids:
+            return Verdict(holds=False, unmet=(Unmet(group.name, "", Nothing(""), "has no instance", condition.span),))
+        return next((v for i in ids if not (v := self.of_instance(condition, i, trace)).holds), HOLDS)
+
+    def of(self, condition: Condition, about: About, trace: Trace | None = None) -> Verdict:
+        """Whether a condition holds. What was looked at is added to ``trace``.
+
+        Conditions nest no deeper than documents do, so recursion is safe here.
+        """
+        unmet: list[Unmet] = []
+        for part in condition.parts:
+            verdict = self._part(part, about, trace)
+            if condition.operator == "or" and verdict.holds:
+                return HOLDS
+            if condition.operator == "not" and not verdict.holds:
+                return HOLDS
+            if condition.operator not in {"or", "not"} and not verdict.holds:
+                return verdict
+            unmet += verdict.unmet
+        if condition.operator == "not":
+            what = "meets all that is not to hold together" if len(condition.parts) > 1 else "meets what is not to hold"
+            return Verdict(holds=False, unmet=(Unmet(_name(about), "", Nothing(""), what, condition.span),))
+        return Verdict(holds=False, unmet=tuple(unmet)) if condition.operator == "or" else HOLDS
+
+    def _part(self, part: Condition | Assertion, about: About, trace: Trace | None) -> Verdict:
+        if isinstance(part, Condition):
+            return self.of(part, about, trace)
+        wrong = self._unmet(part, about, trace)
+        return HOLDS if wrong is None else Verdict(holds=False, unmet=(wrong,))
+
+    def _unmet(self, assertion: Assertion, about: About, trace: Trace | None) -> Unmet | None:
+        """Why an assertion does not hold, all of whose clauses must; None where it does."""
+        name, span = assertion.attribute, assertion.span
+        try:
+            value = self._value(about, name, trace)
+        except EvaluationError as error:
+            return Unmet(_name(about), name, Nothing(error.message), f"cannot be told: {error.message}", span)
+        if isinstance(value, Nothing):
+            return Unmet(_name(about), name, value, "has no value", span)
+        if value is None:
+            return Unmet(_name(about), name, value, "is null", span)
+        schema = _schema(about, name)
+        plain, secret = cast(Value, revealed(value)), is_sensitive(value)
+        wrong = self._misfit(plain, schema)
+        if wrong:
+            return Unmet(_name(about), name, value, "is sensitive, and not of its type" if secret else wrong, span)
+        for constraint in assertion.constraints:
+            wrong = self._violation(plain, constraint, schema)
+            if wrong:
+                shown = "is sensitive, and not as it must be" if secret else f"is {shown_value(plain)} and {wrong}"
+                return Unmet(_name(about), name, value, shown, constraint.span or span)
+        return None
+
+    def _value(self, about: About, name: str, trace: Trace | None) -> Data | Nothing:
+        if isinstance(about, Group):
+            written: Value = about.attributes.get(name, about.properties.get(name))
+            value = self._evaluator.evaluate(written, Context(), trace)
+            return Nothing("it is not set") if value is None else value
+        path: tuple[Value, ...] = ("SELF", name)
+        entity = about
+        if isinstance(entity, CapabilityEntity):
+            path, entity = ("SELF", entity.name, name), entity.node
+        return self._evaluator.evaluate(Call("get_attribute", path, NOWHERE), entity.context, trace)
+
+    def _misfit(self, value: object, schema: Schema | None) -> str:
+        """Why a value is none of its type, so that it cannot be compared; what is recorded need not be."""
+        if schema is None:
+            return ""
+        base = self._base(schema)
+        if base in SIMPLE and isinstance(value, SIMPLE[base]):
+            return ""
+        wrong = misfit(value, schema, "its value", self._evaluator.service.data_types)
+        return f"cannot be compared: {wrong}" if wrong else ""
+
+    def _violation(self, value: Value, constraint: Constraint, schema: Schema | None) -> str:
+        data_types = self._evaluator.service.data_types
+        if constraint.operator == "schema" and schema is not None:
+            return schema_violation(str(constraint.operand), str(value), data_types[schema.type])
+        of_parts = partial(equal_values, schema=schema, data_types=data_types) if schema is not None else None
+        base = self._base(schema) if schema is not None else ""
+        return violation(value, constraint, base, of_parts if isinstance(value, list | dict) else None)
+
+    def _base(self, schema: Schema) -> str:
+        declared = self._evaluator.service.data_types.get(schema.type)
+        return declared.base if declared is not None else ""
+
+
+SIMPLE: Mapping[str, type | tuple[type, ...]] = {"string": str, "boolean": bool}
+"""The primitive types whose values need no second look."""
+
+TEXT = Schema("string")
+BUILT_IN = frozenset({"state", "tosca_id", "tosca_name"})
+"""Attributes of every node and relationship, texts, whether or not a type declares them."""
+
+
+def _schema(about: About, name: str) -> Schema | None:
+    """What the values of an attribute are; None where nothing says so."""
+    if isinstance(about, CapabilityEntity):
+        capability = about.node.template.capabilities[about.name]
+        return _declared(name, capability.attribute_definitions, capability.definitions)
+    if isinstance(about, Group):
+        return _declared(name, about.attribute_definitions, about.definitions)
+    if name in BUILT_IN:
+        return TEXT
+    holder = about.template if isinstance(about, NodeEntity) else about.relationship
+    return _declared(name, holder.attribute_definitions, holder.definitions)
+
+
+def _declared(name: str, *definitions: Mapping[str, PropertyDefinition]) -> Schema | None:
+    found = next((d[name] for d in definitions if name in d), None)
+    # Only the type counts: what else a declaration asks for is none of the condition's business.
+    return None if found is None else msgspec.structs.replace(found.schema, constraints=())
+
+
+def _name(about: About) -> str:
+    return about.name if isinstance(about, Group) else about.id
