@@ -23,7 +23,7 @@ from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import Preview, PreviewStep, preview
-from ordito.work.plan import Change, Difference, Plan
+from ordito.work.plan import Change, Difference, KeptCount, Plan
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
@@ -55,6 +55,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
     write_kept(proposal.plan.kept, channel)
+    write_kept_counts(proposal.plan.kept_counts or {}, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     channel.line(totals(shown, full=level is Level.FULL))
@@ -95,6 +96,16 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
         names = max(width(change.instance) for change in kept)
         channel.line("Kept")
         channel.lines(f"  = {pad(c.instance, names)}  {printable(c.reason)}" for c in kept)
+
+
+def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
+    """The numbers of instances that are wanted though the template asks for others, and since when."""
+    if kept:
+        channel.line("Kept from scale")
+        names = max(map(width, kept))
+        for node, found in kept.items():
+            by = f"job {found.job}" if found.job else "this job"
+            channel.line(f"    {pad(node, names)}  {found.count}, where the template asks for {found.over} ({by})")
 
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:

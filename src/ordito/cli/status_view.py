@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -13,6 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.status_tree import Row, rows
 from ordito.cli.text_width import pad, printable, width
+from ordito.work.plan import KeptCount
 
 MOST_IN_TREE = 200
 """Rows above which the status is plain lines, one an instance."""
@@ -41,6 +42,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
         "instances": {i.instance.id: _instance_data(i) for i in found.instances},
         "outputs": shown(found.status.outputs),
+        "kept_counts": msgspec.to_builtins(found.status.kept),
     }
 
 
@@ -78,7 +80,15 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     if len(shown) > MOST_IN_TREE:
         shown = [Row("", (instance,)) for instance in found.instances]
     _write_rows(shown, channel)
+    write_kept_counts(found.status.kept, channel)
     channel.line(job_line(found))
+
+
+def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
+    """The numbers of instances that are wanted though the template asks for others, and since when."""
+    for node, found in kept.items():
+        about = f"{found.count} wanted, kept from scale (job {found.job}); the template asks for {found.over}"
+        channel.line(f"  {printable(node)}: {about}")
 
 
 def job_line(found: StatusResult) -> str:

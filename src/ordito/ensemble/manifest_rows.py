@@ -13,6 +13,7 @@ from ordito.ensemble.vault import sealed
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
 from ordito.instances.states import INITIAL
 from ordito.model.choices import Choices
+from ordito.work.plan import KeptCount
 from ordito.work.records import GivenValue, LeftBehind
 
 FORMAT_NAME = "ordito.status/"
@@ -111,6 +112,7 @@ class StatusRow(_Row, frozen=True):
     choices: Choices = NO_CHOICES
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
+    kept_counts: dict[str, KeptCount] = {}
     left: dict[str, LeftBehind] = {}
     records: int = 0
     highest: dict[str, int] = {}
@@ -144,6 +146,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         left=status.left,
         outputs=status.outputs,
         counts=_sorted(status.counts),
+        kept_counts=_sorted(status.kept),
         records=len(snapshot.instances),
         highest=_sorted(_numbers_beyond(snapshot)),
         relationships={link.id: _link_row(link, snapshot) for link in sorted(orphans, key=lambda link: link.id)},
@@ -166,6 +169,7 @@ STATUS_KEYS = {
     "choices": "choices",
     "outputs": "outputs",
     "counts": "counts",
+    "kept": "keptCounts",
     "left": "left",
 }
 """What belongs to no instance: its name in a status, and its key in the file."""
@@ -292,6 +296,7 @@ def status_of(row: StatusRow) -> Status:
         choices=row.choices,
         outputs=row.outputs,
         counts=row.counts,
+        kept=row.kept_counts,
         left=row.left,
     )
 

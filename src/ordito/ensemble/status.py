@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.base.change_ids import last_reserved
 from ordito.model.choices import Choices
 from ordito.work.effects import applies, revises
-from ordito.work.plan import Plan
+from ordito.work.plan import KeptCount, Plan
 from ordito.work.records import ROLLED_BACK, GivenValue, JobClosingRecord, JobHeader, LeftBehind
 
 WELL = frozenset({"ok", "degraded"})
@@ -28,7 +30,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     ``service`` is the digest of the pinned service and ``main`` its entry definitions file, ``inputs`` the topology
     inputs it was deployed with and ``given`` those to remember, ``choices`` what was chosen where the service leaves a
     choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
-    number of successful deployments and removals. ``last_change`` is the highest changeId that any job has reserved.
+    number of successful deployments and removals; ``kept`` are those of these numbers that scaling has set.
+    ``last_change`` is the highest changeId that any job has reserved.
     ``environment`` is the name of the one that is deployed, "" for none.
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     """
@@ -45,6 +48,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     choices: Choices = Choices()
     left: dict[str, LeftBehind] = {}
     environment: str = ""
+    kept: dict[str, KeptCount] = {}
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -64,4 +68,10 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         choices=header.choices if shapes else before.choices,
         left=header.left if shapes else before.left,
         environment=header.environment if shapes else before.environment,
+        kept=before.kept if rolled_back or plan.kept_counts is None else _kept(plan.kept_counts, header.id),
     )
+
+
+def _kept(counts: Mapping[str, KeptCount], job: str) -> dict[str, KeptCount]:
+    """The numbers that are to be kept, with the job where it has set them itself."""
+    return {node: kept if kept.job else msgspec.structs.replace(kept, job=job) for node, kept in counts.items()}

@@ -1,97 +1,65 @@
-"""Transform: how many instances of each node are wanted, and whether that is within its bounds (§2.20, §5.5.13)."""
+"""Transform: how many instances of each node are wanted, and whether that is within its bounds (§2.20, §5.5.13).
+
+A number that was set by `scale` is kept until the template, or an input of it, asks for another one than it did then.
+"""
 
 from __future__ import annotations
 
-from ordito.base.sensitive import revealed
-from ordito.instances.context import Context, EvaluationError, Nothing
-from ordito.model.service import Capability, NodeTemplate
+from ordito.model.service import NodeTemplate
+from ordito.planning.bounds import check_bounds, containers, number, of_policy, scalable_of
 from ordito.planning.draft import Draft
+from ordito.work.plan import KeptCount
 
-SCALABLE = "tosca.capabilities.Scalable"
-BOUNDS = ("min_instances", "max_instances", "default_instances")
+RESET = "scale it, or deploy with --reset-counts to have what the template asks for"
 
 
 def counts(draft: Draft) -> None:
     """Find the wanted number of instances of every node, hosts first."""
+    kept: dict[str, KeptCount] = {}
     for node in draft.ordered:
         if node.name in draft.options.left_behind:
             draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
             draft.origins[node.name] = "what exists"
+            if node.name in draft.options.kept:
+                kept[node.name] = draft.options.kept[node.name]
             continue
-        count, origin = _wanted(draft, node)
+        count, origin = asked_count(draft, node)
+        before = draft.options.kept.get(node.name)
+        if before is not None and before.over == count:
+            kept[node.name] = before
+            count, origin = before.count, f"kept from scale (job {before.job})"
+            check_bounds(draft, node, count, origin, RESET)
+        elif not origin.startswith(ONE_ON_EACH) or draft.scaling.get(node.name):
+            check_bounds(draft, node, count, origin)
         draft.counts[node.name] = count
         draft.origins[node.name] = origin
+    draft.kept_counts = kept
 
 
-def _wanted(draft: Draft, node: NodeTemplate) -> tuple[int, str]:
-    scalable = _scalable(node)
+ONE_ON_EACH = "one on each "
+
+
+def asked_count(draft: Draft, node: NodeTemplate) -> tuple[int, str]:
+    """How many instances of a node the template asks for, and by what; of its host there are as many as were counted
+    already. A value that is no number is reported, and counts as 0."""
+    scalable = scalable_of(node)
     if node.instance_count is not None:
-        count = _number(draft, node, node.instance_count, "instance_count")
-        origin = "instance_count"
-    elif scalable is not None and "default_instances" in scalable.assigned:
-        count = _number(draft, node, scalable.properties.get("default_instances"), "default_instances")
-        origin = "default_instances"
-    else:
-        lower = node.occurrences[0] if node.occurrences else 0
-        least = 0
-        if scalable is not None and "min_instances" in scalable.assigned:
-            least = _number(draft, node, scalable.properties.get("min_instances"), "min_instances") or 0
-        if node.host is not None and not lower and not least:
-            hosts = draft.counts.get(node.host.target, 0)
-            return hosts, f"one on each {node.host.target}"
-        count = max(1, lower, least)
-        origin = "" if count == 1 else "min_instances" if count == least else "occurrences"
-    if count is None:
-        return 0, ""
-    _check_bounds(draft, node, scalable, count, origin)
-    return count, origin
-
-
-def _check_bounds(draft: Draft, node: NodeTemplate, scalable: Capability | None, count: int, origin: str) -> None:
-    lowest, highest, source = _bounds(draft, node, scalable)
-    if lowest <= count and (highest is None or count <= highest):
-        return
-    bound = "any number" if highest is None else str(highest)
-    hints = {
-        "scalable": f'change min_instances or max_instances of capability "{scalable.name if scalable else ""}"',
-        "occurrences": "change the occurrences of the node template",
-        "": "give the node template occurrences, or assign max_instances of its Scalable capability",
-    }
-    draft.diagnostics.error(
-        "count-out-of-bounds",
-        f'node "{node.name}" wants {count} instances ({origin or "default"}), and its bounds are {lowest} to {bound}',
-        node.span,
-        hint=hints[source],
-    )
-
-
-def _bounds(draft: Draft, node: NodeTemplate, scalable: Capability | None) -> tuple[int, int | None, str]:
-    """The fewest and the most instances that a node may have, and where that is written."""
-    if scalable is not None and any(name in scalable.assigned for name in BOUNDS):
-        lowest = _number(draft, node, scalable.properties.get("min_instances", 1), "min_instances")
-        highest = scalable.properties.get("max_instances", 1)
-        return lowest or 0, _number(draft, node, highest, "max_instances"), "scalable"
-    if node.occurrences is not None:
-        return node.occurrences[0], node.occurrences[1], "occurrences"
-    return 1, 1, ""
-
-
-def _scalable(node: NodeTemplate) -> Capability | None:
-    return next((c for c in node.capabilities.values() if SCALABLE in c.kinds), None)
-
-
-def _number(draft: Draft, node: NodeTemplate, value: object, what: str) -> int | None:
-    """A whole number from 0 on; None, with a diagnostic, where the value is none."""
-    try:
-        data = draft.static.evaluate(value, Context(node=node.name))  # type: ignore[arg-type]
-    except EvaluationError as error:
-        draft.diagnostics.error("bad-count", f'{what} of node "{node.name}": {error.message}', error.span or node.span)
-        return None
-    found = revealed(data)
-    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
-        return found
-    shown = "nothing" if isinstance(found, Nothing) else repr(data)
-    draft.diagnostics.error(
-        "bad-count", f'{what} of node "{node.name}" is a whole number from 0 on, and this is {shown}', node.span
-    )
-    return None
+        return number(draft, node, node.instance_count, "instance_count") or 0, "instance_count"
+    if scalable is not None and "default_instances" in scalable.assigned:
+        times, asked = containers(draft, node), scalable.properties.get("default_instances")
+        return (number(draft, node, asked, "default_instances") or 0) * times, "default_instances"
+    said = of_policy(draft, node, "default_instances")
+    if said is not None:
+        return said[0], f'default_instances of policy "{said[1].name}"'
+    lower = node.occurrences[0] if node.occurrences else 0
+    least, origin = 0, "min_instances"
+    if scalable is not None and "min_instances" in scalable.assigned:
+        asked = scalable.properties.get("min_instances")
+        least = (number(draft, node, asked, "min_instances") or 0) * containers(draft, node)
+    said = of_policy(draft, node, "min_instances")
+    if said is not None and said[0] > least:
+        least, origin = said[0], f'min_instances of policy "{said[1].name}"'
+    if node.host is not None and not lower and not least:
+        return draft.counts.get(node.host.target, 0), f"{ONE_ON_EACH}{node.host.target}"
+    count = max(1, lower, least)
+    return count, "" if count == 1 else origin if count == least else "occurrences"

@@ -20,8 +20,9 @@ from ordito.planning.differences import Differences
 from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
+from ordito.planning.policy_targets import SCALING, policies_by_node
 from ordito.planning.recipes import Recipes, Where
-from ordito.work.plan import Action, Condition, Difference
+from ordito.work.plan import Action, Condition, Difference, KeptCount
 
 
 class Fate(StrEnum):
@@ -121,9 +122,9 @@ class Draft:
     """A plan in the making.
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
-    instances per node and ``origins`` says where each comes from. ``refusals`` are errors about what runs, after which
-    planning goes on so that all of the plan is seen. ``order`` is the order of the steps that are left in
-    the end, ``linking`` the number of operations of pairs.
+    instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
+    them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
+    ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     """
 
     def __init__(
@@ -144,6 +145,8 @@ class Draft:
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}
         self.origins: dict[str, str] = {}
+        self.kept_counts: dict[str, KeptCount] | None = None
+        self.scaling = policies_by_node(service, SCALING)
         self.members: dict[str, Member] = {}
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []

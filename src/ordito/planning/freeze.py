@@ -33,6 +33,7 @@ def freeze(draft: Draft) -> Plan:
         origins={node: origin for node, origin in draft.origins.items() if origin},
         kept=tuple(_kept(m) for m in draft.kept),
         drifted=tuple(m.id for m in draft.members.values() if m.goes and _has_drifted(m)),
+        kept_counts=draft.kept_counts,
         warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
     )
 

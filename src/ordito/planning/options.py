@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ordito.model.service import Service
+from ordito.work.plan import KeptCount
 
 
 def _nobody(_: Sequence[str]) -> bool:
@@ -50,6 +51,7 @@ class PlanOptions:
     as they were deployed, and deploying leaves them alone.
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
+    ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone.
     ``digest_key`` gives the key of digests of sensitive values.
     """
@@ -65,6 +67,7 @@ class PlanOptions:
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK
+    kept: Mapping[str, KeptCount] = field(default_factory=dict)
     digest_key: Callable[[], bytes] = bytes
 
 

@@ -143,6 +143,15 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: bool = False
 
 
+class KeptCount(msgspec.Struct, frozen=True):
+    """A number of instances that was set by `scale`: it is wanted for as long as the template asks for what it asked
+    for then, ``over``. ``job`` has set it, "" for the one that the plan is for."""
+
+    count: int
+    over: int
+    job: str = ""
+
+
 class Plan(msgspec.Struct, frozen=True):
     """Everything a job needs to decide what to do, in an order that satisfies all edges.
 
@@ -150,7 +159,8 @@ class Plan(msgspec.Struct, frozen=True):
     the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
     the number of operations that may run at one time on a Compute instance (where it is not named, the job says it).
     ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
-    says where it comes from, where that is more than the usual one. ``kept`` is what stays though everything else is
+    says where it comes from, where that is more than the usual one; ``kept_counts`` are those that later plans are to
+    keep, by node, None where the plan has nothing to say of them. ``kept`` is what stays though everything else is
     removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.
     """
 
@@ -168,6 +178,7 @@ class Plan(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     kept: tuple[Change, ...] = ()
     drifted: tuple[str, ...] = ()
+    kept_counts: dict[str, KeptCount] | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -36,7 +36,8 @@ class DeployAsked(msgspec.Struct, frozen=True):
     """What to deploy: without ``service`` that of the ensemble. ``allow_large`` permits very many link operations of
     one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where the service
     leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is carried out
-    again, done or not."""
+    again, done or not. With ``reset_counts`` there are to be as many instances as the template asks for, whatever was
+    scaled."""
 
     workflow: ClassVar[str] = DEPLOY
     makes_ensemble: ClassVar[bool] = True
@@ -48,6 +49,7 @@ class DeployAsked(msgspec.Struct, frozen=True):
     choices: GivenChoices = GivenChoices()
     force: bool = False
     allow_changed: bool = False
+    reset_counts: bool = False
 
     def to_keep(self, known: Known, proposal: Proposal) -> DeployAsked:
         """The same with values in the place of files of inputs, and paths as seen from the ensemble. An ensemble names
@@ -98,7 +100,15 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    made = make_plan(known, DEPLOY, read, bound.inputs, allow_large=asked.allow_large, force=asked.force)
+    made = make_plan(
+        known,
+        DEPLOY,
+        read,
+        bound.inputs,
+        allow_large=asked.allow_large,
+        force=asked.force,
+        reset_counts=asked.reset_counts,
+    )
     is_new = not user.exists
     return Proposal(
         workflow=DEPLOY,

@@ -43,8 +43,10 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     instances: frozenset[str] | None = None,
     include_protected: bool = False,
     include_unmanaged: bool = False,
+    reset_counts: bool = False,
 ) -> Made:
-    """The plan of a workflow; the words are those of ``PlanOptions``. Raises ``PlanRefused`` and ``EnsembleError``."""
+    """The plan of a workflow; the words are those of ``PlanOptions``, save that with ``reset_counts`` no number of
+    instances is kept that was set by scaling. Raises ``PlanRefused`` and ``EnsembleError``."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = left_behind(read.service, known.snapshot, known.status)
@@ -58,6 +60,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         instances=instances,
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
+        kept={} if reset_counts else known.status.kept,
     )
     return Made(
         plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, measured.contents, whole

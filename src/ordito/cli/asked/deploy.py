@@ -31,8 +31,13 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     @allow_large_option
     @fetch_option
     @choice_options
+    @click.option(
+        "--reset-counts",
+        is_flag=True,
+        help="Have as many instances as the template asks for, whatever was set by scale.",
+    )
     @functools.wraps(function)
-    def with_asked(
+    def with_asked(  # noqa: PLR0913  (one for each thing that a command may say)
         *arguments: Any,
         service: str | None,
         inputs: GivenInputs,
@@ -41,12 +46,15 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         force: bool,
         allow_changed: bool,
         choices: GivenChoices,
+        reset_counts: bool,
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.deploy import DeployAsked
         from ordito.app.saved_plan import is_saved_plan
 
-        wanted: Asked = DeployAsked(service or "", inputs, allow_large, fetch, choices, force, allow_changed)
+        wanted: Asked = DeployAsked(
+            service or "", inputs, allow_large, fetch, choices, force, allow_changed, reset_counts
+        )
         if service is not None and is_saved_plan(service):
             wanted = _saved(service, inputs, arguments[0])
         return function(*arguments, asked=wanted, **others)
@@ -54,7 +62,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     return with_asked
 
 
-DECIDING = ("force", "allow_large", "fetch", "inventory", "substitute", "allow_changed")
+DECIDING = ("force", "allow_large", "fetch", "inventory", "substitute", "allow_changed", "reset_counts")
 """The options that decide what is planned: a saved plan has been decided on."""
 
 
