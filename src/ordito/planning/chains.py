@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordito.instances.states import DELETED
 from ordito.model.service import Relationship
-from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.needs import Needs
 from ordito.planning.recipes import Entry, Where
@@ -12,28 +12,32 @@ from ordito.work.plan import Action
 
 
 def install_chains(draft: Draft) -> None:
-    """The operations of every instance that is made or continued. One that stays gets a join in their place, at which
-    others can wait for it."""
+    """The operations of every instance that is made, continued or started. One that stays gets a join in their place,
+    at which others can wait for it."""
     kept = draft.why("stays as it is")
     for node in draft.ordered:
-        entries = draft.recipes.making(node).install
+        recipe = draft.recipes.making(node)
+        entries = {Up.MAKE: recipe.install, Up.START: recipe.start}
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is Fate.KEEP:
-                member.chain = Chain([draft.join(member.id, kept)])
-                member.chain.steps = []
-            elif not member.goes:
-                member.chain = Chain(in_sequence(draft, member, entries, tolerant=False))
+            half = HALVES[member.fate].up
+            if half is not Up.NONE:
+                member.up = Chain(in_sequence(draft, member, entries[half], tolerant=False))
+            elif member.fate is Fate.KEEP:
+                member.up = Chain([draft.join(member.id, kept)])
+                member.up.steps = []
 
 
 def uninstall_chains(draft: Draft) -> None:
-    """The operations of every instance that leaves; they go on past failures."""
+    """The operations of every instance that leaves, is stopped or is made again; they go on past failures."""
     for node in draft.ordered:
         recipe = draft.recipes.removing(node)
+        entries = {Down.REMOVE: recipe.uninstall, Down.STOP: recipe.stop}
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is Fate.LEAVE:
-                member.chain = Chain(in_sequence(draft, member, recipe.uninstall, tolerant=True))
-            elif member.fate is Fate.DROP:
-                member.chain = Chain([_drop(draft, member, recipe.drop)])
+            half = HALVES[member.fate].down
+            if member.fate is Fate.DROP:
+                member.down = Chain([_drop(draft, member, recipe.drop)])
+            elif half is not Down.NONE:
+                member.down = Chain(in_sequence(draft, member, entries[half], tolerant=True))
 
 
 def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Instance, Snapshot
+from ordito.instances.status import OPERATIONAL
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.calls import Calls
 from ordito.planning.differences import Differences
@@ -34,6 +36,49 @@ class Fate(StrEnum):
     LOOK = "is looked at"
     LEAVE = "is removed"
     DROP = "was never started, so that only its record is removed"
+    ANEW = "is removed and made again under its id"
+    STOP = "is stopped"
+    START = "is started"
+    RESTART = "is stopped and started"
+
+
+class Down(StrEnum):
+    """How far a plan takes an instance down, before it takes it up again, if it does."""
+
+    NONE = ""
+    STOP = "started to configured"
+    REMOVE = "to deleted"
+
+
+class Up(StrEnum):
+    """How a plan takes an instance up."""
+
+    NONE = ""
+    START = "configured to started"
+    MAKE = "from nothing, or from where it got to, to started"
+
+
+class Halves(NamedTuple):
+    """The two chains that an instance can have in one plan; the one up begins when the one down has ended, well or
+    not."""
+
+    down: Down
+    up: Up
+
+
+HALVES: Mapping[Fate, Halves] = {
+    Fate.NEW: Halves(Down.NONE, Up.MAKE),
+    Fate.CONTINUE: Halves(Down.NONE, Up.MAKE),
+    Fate.KEEP: Halves(Down.NONE, Up.NONE),
+    Fate.LOOK: Halves(Down.NONE, Up.NONE),
+    Fate.LEAVE: Halves(Down.REMOVE, Up.NONE),
+    Fate.DROP: Halves(Down.REMOVE, Up.NONE),
+    Fate.ANEW: Halves(Down.REMOVE, Up.MAKE),
+    Fate.STOP: Halves(Down.STOP, Up.NONE),
+    Fate.START: Halves(Down.NONE, Up.START),
+    Fate.RESTART: Halves(Down.STOP, Up.START),
+}
+"""What each fate means for an instance's chains."""
 
 
 class DraftStep(msgspec.Struct, gc=False):
@@ -58,6 +103,7 @@ class DraftStep(msgspec.Struct, gc=False):
     reason: int = 0
     optional: bool = False
     dispensable: bool = False
+    anew: bool = False
     condition: Condition = Condition.ALWAYS
 
 
@@ -76,16 +122,18 @@ class Chain:
 class Member:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
-    ``done`` is how many of its operations, in order, were carried out already. ``undone`` are the steps that undo
-    links of an instance that stays, or take back what a job did to it (``is_taken_back``). ``differences`` are what is
-    wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be needed and is
-    not made, "" for none.
+    ``down`` is the chain that stops or removes it, ``up`` the one that makes or starts it; of one that stays as it is
+    ``up`` is a join at which others wait for it, together with the links that it is given. ``done`` is how many of its
+    operations on the way up, in order, were carried out already. ``undone`` are the steps that undo
+    links of an instance that does not go down, or take back what a job did to it (``is_taken_back``). ``differences``
+    are what is wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be
+    needed and is not made, "" for none.
     """
 
     __slots__ = (
-        "chain",
         "differences",
         "done",
+        "down",
         "fate",
         "is_taken_back",
         "reason",
@@ -93,6 +141,7 @@ class Member:
         "refused",
         "template",
         "undone",
+        "up",
     )
 
     def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
@@ -101,7 +150,8 @@ class Member:
         self.fate = fate
         self.reason = reason
         self.done = 0
-        self.chain: Chain | None = None
+        self.down: Chain | None = None
+        self.up: Chain | None = None
         self.undone: list[int] = []
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
@@ -116,6 +166,21 @@ class Member:
     def goes(self) -> bool:
         """Whether it will not be there any more."""
         return self.fate in (Fate.LEAVE, Fate.DROP)
+
+    @property
+    def falls(self) -> bool:
+        """Whether it is stopped or removed, its links being undone before that."""
+        return HALVES[self.fate].down is not Down.NONE
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is made or started."""
+        return HALVES[self.fate].up is not Up.NONE
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it does its work in the end, if all goes well."""
+        return self.rises or (not self.falls and self.record.local in OPERATIONAL)
 
 
 class Draft:

@@ -6,7 +6,18 @@ from ordito.base.diagnostics import Severity
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
 from ordito.work.plan import Action, Change, Plan, Step
 
-SYMBOLS = {Fate.NEW: "+", Fate.CONTINUE: "~", Fate.KEEP: "~", Fate.LOOK: "?", Fate.LEAVE: "-", Fate.DROP: "-"}
+SYMBOLS = {
+    Fate.NEW: "+",
+    Fate.CONTINUE: "~",
+    Fate.KEEP: "~",
+    Fate.LOOK: "?",
+    Fate.LEAVE: "-",
+    Fate.DROP: "-",
+    Fate.ANEW: "-/+",
+    Fate.STOP: "~",
+    Fate.START: "~",
+    Fate.RESTART: "~",
+}
 
 
 def freeze(draft: Draft) -> Plan:
@@ -59,6 +70,7 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         reason=step.reason,
         optional=step.optional,
         dispensable=step.dispensable,
+        anew=step.anew,
         condition=step.condition,
     )
 
@@ -101,7 +113,7 @@ def _change(member: Member, first_reason: str, declared: str) -> Change:
         return Change(member.refused, identity, reason, declared, member.differences, refused=True)
     symbol = SYMBOLS[fate]
     if fate is Fate.KEEP:
-        reason = "links of a target that leaves are undone" if member.undone else first_reason
+        reason = "links of a target that leaves or stops are undone" if member.undone else first_reason
     elif fate is Fate.CONTINUE and not member.record.created:
         symbol = "+"
     return Change(symbol, identity, reason, declared, member.differences)

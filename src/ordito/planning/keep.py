@@ -22,8 +22,8 @@ def keep(draft: Draft) -> None:
         if member.fate is Fate.KEEP:
             continue
         member.fate, member.reason = Fate.KEEP, reason
-        member.chain = Chain([draft.join(member.id, draft.why(reason))])
-        member.chain.steps = []
+        member.up = Chain([draft.join(member.id, draft.why(reason))])
+        member.up.steps = []
         draft.kept.append(member)
         draft.counts[member.template.name] += 1
         waiting.extend((other, f"{member.id} needs it and is kept") for other in _needed(draft, member))

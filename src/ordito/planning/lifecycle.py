@@ -139,3 +139,7 @@ LINKED_BY = ("pre_configure_source", "add_target", "add_source")
 MAKES = Stage(CREATING, STARTED)
 REMOVES = Stage(STOPPING, DELETED)
 """The states that an instance passes through while a provider is at work."""
+
+STARTS = Stage(STARTING, STARTED)
+STOPS = Stage(STOPPING, CONFIGURED)
+"""Those of an instance that nothing stops or starts, because a provider has made it."""

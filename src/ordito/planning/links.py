@@ -2,7 +2,8 @@
 
 The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
 on removal reversed. Where the source stays and only the target comes or goes, the pair is linked after the target is
-up, and undone before the target's chain begins; one such pair that fails does not hold the others up.
+up, and undone before the target goes down; one such pair that fails does not hold the others up. A pair of which an end
+is taken down and up again is undone and linked again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import pairwise
 from ordito.instances.records import link_id
 from ordito.model.service import Relationship
 from ordito.planning.decide import Changed
-from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
@@ -31,26 +32,26 @@ def links(draft: Draft) -> None:
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in draft.of_node.get(node.name, ()):
-                if source.fate is Fate.KEEP:
-                    _link_kept(draft, source, pairs, changed, turns)
-                elif not source.goes:
+                if source.rises:
                     _link(draft, source, pairs, turns)
+                elif source.is_up:
+                    _link_kept(draft, source, pairs, changed, turns)
             _check_number(draft, pairs.relationship, draft.linking - before)
     changed.report()
 
 
 def unlinks(draft: Draft) -> None:
-    """Undo every pair that was begun and of which an end leaves."""
+    """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
     for node in draft.ordered:
         unlink = draft.recipes.removing(node).unlink
         turns = {pairs.relationship.key: _Turns(draft, pairs.relationship) for pairs in unlink}
         if not unlink:
             continue
         for source in reversed(draft.of_node.get(node.name, ())):
-            if source.fate is Fate.LEAVE:
-                _unlink(draft, source, unlink, turns)
-            elif not source.goes:
+            if not source.falls:
                 _unlink_kept(draft, source, unlink, turns)
+            elif source.fate is not Fate.DROP:
+                _unlink(draft, source, unlink, turns)
 
 
 class _Turns:
@@ -81,7 +82,7 @@ def _after(draft: Draft, before: int, after: int, reason: int) -> None:
 
 
 def _link(draft: Draft, source: Member, pairs: Pairs, turns: _Turns) -> None:
-    chain = _chain(source)
+    chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     for target in _far_ends(draft, source, pairs.relationship):
         for entry in pairs.entries:
@@ -94,18 +95,20 @@ def _link(draft: Draft, source: Member, pairs: Pairs, turns: _Turns) -> None:
 
 
 def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed, turns: _Turns) -> None:
-    """Link a source that stays with targets that are new to it."""
-    chain = _chain(source)
+    """Link a source that stays with targets that are new to it, or are again."""
+    chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     up = draft.why(f"{pairs.relationship.target} is up before it is linked")
     whole = draft.why(f"{source.template.name} is linked")
     for target in _far_ends(draft, source, pairs.relationship):
+        if draft.options.instances is not None and not target.rises:
+            continue  # Nobody has asked for the links of what stays as it is.
         entries = _unlinked(draft, source, target, pairs, changed)
         if not entries:
             continue
         steps = [_step(draft, source, target, pairs.relationship, e, new=target.id) for e in entries]
-        if target.fate is not Fate.KEEP:
-            draft.edge(_chain(target).ready, steps[0], up)
+        if target.rises:
+            draft.edge(_up(target).ready, steps[0], up)
         for before, after in pairwise(steps):
             draft.edge(before, after, order)
         for number, entry in zip(steps, entries, strict=True):
@@ -121,7 +124,7 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
     """The operations of a pair that were not carried out yet."""
     relationship = pairs.relationship
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
-    if link is None:
+    if link is None or target.falls:
         return list(pairs.entries)
     missing: list[PairEntry] = []
     for entry in pairs.entries:
@@ -135,8 +138,8 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
 
 
 def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
-    """The pairs of a source that leaves are undone at the beginning of its chain."""
-    chain = _chain(source)
+    """The pairs of a source that goes down are undone at the beginning of its way down."""
+    chain = _down(source)
     order = draft.why("links are undone before the instance stops")
     steps: list[int] = []
     for pairs in unlink:
@@ -146,6 +149,10 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict
     for before, after in zip(steps, [*steps[1:], chain.begin], strict=False):
         draft.edge(before, after, order)
     if steps:
+        if HALVES[source.fate].down is Down.STOP:
+            # What a provider has made passes through other states where it is removed.
+            for number in steps:
+                draft.steps[number].stage = draft.steps[chain.begin].stage
         chain.steps = [*steps, *chain.steps]
         chain.begin = steps[0]
 
@@ -159,12 +166,12 @@ def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: dic
 
 
 def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
-    """The pairs of a source that stays with targets that leave are undone before the targets' chains begin."""
+    """The pairs of a source that does not go down are undone before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
     for pairs in unlink:
         for target in reversed(_there(draft, source, pairs.relationship)):
-            if target.fate is not Fate.LEAVE or not _was_begun(draft, source, target, pairs):
+            if not target.falls or target.fate is Fate.DROP or not _was_begun(draft, source, target, pairs):
                 continue
             for number in _undo(draft, source, target, pairs, turns):
                 # It changes no state of the source, which stays as it is.
@@ -172,9 +179,9 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
                 if source.undone:
                     draft.edge(source.undone[-1], number, order)
                 source.undone.append(number)
-            draft.edge(source.undone[-1], _chain(target).begin, before)
-    chain = _chain(source)
-    if source.undone and (chain.steps or source.fate is not Fate.KEEP):
+            draft.edge(source.undone[-1], _down(target).begin, before)
+    chain = source.up
+    if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
 
 
@@ -225,8 +232,8 @@ def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry)
 
 
 def _far_ends(draft: Draft, source: Member, relationship: Relationship) -> Iterable[Member]:
-    """The instances that a source is linked with: its own host, or all of the target node that do not leave."""
-    return [t for t in _there(draft, source, relationship) if not t.goes]
+    """The instances that a source is linked with: its own host, or all of the target node that are up in the end."""
+    return [t for t in _there(draft, source, relationship) if t.is_up]
 
 
 def _there(draft: Draft, source: Member, relationship: Relationship) -> list[Member]:
@@ -236,9 +243,14 @@ def _there(draft: Draft, source: Member, relationship: Relationship) -> list[Mem
     return draft.of_node.get(relationship.target, [])
 
 
-def _chain(member: Member) -> Chain:
-    assert member.chain is not None
-    return member.chain
+def _up(member: Member) -> Chain:
+    assert member.up is not None
+    return member.up
+
+
+def _down(member: Member) -> Chain:
+    assert member.down is not None
+    return member.down
 
 
 def _check_number(draft: Draft, relationship: Relationship, number: int) -> None:

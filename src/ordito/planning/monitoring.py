@@ -14,30 +14,30 @@ STOP = "monitor_stop"
 
 
 def watch(draft: Draft) -> None:
-    """The last step of an instance that is made or continued, once it is linked: to begin to watch it."""
+    """The last step of an instance that is made, continued or started, once it is linked: to begin to watch it."""
     for node in draft.ordered:
         operation = maintaining(node, START)
         for member in draft.of_node.get(node.name, ()) if operation is not None else ():
-            if member.fate in (Fate.NEW, Fate.CONTINUE) and member.chain is not None and operation is not None:
+            if member.rises and member.up is not None and operation is not None:
                 number = _step(draft, member, operation, tolerant=False)
-                draft.edge(member.chain.end, number, draft.why("it is watched once it is there"))
-                member.chain.steps.append(number)
-                member.chain.end = number
+                draft.edge(member.up.end, number, draft.why("it is watched once it is there"))
+                member.up.steps.append(number)
+                member.up.end = number
 
 
 def unwatch(draft: Draft) -> None:
-    """The first step of an instance that leaves and is watched: to cease to watch it."""
+    """The first step of an instance that goes down and is watched: to cease to watch it."""
     for node in draft.ordered:
         begins, ends = maintaining(node, START), maintaining(node, STOP)
         for member in draft.of_node.get(node.name, ()) if ends is not None else ():
-            if member.fate is not Fate.LEAVE or member.chain is None or ends is None:
+            if member.fate is Fate.DROP or member.down is None or ends is None:
                 continue
             key = f"{begins.interface}.{START}" if begins is not None else ""
             if key in member.record.applied or key in member.record.failed:
                 number = _step(draft, member, ends, tolerant=True)
-                draft.edge(number, member.chain.begin, draft.why("it is not watched while it is removed"))
-                member.chain.steps = [number, *member.chain.steps]
-                member.chain.begin = number
+                draft.edge(number, member.down.begin, draft.why("it is not watched while it goes down"))
+                member.down.steps = [number, *member.down.steps]
+                member.down.begin = number
 
 
 def _step(draft: Draft, member: Member, operation: Operation, *, tolerant: bool) -> int:

@@ -36,7 +36,7 @@ def looking(name: str) -> Callable[[Draft], None]:
                 if chosen is None or member.id in chosen:
                     step = _probe(draft, member, name, f"{name} was asked for")
                 number = draft.join(member.id, nothing, tolerant=True) if step is None else step
-                member.chain = Chain([number])
+                member.up = Chain([number])
 
     look.__name__ = name
     return look
@@ -47,25 +47,26 @@ def ask_first(draft: Draft) -> None:
     are all there, and each is carried out or not by what the check says. So is one that is in error although
     everything was carried out: only a check can say that it is not any more. What is forced is not asked."""
     for member in draft.members.values() if not draft.options.force else ():
-        if member.chain is None or not member.chain.steps or not _is_doubtful(draft, member):
+        if not _is_doubtful(draft, member):
             continue
         if member.fate is Fate.CONTINUE and member.record.created:
-            _ask(draft, member, _install_condition)
+            _ask(draft, member, member.up, _install_condition)
         elif member.fate is Fate.LEAVE:
-            _ask(draft, member, lambda _: Condition.UNLESS_ABSENT)
+            _ask(draft, member, member.down, lambda _: Condition.UNLESS_ABSENT)
 
 
 def _is_doubtful(draft: Draft, member: Member) -> bool:
     if member.record.local == UNKNOWN:
         return True
-    settled = member.chain is not None and draft.steps[member.chain.end].condition is Condition.IF_MENDED
+    settled = member.up is not None and draft.steps[member.up.end].condition is Condition.IF_MENDED
     return settled and member.record.local == ERROR
 
 
-def _ask(draft: Draft, member: Member, condition: Callable[[DraftStep], Condition]) -> None:
+def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[[DraftStep], Condition]) -> None:
+    if chain is None or not chain.steps:
+        return
     number = _probe(draft, member, CHECK, f"it is {member.record.local}: checked first")
-    chain = member.chain
-    if number is None or chain is None:
+    if number is None:
         return
     for own in chain.steps:
         step = draft.steps[own]

@@ -4,14 +4,29 @@ each of its pairs. It is made once per template and shared by all its instances.
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import dropwhile, takewhile
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances.states import DELETED, STARTING
 from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, NodeTemplate, Relationship, Service
 from ordito.planning.calls import Calls
-from ordito.planning.lifecycle import INSTALL, LINKED_BY, MAKES, REMOVES, UNINSTALL, Per, Placed, Row, Side, Stage
+from ordito.planning.lifecycle import (
+    INSTALL,
+    LINKED_BY,
+    MAKES,
+    REMOVES,
+    STARTS,
+    STOPS,
+    UNINSTALL,
+    Per,
+    Placed,
+    Row,
+    Side,
+    Stage,
+)
 from ordito.planning.options import PlanOptions
 
 
@@ -58,19 +73,22 @@ class Pairs(msgspec.Struct, frozen=True):
 
 
 class Making(msgspec.Struct, frozen=True):
-    """What is done to make an instance of a node, and to link it."""
+    """What is done to make an instance of a node, and to link it; ``start`` is what of it is done with one that is only
+    stopped."""
 
     install: tuple[Entry, ...]
     link: tuple[Pairs, ...]
+    start: tuple[Entry, ...]
 
 
 class Removing(msgspec.Struct, frozen=True):
     """What is done to unlink an instance of a node, in the order of removal, and to remove it; ``drop`` is the call
-    that stands for the removal of one that was never started."""
+    that stands for the removal of one that was never started, ``stop`` what is done to one that is only stopped."""
 
     unlink: tuple[Pairs, ...]
     uninstall: tuple[Entry, ...]
     drop: int
+    stop: tuple[Entry, ...]
 
 
 class Recipes:
@@ -93,7 +111,8 @@ class Recipes:
         recipe = self._making.get(node.name)
         if recipe is None:
             stage = MAKES if self.is_delegated(node) else None
-            recipe = Making(self._entries(node, INSTALL, stage), self._pairs(node, INSTALL, None))
+            install = self._entries(node, INSTALL, stage)
+            recipe = Making(install, self._pairs(node, INSTALL, None), self._start(node, install))
             self._making[node.name] = recipe
         return recipe
 
@@ -102,10 +121,12 @@ class Recipes:
         recipe = self._removing.get(node.name)
         if recipe is None:
             stage = REMOVES if self.is_delegated(node) else None
+            uninstall = self._entries(node, UNINSTALL, stage)
             recipe = self._removing[node.name] = Removing(
                 unlink=tuple(reversed(self._pairs(node, UNINSTALL, stage))),
-                uninstall=self._entries(node, UNINSTALL, stage),
+                uninstall=uninstall,
                 drop=self._calls.nothing(node, self._standard(node), "delete"),
+                stop=self._stop(node, uninstall),
             )
         return recipe
 
@@ -135,6 +156,20 @@ class Recipes:
             elif placed.row.per is Per.NEAR:
                 found.extend(self._near(node, placed, delegated=delegated is not None))
         return tuple(found)
+
+    def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """The part of an installation that starts. Nothing starts what a provider has made: only its state changes."""
+        if install and install[0].delegated:
+            return (self._pretend(node, "start", STARTS), *(e for e in install if e.stage is None))
+        return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
+
+    def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """The part of a removal that stops; as for ``_start``."""
+        stop = tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
+        return (*stop, self._pretend(node, "stop", STOPS)) if self.is_delegated(node) else stop
+
+    def _pretend(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
+        return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, Where.ORCHESTRATOR)
 
     def _of_node(self, node: NodeTemplate, placed: Placed) -> list[Entry]:
         row = placed.row

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ordito.instances.states import CONFIGURED
 from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
+from ordito.planning.lifecycle import STARTS
 from ordito.work.plan import Action, Condition
 
 
@@ -15,15 +17,15 @@ def skip_done(draft: Draft) -> None:
     if draft.options.force:
         return
     for member in draft.members.values():
-        if member.fate is Fate.CONTINUE:
+        if member.fate in (Fate.CONTINUE, Fate.START):
             _skip_installed(draft, member)
-        elif member.fate is Fate.LEAVE or member.undone:
+        if member.undone or (member.falls and member.fate is not Fate.DROP):
             _skip_removed(draft, member)
 
 
 def _skip_installed(draft: Draft, member: Member) -> None:
-    assert member.chain is not None
-    steps = [draft.steps[number] for number in member.chain.steps]
+    assert member.up is not None
+    steps = [draft.steps[number] for number in member.up.steps]
     for step in steps[: member.done]:
         step.done = draft.calls.all[step.call].key not in member.record.failed
         if not step.done:
@@ -34,7 +36,7 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             link = draft.snapshot.links.get(step.link)
             call = draft.calls.all[step.call]
             applied = link.applied.get(call.name) if link else None
-            step.done = applied is not None and applied.digest == call.digest
+            step.done = applied is not None and applied.digest == call.digest and not _is_undone(draft, step)
         elif step.stage is None:
             # It is watched already.
             call = draft.calls.all[step.call]
@@ -44,16 +46,24 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
         settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)
         settle.reason = draft.why("everything was carried out")
+        if member.record.state == CONFIGURED:
+            # There is nothing by which it could be started, and it counts as started now.
+            settle.stage = STARTS
         if member.record.local == ERROR:
             settle.condition = Condition.IF_MENDED
         last = draft.add(settle)
-        draft.edge(member.chain.end, last, draft.why("the order of the lifecycle"))
-        member.chain.steps.append(last)
-        member.chain.end = last
+        draft.edge(member.up.end, last, draft.why("the order of the lifecycle"))
+        member.up.steps.append(last)
+        member.up.end = last
+
+
+def _is_undone(draft: Draft, step: DraftStep) -> bool:
+    """Whether the plan undoes the pair of a step before, because its target goes down."""
+    return draft.members[step.far if step.instance == step.owner else step.instance].falls
 
 
 def _skip_removed(draft: Draft, member: Member) -> None:
-    own = member.chain.steps if member.chain else []
+    own = member.down.steps if member.down else []
     for number in [*own, *member.undone]:
         step = draft.steps[number]
         call = draft.calls.all[step.call]

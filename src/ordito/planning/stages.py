@@ -3,22 +3,32 @@ close an instance's chain."""
 
 from __future__ import annotations
 
-from ordito.planning.draft import Draft, DraftStep, Fate
+from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Up
 from ordito.planning.lifecycle import Stage
 
 
 def stages(draft: Draft) -> None:
     """Set the states of all steps that are left to do."""
     for member in draft.members.values():
-        if member.chain is None or member.fate is Fate.KEEP:
-            continue
-        steps = [s for number in member.chain.steps if not (s := draft.steps[number]).done]
-        if steps:
-            # What only looks at the instance before its chain begins is no part of it.
-            works = [s for s in steps if s.stage is not None or s.link or s.condition] or steps
-            works[0].opens = True
-            steps[-1].closes = True
-            _set_states(steps)
+        halves = HALVES[member.fate]
+        if member.down is not None and halves.down is not Down.NONE:
+            # An instance that is only stopped is not at the end of what it is for.
+            _set(draft, member.down, closes=halves.down is Down.REMOVE, anew=halves.up is Up.MAKE)
+        if member.up is not None and halves.up is not Up.NONE:
+            _set(draft, member.up, closes=True, anew=halves.down is Down.REMOVE)
+
+
+def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool) -> None:
+    steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
+    if not steps:
+        return
+    # What only looks at the instance before its chain begins is no part of it.
+    works = [s for s in steps if s.stage is not None or s.link or s.condition] or steps
+    works[0].opens = True
+    steps[-1].closes = closes
+    if anew:
+        works[0].anew = steps[-1].anew = True
+    _set_states(steps)
 
 
 def _set_states(steps: list[DraftStep]) -> None:

@@ -5,14 +5,16 @@ All of one node wait for all of another through one join, so that n and m instan
 
 from __future__ import annotations
 
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft, Member
 
 
 def install_waits(draft: Draft) -> None:
-    """The chain of an instance begins when the chains of all it requires have ended."""
+    """The way up of an instance begins when those of all it requires have ended, and its own way down has."""
     joins: dict[str, int] = {}
     for node in draft.ordered:
-        sources = [m for m in draft.of_node.get(node.name, ()) if not m.goes]
+        sources = [m for m in draft.of_node.get(node.name, ()) if m.up is not None]
+        for source in sources:
+            _down_before_up(draft, source)
         seen: set[tuple[str, bool]] = set()
         for relationship in node.requirements:
             kind = (relationship.target, relationship.is_hosting)
@@ -25,10 +27,10 @@ def install_waits(draft: Draft) -> None:
             if relationship.is_hosting:
                 for source in sources:
                     host = draft.members.get(source.record.host)
-                    if host is not None and not host.goes:
+                    if host is not None and host.up is not None:
                         _wait(draft, host, source, reason)
                 continue
-            targets = [m for m in draft.of_node.get(relationship.target, ()) if not m.goes]
+            targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             tolerant = draft.service.nodes[relationship.target].settings.is_optional
             _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins, tolerant=tolerant)
 
@@ -56,27 +58,35 @@ def _all_wait_for_all(
         all_up = draft.why(f"all instances of {name} are up" + (", or have failed" if tolerant else ""))
         join = joins[name] = draft.join(f"{name}.up", all_up, tolerant=tolerant)
         for target in targets:
-            assert target.chain is not None
-            draft.edge(target.chain.end, join, all_up)
+            assert target.up is not None
+            draft.edge(target.up.end, join, all_up)
     for source in sources:
-        assert source.chain is not None
         draft.edge(join, _entrance(source), reason)
 
 
 def _wait(draft: Draft, target: Member, source: Member, reason: int) -> None:
-    assert target.chain is not None
-    draft.edge(target.chain.end, _entrance(source), reason)
+    assert target.up is not None
+    draft.edge(target.up.end, _entrance(source), reason)
+
+
+def _down_before_up(draft: Draft, member: Member) -> None:
+    """However the way down has ended, the way up is tried."""
+    if member.down is not None and member.up is not None:
+        reason = draft.why("it is taken down, well or not, before it comes up again")
+        turn = draft.join(f"{member.id}.again", reason, tolerant=True)
+        draft.edge(member.down.end, turn, reason)
+        draft.edge(turn, member.up.begin, reason)
 
 
 def _entrance(source: Member) -> int:
-    """Where an instance waits: at the beginning of its chain, or, if it stays, at the join that stands for it."""
-    assert source.chain is not None
-    return source.chain.end if source.fate is Fate.KEEP else source.chain.begin
+    """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
+    assert source.up is not None
+    return source.up.begin if source.rises else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:
-    """The chain of an instance that leaves begins when all that require it, and leave too, are gone; links of one that
-    stays are undone after that as well."""
+    """The way down of an instance begins when those of all that require it have ended; links of one that does not go
+    down are undone after that as well."""
     for node in draft.ordered:
         waiting = [number for m in draft.of_node.get(node.name, ()) for number in _first_removals(m)]
         if not waiting:
@@ -84,12 +94,12 @@ def uninstall_waits(draft: Draft) -> None:
         gone: list[int] = []
         seen: set[str] = set()
         for relationship in draft.service.incoming.get(node.name, ()):
-            leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.goes]
+            leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.down is not None]
             if relationship.is_hosting:
                 _hosted_first(draft, leaving)
             elif relationship.source not in seen:
                 seen.add(relationship.source)
-                gone += [m.chain.end for m in leaving if m.chain]
+                gone += [m.down.end for m in leaving if m.down is not None]
                 gone += [m.undone[-1] for m in draft.of_node.get(relationship.source, ()) if m.is_taken_back]
         _all_gone_first(draft, node.name, gone, waiting)
 
@@ -98,10 +108,10 @@ def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
     reason = draft.why("what is hosted is removed before its host")
     for source in leaving:
         host = draft.members.get(source.record.host)
-        if host is None or source.chain is None:
+        if host is None or source.down is None:
             continue
         for first in _first_removals(host):
-            draft.edge(source.chain.end, first, reason)
+            draft.edge(source.down.end, first, reason)
 
 
 def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]) -> None:
@@ -117,7 +127,7 @@ def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]
 
 
 def _first_removals(member: Member) -> list[int]:
-    """The first steps of an instance's removal, or of the undoing of its links."""
+    """The first step on an instance's way down, or of the undoing of its links."""
     if member.undone:
         return [member.undone[0]]
-    return [member.chain.begin] if member.goes and member.chain else []
+    return [member.down.begin] if member.down is not None else []

@@ -17,7 +17,9 @@ from ordito.planning.check_capabilities import check_capabilities
 from ordito.planning.check_existing import check_existing
 from ordito.planning.check_references import check_references
 from ordito.planning.check_requirements import check_requirements
+from ordito.planning.choose_anew import choose_anew
 from ordito.planning.choose_instances import all_instances, choose_instances
+from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide
 from ordito.planning.draft import Draft
@@ -71,6 +73,58 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         unwatch,
         skip_done,
         ask_first,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
+    "stop": (
+        check_requirements,
+        choose_stopped,
+        uninstall_chains,
+        unlinks,
+        unwatch,
+        skip_done,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
+    "start": (
+        check_requirements,
+        choose_started,
+        install_chains,
+        links,
+        watch,
+        skip_done,
+        install_waits,
+        stages,
+        reduce,
+    ),
+    "restart": (
+        check_requirements,
+        choose_restarted,
+        install_chains,
+        uninstall_chains,
+        links,
+        watch,
+        unlinks,
+        unwatch,
+        skip_done,
+        install_waits,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
+    "heal": (
+        check_requirements,
+        choose_anew,
+        install_chains,
+        uninstall_chains,
+        links,
+        watch,
+        unlinks,
+        unwatch,
+        skip_done,
+        install_waits,
         uninstall_waits,
         stages,
         reduce,

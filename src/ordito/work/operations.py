@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
+MADE_AGAIN = "removed to be made again"
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -192,7 +193,8 @@ class Operations:
             owner = self._source(step, self._plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._new_link(step),)
         record = self._snapshot.instances[owner]
-        begins = step.opens and step.enter == CREATING and not (record.created and record.exists)
+        again = step.anew and step.opens and step.enter == CREATING
+        begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
         if not begins:
             is_same = not step.enter or step.enter == record.state
             return Delta(() if is_same else (msgspec.structs.replace(record, state=step.enter),), links)
@@ -200,7 +202,8 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        return Delta(() if changed == record else (changed,), links)
+        left = tuple(self._left_of(record)) if again and self._applies else ()
+        return Delta(() if changed == record else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""
@@ -319,6 +322,8 @@ class Operations:
         note, with_host = "", WENT_WITH_HOST
         if self._snapshot.instances[step.instance].created >= self._job:
             note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
+        elif step.anew:
+            note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
         elif self._plan.workflow != "undeploy":
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
@@ -329,9 +334,13 @@ class Operations:
             index += 1
         unlinked: dict[str, None] = {}
         for record in gone:
-            unlinked.update(dict.fromkeys(self._snapshot.links_of(record.id)))
-            unlinked.update(dict.fromkeys(self._ends(record)))
+            unlinked.update(dict.fromkeys(self._left_of(record)))
         return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
+
+    def _left_of(self, record: Instance) -> Iterable[str]:
+        """What is recorded that goes with an instance: its links, and its ends of relationships."""
+        yield from self._snapshot.links_of(record.id)
+        yield from self._ends(record)
 
     def _gone(self, record: Instance, change: str, note: str) -> Instance:
         gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed={}, note=note)

@@ -97,7 +97,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``chain`` is the length of the longest chain of steps that depend on this one, used to choose what goes first.
     ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
     degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
-    says when it is needed.
+    says when it is needed. ``anew`` marks the last step that removes an instance which the plan makes again, and the
+    first that does so: with this one it is as new, whatever is left of it.
     """
 
     id: str
@@ -118,6 +119,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     optional: bool = False
     dispensable: bool = False
     condition: Condition = Condition.ALWAYS
+    anew: bool = False
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,0 +1,134 @@
+"""Transforms: which instances are stopped, started or restarted: those that are asked for, and what goes with them.
+
+What depends on an instance is stopped with it: what it hosts, and what requires its node, once no other instance of
+that node stays up. Who can do with the others stays, and is only unlinked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import takewhile
+
+from ordito.instances.records import Instance
+from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPING
+from ordito.instances.status import OPERATIONAL
+from ordito.model.service import NodeTemplate
+from ordito.planning.draft import Draft, Fate, Member
+
+RUNS = frozenset({STARTING, STARTED, STOPPING})
+"""The states of what may be running."""
+
+
+def choose_stopped(draft: Draft) -> None:
+    """Transform: what is asked for is stopped, with what depends on it."""
+    _all_stay(draft)
+    for member in _asked(draft):
+        if may_run(draft, member):
+            _fall(member, Fate.STOP, "it was asked for")
+    _with_dependents(draft, Fate.STOP)
+
+
+def choose_started(draft: Draft) -> None:
+    """Transform: what is asked for is started, if it is not."""
+    _all_stay(draft)
+    for member in _asked(draft):
+        _start(draft, member)
+
+
+def choose_restarted(draft: Draft) -> None:
+    """Transform: what is asked for is stopped and started, with what depends on it; what is stopped is started."""
+    _all_stay(draft)
+    for member in _asked(draft):
+        if may_run(draft, member):
+            _fall(member, Fate.RESTART, "it was asked for")
+        else:
+            _start(draft, member)
+    _with_dependents(draft, Fate.RESTART)
+    for member in draft.members.values():
+        if member.fate is Fate.RESTART:
+            _refuse_unmade(draft, member)
+
+
+def may_run(draft: Draft, member: Member) -> bool:
+    """Whether an instance may be running, so that there is something to stop: by its state, or where that is an error,
+    by what was begun."""
+    record = member.record
+    if record.state != ERROR:
+        return record.state in RUNS
+    first = draft.recipes.making(member.template).start[0]
+    stops = {entry.key for entry in draft.recipes.removing(member.template).stop}
+    return first.key in record.applied or first.key in record.failed or not stops.isdisjoint(record.failed)
+
+
+def _all_stay(draft: Draft) -> None:
+    for node in draft.ordered:
+        for record in draft.snapshot.of_node(node.name):
+            draft.put(Member(record, node, Fate.KEEP, ""))
+
+
+def _asked(draft: Draft) -> Iterator[Member]:
+    chosen = draft.options.instances or frozenset()
+    return (member for member in draft.members.values() if member.id in chosen)
+
+
+def _fall(member: Member, fate: Fate, reason: str) -> None:
+    member.fate, member.reason = fate, reason
+
+
+def _start(draft: Draft, member: Member) -> None:
+    record = member.record
+    if record.local in OPERATIONAL and record.state == STARTED:
+        return
+    if not _refuse_unmade(draft, member):
+        member.fate, member.reason = Fate.START, "it was asked for"
+
+
+def _refuse_unmade(draft: Draft, member: Member) -> bool:
+    """Refuse what never got as far as to be started; says whether it did."""
+    missing = _unmade(draft, member.template, member.record)
+    if missing:
+        draft.refusals.error(
+            "not-configured",
+            f"{member.id} cannot be started: {missing} was not carried out yet",
+            member.template.span,
+            hint="`ordito deploy` goes on with it",
+        )
+    return bool(missing)
+
+
+def _unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
+    """The first operation before the start that was not carried out; "" for none."""
+    if record.state in (STARTED, CONFIGURED):
+        return ""
+    recipe = draft.recipes.making(node)
+    start = {entry.key for entry in recipe.start}
+    before = takewhile(lambda entry: entry.key not in start, recipe.install)
+    return next((draft.calls.all[e.call].name for e in before if e.key not in record.applied), "")
+
+
+def _with_dependents(draft: Draft, fate: Fate) -> None:
+    """What depends on what goes down goes down too, and so on."""
+    waiting = deque(m for m in draft.members.values() if m.falls)
+    staying = {node: sum(m.is_up and not m.falls for m in members) for node, members in draft.of_node.items()}
+    seen: set[str] = set()
+    while waiting:
+        fallen = waiting.popleft()
+        found = [(draft.members[i], f"it is hosted on {fallen.id}") for i in draft.snapshot.hosted_on(fallen.id)]
+        node = fallen.template
+        if not staying[node.name] and node.name not in seen and not node.settings.is_optional:
+            seen.add(node.name)
+            found += _requiring(draft, node)
+        for member, reason in found:
+            if not member.falls and may_run(draft, member):
+                staying[member.template.name] -= member.is_up
+                _fall(member, fate, reason)
+                waiting.append(member)
+
+
+def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[Member, str]]:
+    """The instances that require a node of which nothing stays up."""
+    for relationship in draft.service.incoming.get(node.name, ()):
+        if not relationship.is_hosting:
+            reason = f"it requires {node.name} ({relationship.requirement}), of which no other instance is up"
+            yield from ((member, reason) for member in draft.of_node.get(relationship.source, ()))
