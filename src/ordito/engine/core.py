@@ -3,15 +3,17 @@
 A ``Core`` is told what happened (``react``) and asked what to do now (``wake``). The same plan and the same events
 give the same commands, which is what makes a journal enough to continue after a crash (``replay``).
 
-The life of a step is this table; a step *has ended* in one of the last three.
+The life of a step is this table; a step *has ended* in one of the last four.
 
 | from | to | when |
 |---|---|---|
 | WAITING | READY | all predecessors have ended, and well, or the step is tolerant |
 | WAITING | SKIPPED | all predecessors have ended, one of them not well; or the job stops early |
+| WAITING | LEFT OUT | its gate says that it is not to run after all (``work.plan.Gate``) |
 | READY | RUNNING | its host and the job have a free place |
 | READY | SKIPPED | the job stops early: it is cancelled, or a step that is not optional failed under ``abort`` |
 | RUNNING | SUCCEEDED, FAILED | its outcome |
+| RUNNING | LEFT OUT | it is a filter that its instance does not pass |
 | RUNNING | PAUSED | an attempt failed, and another is to follow; it gives its places back |
 | PAUSED | READY | its pause is over |
 | PAUSED, READY again | FAILED | the job stops early: whoever drives the core is told to give it up |
@@ -19,6 +21,9 @@ The life of a step is this table; a step *has ended* in one of the last three.
 A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
 so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become
 READY they have SUCCEEDED, and nobody hears of them. Operations that do nothing take no place.
+
+A plan that ``halts`` stops at a failure, too, save what is there for it: what a gate for failures lets begin, and what
+follows that, is *rescue*, and goes on.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from enum import IntEnum
 import msgspec
 
 from ordito.engine.queues import Queues
-from ordito.work.plan import Action, Plan, Step
+from ordito.work.plan import Action, Gate, Plan, Step
 from ordito.work.records import (
     JobOptions,
     Record,
@@ -54,13 +59,16 @@ class StepState(IntEnum):
     FAILED = 4
     SKIPPED = 5
     PAUSED = 6
+    LEFT_OUT = 7
 
 
 class StepEnded(msgspec.Struct, frozen=True):
-    """A running step ended, well or not; ``step`` is its index in the plan."""
+    """A running step ended, well or not; ``step`` is its index in the plan. One that was ``needless`` has succeeded
+    without having run."""
 
     step: int
     succeeded: bool
+    needless: bool = False
 
 
 class AttemptFailed(msgspec.Struct, frozen=True):
@@ -104,7 +112,14 @@ class GiveUp(msgspec.Struct, frozen=True):
     because: str
 
 
-Command = Start | Skip | GiveUp
+class LeaveOut(msgspec.Struct, frozen=True):
+    """This step was not to run after all, ``because`` of how those before it ended. It has ended."""
+
+    step: int
+    because: str
+
+
+Command = Start | Skip | GiveUp | LeaveOut
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -139,9 +154,15 @@ class Ends(msgspec.Struct, frozen=True):
 
 
 # Plain numbers for the inner loops, where an enum's members cost a look-up each.
-_WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED = (int(state) for state in StepState)
+_WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
+_GATES = {gate: number for number, gate in enumerate(Gate)}
+_ALL, _ANY, _IF_FAILED = _GATES[Gate.ALL], _GATES[Gate.ANY], _GATES[Gate.FAILED]
+_SPARED, _FILTERED = 1, 2
+_AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER})
+LEFT_OUT_BECAUSE = ("", "nothing has failed that it is there for", "its instance does not pass the filter")
+"""Why a step was left out."""
 
 
 class Core:
@@ -161,6 +182,14 @@ class Core:
         self._dispensable = bytearray(step.dispensable for step in plan.steps)
         self._state = bytearray(count)
         self._ready = bytearray(count)
+        self._gates = _gates(plan)
+        self._halts = plan.halts
+        self._halted_by = _NOBODY
+        self._is_open = bytearray(count if self._gates else 0)
+        self._lacks = bytearray(count if self._gates else 0)
+        self._rescues = bytearray(count if self._gates else 0)
+        self._left_out: list[LeaveOut] = []
+        self._begun: set[int] = set()
         self._waits_for, self._first, self._after = _adjacency(count, plan.edges)
         self._blame = array("i", (_NOBODY,)) * count
         self._stopped_by = _NOBODY
@@ -187,7 +216,9 @@ class Core:
         """
         commands: list[Command] = sorted(self._skips, key=lambda skip: skip.step)
         self._skips.clear()
-        commands.extend(GiveUp(index, self._name(self._stopped_by)) for index in sorted(self._given_up))
+        commands.extend(sorted(self._left_out, key=lambda left: left.step))
+        self._left_out.clear()
+        commands.extend(GiveUp(index, self._name(self._stopper)) for index in sorted(self._given_up))
         self._given_up.clear()
         for index in sorted(self._instant):
             if self._ready[index]:
@@ -202,12 +233,12 @@ class Core:
     def react(self, event: CoreEvent) -> None:
         """Take notice of what happened. Raises ``ValueError`` for the end of a step that does not run."""
         if isinstance(event, StepEnded):
-            self._conclude(event.step, succeeded=event.succeeded)
+            self._conclude(event.step, succeeded=event.succeeded, needless=event.needless)
         elif isinstance(event, CancelAsked):
             self._stop(_CANCEL)
         elif isinstance(event, AttemptFailed):
             self._pause(event.step)
-        elif self._state[event.step] == _PAUSED and not self.is_stopping:
+        elif self._state[event.step] == _PAUSED and not self.is_stopping_for(event.step):
             self._state[event.step] = _READY
             self._ready[event.step] = True
             self._queues.put(event.step)
@@ -221,15 +252,22 @@ class Core:
         """
         in_doubt: dict[int, None] = {}
         skipped: set[int] = set()
+        told: set[int] = set()
+        records = tuple(records)
+        # What was named to be started before a failure that stopped the job was started after it.
+        self._begun = {r.step for r in records if isinstance(r, StepStartedRecord | StepFinishedRecord)}
         for record in records:
             if isinstance(record, StepStartedRecord):
                 self._has_started(record.step)
                 in_doubt[record.step] = None
             elif isinstance(record, StepFinishedRecord):
+                if self._state[record.step] == _LEFT_OUT:
+                    told.add(record.step)
+                    continue
                 if self._state[record.step] != _PAUSED:
                     self._has_started(record.step)
                 in_doubt.pop(record.step, None)
-                self.react(StepEnded(record.step, record.outcome.succeeded))
+                self.react(StepEnded(record.step, record.outcome.succeeded, bool(record.because)))
             elif isinstance(record, StepRetryRecord):
                 self._has_started(record.step)
                 in_doubt.pop(record.step, None)
@@ -239,6 +277,8 @@ class Core:
                 if record.because == CANCELLED:
                     self._stop(_CANCEL)
         self._skips = [skip for skip in self._skips if skip.step not in skipped]
+        self._left_out = [left for left in self._left_out if left.step not in told]
+        self._begun = set()
         return list(in_doubt)
 
     def state(self, index: int) -> StepState:
@@ -247,13 +287,26 @@ class Core:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every step has ended, and ``wake`` has named all that were skipped."""
-        return not self._unended and not self._skips
+        """Whether every step has ended, and ``wake`` has named all that were skipped or left out."""
+        return not (self._unended or self._skips or self._left_out)
 
     @property
     def is_stopping(self) -> bool:
         """Whether nothing new starts any more: the job was cancelled, or a step failed under ``abort``."""
         return self._stopped_by != _NOBODY
+
+    def is_stopping_for(self, index: int) -> bool:
+        """Whether a step does not start any more: the job is stopping, or has halted and the step is no rescue."""
+        halted = self._halted_by != _NOBODY and not self._rescues[index]
+        return halted or self._stopped_by != _NOBODY
+
+    @property
+    def is_handled(self) -> bool:
+        """Whether steps have failed, and for each of them there was something that ran to its end well (§7.3.7)."""
+        if not self._gates or not self._tally[_FAILED] or self._was_cancelled:
+            return False
+        failed = (index for index, state in enumerate(self._state) if state == _FAILED)
+        return all(any(self._gates[after] == _IF_FAILED for after in self._followers(index)) for index in failed)
 
     @property
     def pausing(self) -> tuple[int, ...]:
@@ -268,7 +321,8 @@ class Core:
     @property
     def counts(self) -> Counts:
         """How many steps have ended in which way."""
-        return Counts(self._tally[_SUCCEEDED], self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
+        well = self._tally[_SUCCEEDED] + self._tally[_LEFT_OUT]
+        return Counts(well, self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
 
     @property
     def ends(self) -> Ends:
@@ -297,7 +351,7 @@ class Core:
         elif self._state[index] != _RUNNING:
             raise ValueError(f"the journal starts step {self._steps[index].id} at a time when it could not start")
 
-    def _conclude(self, index: int, *, succeeded: bool) -> None:
+    def _conclude(self, index: int, *, succeeded: bool, needless: bool) -> None:
         """A step ends: one that runs, or one that waits for another attempt and is given up."""
         state = self._state[index]
         if state != _RUNNING and not (state == _PAUSED and not succeeded):
@@ -308,8 +362,15 @@ class Core:
             self._queues.release(index)
         elif succeeded and not self._steps[index].by_hand:
             self._no_ops += 1
-        self._end([(index, _SUCCEEDED if succeeded else _FAILED)])
-        if self._aborts and not succeeded and not self._optional[index]:
+        ended = _SUCCEEDED if succeeded else _FAILED
+        if needless and self._steps[index].action is Action.FILTER:
+            ended = _LEFT_OUT
+        self._end([(index, ended)])
+        if succeeded or self._optional[index]:
+            return
+        if self._halts:
+            self._halt(index)
+        elif self._aborts:
             self._stop(index)
 
     def _pause(self, index: int) -> None:
@@ -319,16 +380,21 @@ class Core:
         self._queues.release(index)
         self._state[index] = _PAUSED
         self._tried.add(index)
-        if self.is_stopping:
+        if self.is_stopping_for(index):
             self._given_up[index] = None
 
     def _end(self, ended: list[tuple[int, int]]) -> None:
         """Steps end; so do those for which it follows, and so on, until nothing follows any more."""
+        gates = self._gates
         while ended:
             index, state = ended.pop()
             culprit = self._settle(index, state)
             free: list[int] = []
             for after in self._after[self._first[index] : self._first[index + 1]]:
+                if gates:
+                    if self._may_pass(index, state, culprit, after):
+                        free.append(after)
+                    continue
                 if culprit != _NOBODY and self._blame[after] == _NOBODY:
                     self._blame[after] = culprit
                 self._waits_for[after] -= 1
@@ -339,13 +405,55 @@ class Core:
     def _go_on(self, free: Iterable[int]) -> None:
         self._end(self._admit(free))
 
+    def _may_pass(self, before: int, state: int, culprit: int, after: int) -> bool:
+        """Whether one step can be decided on after the end of another, in a plan with gates: as soon as its gate opens,
+        at the latest when all before it have ended."""
+        self._waits_for[after] -= 1
+        if self._state[after] != _WAITING or self._is_open[after]:
+            return False
+        gate = self._gates[after]
+        if gate == _IF_FAILED:
+            opens = state == _FAILED
+            self._rescues[after] |= opens
+        else:
+            opens = gate == _ANY and state == _SUCCEEDED
+            if culprit != _NOBODY and self._blame[after] == _NOBODY:
+                self._blame[after] = culprit
+            if culprit == _NOBODY and self._rescues[before]:
+                self._rescues[after] = True
+            if gate == _ALL and state == _LEFT_OUT:
+                filtered = self._steps[before].action is Action.FILTER
+                self._lacks[after] = self._lacks[before] or (_FILTERED if filtered else _SPARED)
+        self._is_open[after] |= opens
+        return opens or not self._waits_for[after]
+
+    def _decided(self, index: int) -> int:
+        """How a step ends of which its gate, or a failure, says that it does not run; ``_WAITING`` where it may."""
+        if self._is_open[index]:
+            return _WAITING
+        blamed = self._blame[index] != _NOBODY and not self._tolerant[index]
+        if self._gates[index] in (_ANY, _IF_FAILED):
+            return _SKIPPED if blamed else _LEFT_OUT
+        if blamed:
+            return _SKIPPED
+        if self._lacks[index]:
+            return _LEFT_OUT
+        halted = self._halted_by != _NOBODY and self._kind[index] != _JOIN and not self._rescues[index]
+        return _SKIPPED if halted else _WAITING
+
     def _admit(self, free: Iterable[int]) -> list[tuple[int, int]]:
         """Steps whose predecessors have all ended become ready; gives those that thereby end, and how."""
         ended: list[tuple[int, int]] = []
         for index in free:
-            if self._blame[index] != _NOBODY and not self._tolerant[index]:
+            if self._gates:
+                decided = self._decided(index)
+                if decided != _WAITING:
+                    ended.append((index, decided))
+                    continue
+            elif self._blame[index] != _NOBODY and not self._tolerant[index]:
                 ended.append((index, _SKIPPED))
-            elif self._kind[index] == _JOIN:
+                continue
+            if self._kind[index] == _JOIN:
                 ended.append((index, _SUCCEEDED))
             else:
                 self._state[index] = _READY
@@ -358,6 +466,7 @@ class Core:
 
     def _settle(self, index: int, state: int) -> int:
         """Record the end of a step; gives the step that its successors may blame, if they may blame one."""
+        is_decided = self._state[index] != _RUNNING
         self._state[index] = state
         self._ready[index] = False
         self._unended -= 1
@@ -365,14 +474,44 @@ class Core:
             self._tally[state] += 1
         if state == _SUCCEEDED:
             return _NOBODY
+        if state == _LEFT_OUT:
+            if is_decided and self._kind[index] != _JOIN:
+                self._no_ops += 1
+                self._left_out.append(LeaveOut(index, LEFT_OUT_BECAUSE[self._lacks[index]]))
+            return _NOBODY
         self._spared += self._optional[index]
         if state == _FAILED:
             return _NOBODY if self._dispensable[index] else index
-        culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopped_by
+        culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopper
         if self._kind[index] != _JOIN:
             self._was_cancelled |= culprit == _CANCEL
             self._skips.append(Skip(index, self._name(culprit)))
         return culprit
+
+    @property
+    def _stopper(self) -> int:
+        return self._stopped_by if self._stopped_by != _NOBODY else self._halted_by
+
+    def _followers(self, index: int) -> array[int]:
+        return self._after[self._first[index] : self._first[index + 1]]
+
+    def _halt(self, culprit: int) -> None:
+        """Nothing new starts but what is there for a failure: what is ready otherwise is skipped, what waits for
+        another attempt is given up, and what waits for others is skipped when its turn comes."""
+        if self._halted_by != _NOBODY:
+            return
+        self._halted_by = culprit
+        skipped: list[tuple[int, int]] = []
+        for index, state in enumerate(self._state):
+            if self._rescues[index] or state not in (_PAUSED, _READY) or (state == _READY and index in self._begun):
+                continue
+            if state == _PAUSED or index in self._tried:
+                self._state[index] = _PAUSED
+                self._ready[index] = False
+                self._given_up[index] = None
+            else:
+                skipped.append((index, _SKIPPED))
+        self._end(skipped)
 
     def _name(self, culprit: int) -> str:
         return CANCELLED if culprit == _CANCEL else self._steps[culprit].id
@@ -389,14 +528,25 @@ class Core:
                 self._ready[index] = False
                 self._given_up[index] = None
                 self._was_cancelled |= culprit == _CANCEL
-            elif state in (_WAITING, _READY):
+            elif state == _WAITING or (state == _READY and index not in self._begun):
                 self._settle(index, _SKIPPED)
+
+
+def _gates(plan: Plan) -> bytearray:
+    """The gate of each step; nothing where no end of a step means more than usual."""
+    if not plan.halts and all(step.gate is Gate.NONE for step in plan.steps):
+        return bytearray()
+    return bytearray(_GATES[step.gate] for step in plan.steps)
 
 
 def _kind(step: Step, plan: Plan) -> int:
     if step.action is Action.JOIN:
         return _JOIN
-    if step.by_hand or (step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact)):
+    if (
+        step.by_hand
+        or step.action in _AT_ONCE
+        or (step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact))
+    ):
         return _NO_OP
     return _WORK
 

@@ -19,7 +19,7 @@ from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
-from ordito.engine.core import CancelAsked, Counts, GiveUp, PauseOver, Skip
+from ordito.engine.core import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.course import Course
 from ordito.engine.parts import Parts
 from ordito.engine.ports import Operations, OutputLog, PlansWayBack
@@ -43,7 +43,8 @@ class JobResult(msgspec.Struct, frozen=True):
     ``status`` is ok, degraded, failed or cancelled; ``rollback`` is "complete" or "incomplete" where what it did was
     taken back, and ``remains`` what was not. ``counts`` leave joins out, ``outputs`` are those of the topology.
     ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
-    faults of executors and providers, each of them also the failure of a step, or of listeners.
+    faults of executors and providers, each of them also the failure of a step, or of listeners. ``handled`` is whether
+    for every step that failed there was something to do, which was done well.
     """
 
     job: str
@@ -55,6 +56,7 @@ class JobResult(msgspec.Struct, frozen=True):
     crashes: tuple[Crash, ...] = ()
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    handled: bool = False
 
 
 async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
@@ -164,7 +166,8 @@ class JobRun:
     def _close(self) -> JobClosingRecord:
         rollback, remains = self._course.remains(self._steps.failed)
         outputs = self._parts.operations.topology_outputs()
-        closing = JobClosingRecord(self._parts.clock.now(), self._status(), outputs, rollback, remains)
+        handled = self._course.core.is_handled and not self._was_cancelled
+        closing = JobClosingRecord(self._parts.clock.now(), self._status(), outputs, rollback, remains, handled)
         self._writer.record(closing)
         self._writer.commit()
         return closing
@@ -194,6 +197,7 @@ class JobRun:
             failed=tuple(self._steps.failed),
             rollback=closing.rollback,
             remains=closing.remains,
+            handled=closing.handled,
             crashes=(*self._workers.crashes, *self._announcer.crashes),
         )
 
@@ -243,6 +247,8 @@ class JobRun:
                     steps.skip(command)
                 elif isinstance(command, GiveUp):
                     steps.give_up(command)
+                elif isinstance(command, LeaveOut):
+                    steps.spare(command)
                 elif because := steps.needless(command.step):
                     steps.leave_out(command.step, because)
                 elif command.no_op:

@@ -5,7 +5,8 @@ of a step. Each host has at most one valid offer, the best of its ready steps; o
 another way are dropped when they come up. So every step costs a few heap operations, however many hosts there are.
 
 On one instance no two operations run at the same time: a step whose instance is busy is set aside when its turn comes,
-and stands in its host's queue again when the instance is free.
+and stands in its host's queue again when the instance is free. In a plan that overlaps neither instances nor hosts hold
+anything up.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ class Queues:
         self._ready = ready
         self._places = parallel
         hosts: dict[str, int] = {}
-        self._host = array("i", (hosts.setdefault(step.runs_on, len(hosts)) for step in plan.steps))
+        places = ("" for _ in plan.steps) if plan.overlaps else (step.runs_on for step in plan.steps)
+        self._host = array("i", (hosts.setdefault(name, len(hosts)) for name in places))
         self._free = [max(1, plan.capacity.get(name, on_host)) if name else parallel for name in hosts]
         instances: dict[str, int] = {}
-        self._instance = array("i", (instances.setdefault(step.instance, len(instances)) for step in plan.steps))
-        self._busy = bytearray(len(instances))
+        if plan.overlaps:
+            self._instance = array("i", range(len(plan.steps)))
+        else:
+            self._instance = array("i", (instances.setdefault(step.instance, len(instances)) for step in plan.steps))
+        self._busy = bytearray(max(self._instance, default=-1) + 1)
         self._aside: dict[int, list[int]] = {}
         self._heaps: list[list[int]] = [[] for _ in hosts]
         self._offered = [_NONE] * len(hosts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.engine.alarms import Alarms
-from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, Skip, StepEnded, StepState
+from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded, StepState
 from ordito.engine.course import Course
 from ordito.engine.merging import merge
 from ordito.engine.parts import Parts
@@ -165,7 +165,11 @@ class Steps:
         """Have a step that failed wait for another attempt; False where there is none to come."""
         call, options = self._announcer.call(index), self._parts.header.options
         pause = pause_after(running.attempt, call, options, outcome)
-        if pause is None or self._course.core.is_stopping or self._course.core.state(index) is not StepState.RUNNING:
+        if (
+            pause is None
+            or self._course.core.is_stopping_for(index)
+            or self._course.core.state(index) is not StepState.RUNNING
+        ):
             return False
         record = StepRetryRecord(
             index, self._writer.now, running.attempt, outcome, self._writer.now + pause, running.change
@@ -218,6 +222,15 @@ class Steps:
         outcome = Outcome(Ending.SUCCEEDED, changed=False)
         self._end(StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because))
 
+    def spare(self, command: LeaveOut) -> None:
+        """A step was not to run after all, as the core knows: it changes nothing."""
+        outcome = Outcome(Ending.SUCCEEDED, changed=False)
+        record = StepFinishedRecord(
+            command.step, self._writer.now, outcome, no_op=True, because=command.because or "it is not needed"
+        )
+        self._writer.record(record)
+        self._announcer.finished(record)
+
     def _count_as_done(self, index: int) -> None:
         step, change = self._course.steps[index], self._parts.change_ids.next()
         began = self._writer.apply(self._operations.on_start(step, change))
@@ -227,7 +240,7 @@ class Steps:
 
     def _end(self, record: StepFinishedRecord) -> None:
         self._writer.record(record)
-        self._course.core.react(StepEnded(record.step, record.outcome.succeeded))
+        self._course.core.react(StepEnded(record.step, record.outcome.succeeded, bool(record.because)))
         self._announcer.finished(record)
         self.remember(record)
 

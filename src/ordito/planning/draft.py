@@ -24,7 +24,7 @@ from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import SCALING, policies_by_node
 from ordito.planning.recipes import Recipes, Where
-from ordito.work.plan import Action, Condition, Difference, KeptCount
+from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Scope
 
 
 class Fate(StrEnum):
@@ -105,6 +105,8 @@ class DraftStep(msgspec.Struct, gc=False):
     dispensable: bool = False
     anew: bool = False
     condition: Condition = Condition.ALWAYS
+    gate: Gate = Gate.NONE
+    written: tuple[str, ...] = ()
 
 
 class Chain:
@@ -190,6 +192,7 @@ class Draft:
     instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
+    ``overlaps``, ``halts`` and ``scopes`` are those of the plan.
     """
 
     def __init__(
@@ -217,6 +220,9 @@ class Draft:
         self.created: list[Instance] = []
         self.kept: list[Member] = []
         self.linking = 0
+        self.overlaps = False
+        self.halts = False
+        self.scopes: list[Scope] = []
         self.steps: list[DraftStep] = []
         self.befores: list[int] = []
         self.afters: list[int] = []
@@ -241,9 +247,10 @@ class Draft:
         self.edge_reasons += [reason] * (count - 1)
         return numbers
 
-    def join(self, name: str, reason: int, *, tolerant: bool = False) -> int:
+    def join(self, name: str, reason: int, *, tolerant: bool = False, gate: Gate = Gate.NONE) -> int:
         """Add a step that only joins others."""
-        return self.add(DraftStep(f"join.{name}.{len(self.steps)}", Action.JOIN, tolerant=tolerant, reason=reason))
+        name = f"join.{name}.{len(self.steps)}"
+        return self.add(DraftStep(name, Action.JOIN, tolerant=tolerant, reason=reason, gate=gate))
 
     def edge(self, before: int, after: int, reason: int) -> None:
         """Have one step wait for another."""

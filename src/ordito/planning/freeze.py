@@ -46,12 +46,16 @@ def freeze(draft: Draft) -> Plan:
         drifted=tuple(m.id for m in draft.members.values() if m.goes and _has_drifted(m)),
         kept_counts=draft.kept_counts,
         warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
+        overlaps=draft.overlaps,
+        halts=draft.halts,
+        scopes=tuple(draft.scopes),
     )
 
 
 def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
     if step.action is Action.JOIN or step.done:
-        return Step(id=step.id, action=Action.JOIN, tolerant=step.tolerant, chain=length, reason=step.reason)
+        tolerant, gate = step.tolerant, step.gate
+        return Step(id=step.id, action=Action.JOIN, tolerant=tolerant, chain=length, reason=step.reason, gate=gate)
     # The first in the order of the fields: giving all by name takes half as long again, 300,000 times.
     return Step(
         step.id,
@@ -72,6 +76,8 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         dispensable=step.dispensable,
         anew=step.anew,
         condition=step.condition,
+        gate=step.gate,
+        written=step.written,
     )
 
 

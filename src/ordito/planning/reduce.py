@@ -118,18 +118,21 @@ class _Edges:
 def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tuple[int, int]]) -> bool:
     """Whether a step that does nothing can be replaced by edges, no more of them, that mean the same.
 
-    A tolerant step makes what follows it indifferent to failures before it, so it stays where what follows is not
+    What has a gate asks of each step before it how it ended, and several are another thing than one that joins them. A
+    tolerant step makes what follows it indifferent to failures before it, so it stays where what follows is not
     tolerant itself.
     """
     if not own:
         return True
+    if len(own) > 1 and any(draft.steps[after].gate for after, _ in follow):
+        return False
     if step.tolerant and any(not draft.steps[after].tolerant for after, _ in follow):
         return False
     return len(own) == 1 or len(follow) == 1
 
 
 def _works(step: DraftStep) -> bool:
-    return step.action is not Action.JOIN and not step.done
+    return (step.action is not Action.JOIN and not step.done) or bool(step.gate)
 
 
 def _report_cycle(draft: Draft, order: list[int]) -> None:

@@ -12,11 +12,29 @@ from ordito.instances.records import Instance, Link
 
 
 class Action(StrEnum):
-    """What a step does: call an operation, let a provider make or remove a node, or only join other steps."""
+    """What a step does: call an operation, let a provider make or remove a node, set the node state (``leave``), look
+    whether an instance passes a filter, or only join other steps."""
 
     CALL = "call"
     DELEGATE = "delegate"
     JOIN = "join"
+    SET_STATE = "set state"
+    FILTER = "filter"
+
+
+class Gate(StrEnum):
+    """What a step makes of the ends of those before it. A step may be *left out*: it was not to run after all (what it
+    stands for is not needed, or its instance does not pass a filter), which is no failure.
+
+    ``NONE``: it runs when all have ended well, and one that was left out has. ``ALL``: the same, but it is left out
+    with any of them. ``ANY``: it runs as soon as one has ended well, and is left out where none has. ``FAILED``: it
+    runs as soon as one has failed, and is left out where none has.
+    """
+
+    NONE = ""
+    ALL = "all"
+    ANY = "any"
+    FAILED = "failed"
 
 
 class Condition(StrEnum):
@@ -53,7 +71,9 @@ class Call(msgspec.Struct, frozen=True):
     as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``. ``attempts`` is how often it is tried in all
     (0: as the job says), ``interval`` the seconds before the second attempt (None: as the job says). ``given`` are
     values of inputs for this call only, plain data or sensitive: they come before those that are declared, or add to
-    them.
+    them. ``activity`` is the place in the service of the activity that calls it, whose inputs come before those of
+    the template as well, () for none (see ``work.activities``); ``scope`` is an index into ``Plan.scopes``, -1 for
+    none.
     """
 
     owner: str
@@ -70,6 +90,8 @@ class Call(msgspec.Struct, frozen=True):
     attempts: int = 0
     interval: float | None = None
     given: Mapping[str, object] = {}
+    activity: tuple[str, ...] = ()
+    scope: int = -1
 
     @property
     def name(self) -> str:
@@ -80,6 +102,18 @@ class Call(msgspec.Struct, frozen=True):
     def key(self) -> str:
         """The key under which the record of an instance remembers it."""
         return f"{self.owner}/{self.name}" if self.side else self.name
+
+
+class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The inputs of a workflow that somebody wrote: ``get_input`` finds them before those of the topology in what the
+    workflow calls (§7.3.6). Where it is inlined, ``activity`` is the place of the activity that does it, whose inputs
+    are evaluated among those of the scope ``outer``, for the instance ``on`` ("" for none)."""
+
+    workflow: str
+    inputs: dict[str, object] = {}
+    activity: tuple[str, ...] = ()
+    outer: int = -1
+    on: str = ""
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -98,7 +132,9 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
     degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
     says when it is needed. ``anew`` marks the last step that removes an instance which the plan makes again, and the
-    first that does so: with this one it is as new, whatever is left of it.
+    first that does so: with this one it is as new, whatever is left of it. ``gate`` is what it makes of the ends of the
+    steps before it. ``written`` is the place in the service of a filter's condition (see ``work.activities``), () for
+    none.
     """
 
     id: str
@@ -120,6 +156,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     dispensable: bool = False
     condition: Condition = Condition.ALWAYS
     anew: bool = False
+    gate: Gate = Gate.NONE
+    written: tuple[str, ...] = ()
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -164,6 +202,9 @@ class Plan(msgspec.Struct, frozen=True):
     says where it comes from, where that is more than the usual one; ``kept_counts`` are those that later plans are to
     keep, by node, None where the plan has nothing to say of them. ``kept`` is what stays though everything else is
     removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.
+    Steps of a plan that ``overlaps`` may run at the same time on one instance and one host; in one that ``halts``
+    nothing starts after a failure but what is there for it (``Gate.FAILED``) and what follows that. ``scopes`` are
+    those of the calls.
     """
 
     workflow: str
@@ -181,6 +222,9 @@ class Plan(msgspec.Struct, frozen=True):
     kept: tuple[Change, ...] = ()
     drifted: tuple[str, ...] = ()
     kept_counts: dict[str, KeptCount] | None = None
+    overlaps: bool = False
+    halts: bool = False
+    scopes: tuple[Scope, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -169,13 +169,15 @@ class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=
 
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
     """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
-    "complete" or "incomplete" where what the job did was taken back, and ``remains`` then what was not."""
+    "complete" or "incomplete" where what the job did was taken back, and ``remains`` then what was not. The failures of
+    a job that was ``handled`` had something in the workflow that was there for them, and was done well."""
 
     at: float
     status: str
     outputs: dict[str, object] = {}
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    handled: bool = False
 
 
 ROLLED_BACK = "complete"
