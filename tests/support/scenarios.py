@@ -55,7 +55,7 @@ def place_service(given: str | Mapping[str, Any], directory: Path) -> Path:
     """Lay a service below a directory: the path of an example, the text of a template, or a topology in a few words
     (`tests/support/topology.py`). Gives its main file."""
     folder = directory / "service"
-    if isinstance(given, str) and (ROOT / given).is_dir():
+    if isinstance(given, str) and "\n" not in given and (ROOT / given).is_dir():
         shutil.copytree(ROOT / given, folder)
         return folder / "service.yaml"
     folder.mkdir()

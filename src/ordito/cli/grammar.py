@@ -33,6 +33,7 @@ VERBS: Mapping[str, Verb] = {
     "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
+    "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
     "check": Verb("check", "Look whether what exists is as it was recorded."),
     "discover": Verb("discover", "Find out what exists, and record it."),
     "status": Verb("status", "Show what exists and how it is."),
@@ -48,6 +49,8 @@ ALIASES: Mapping[str, str] = {
     "apply": "deploy",
     "install": "deploy",
     "destroy": "undeploy",
+    "execute_operation": "run",
+    "execute-operation": "run",
     "uninstall": "undeploy",
 }
 """Names that other tools give to verbs; they work and are not listed."""

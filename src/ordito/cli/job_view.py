@@ -17,6 +17,7 @@ from ordito.cli.progress.report import NextCommand, Summary, write_failures, wri
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
 from ordito.planning.keep import PROTECTED, UNMANAGED
+from ordito.work.effects import applies
 from ordito.work.invocation import Ending
 from ordito.work.plan import Change
 from ordito.work.records import ROLLED_BACK
@@ -121,7 +122,9 @@ def suggest(report: JobReport, session: Session) -> None:
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
     if report.timed_out:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
-    if report.workflow == "deploy":
+    if not applies(report.workflow):
+        commands.append(NextCommand(command("status"), "see how everything is now"))
+    elif report.workflow == "deploy":
         commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
         if report.left:
             commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))

@@ -29,6 +29,7 @@ PLANNED: Mapping[str, str] = {
     "undeploy": "undeploy",
     "check": "check",
     "discover": "discover",
+    "run": "run",
 }
 """The workflows that can be planned, and the modules of `cli/asked` that know their arguments."""
 

@@ -34,6 +34,7 @@ class Fate(StrEnum):
     CONTINUE = "is continued"
     KEEP = "stays as it is"
     LOOK = "is looked at"
+    RUN = "has an operation run on it"
     LEAVE = "is removed"
     DROP = "was never started, so that only its record is removed"
     ANEW = "is removed and made again under its id"
@@ -71,6 +72,7 @@ HALVES: Mapping[Fate, Halves] = {
     Fate.CONTINUE: Halves(Down.NONE, Up.MAKE),
     Fate.KEEP: Halves(Down.NONE, Up.NONE),
     Fate.LOOK: Halves(Down.NONE, Up.NONE),
+    Fate.RUN: Halves(Down.NONE, Up.NONE),
     Fate.LEAVE: Halves(Down.REMOVE, Up.NONE),
     Fate.DROP: Halves(Down.REMOVE, Up.NONE),
     Fate.ANEW: Halves(Down.REMOVE, Up.MAKE),

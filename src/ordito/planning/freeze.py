@@ -11,6 +11,7 @@ SYMBOLS = {
     Fate.CONTINUE: "~",
     Fate.KEEP: "~",
     Fate.LOOK: "?",
+    Fate.RUN: "~",
     Fate.LEAVE: "-",
     Fate.DROP: "-",
     Fate.ANEW: "-/+",

@@ -38,6 +38,26 @@ class RolledBack(msgspec.Struct, frozen=True):
 NOTHING_ROLLED_BACK = RolledBack()
 
 
+class OfNode(msgspec.Struct, frozen=True):
+    """How an operation is run on the instances of one node: the symbolic name of its interface there, and the inputs
+    that are given for it."""
+
+    interface: str
+    given: Mapping[str, object] = {}
+
+
+class OperationRun(msgspec.Struct, frozen=True):
+    """An operation that is run because somebody asked for it, on the chosen instances of the nodes that are named.
+    ``in_order`` is whether an instance waits for all that it depends on, what is not chosen included in between."""
+
+    operation: str = ""
+    nodes: Mapping[str, OfNode] = {}
+    in_order: bool = False
+
+
+NO_RUN = OperationRun()
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """What planning is told by its caller.
@@ -52,7 +72,7 @@ class PlanOptions:
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
-    ``rolled_back`` is for ``ROLLBACK`` alone.
+    ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` for the workflow of that name.
     ``digest_key`` gives the key of digests of sensitive values.
     """
 
@@ -67,6 +87,7 @@ class PlanOptions:
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK
+    run: OperationRun = NO_RUN
     kept: Mapping[str, KeptCount] = field(default_factory=dict)
     digest_key: Callable[[], bytes] = bytes
 

@@ -32,6 +32,7 @@ from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import choose_made, take_back
+from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.waits import install_waits, uninstall_waits
@@ -131,6 +132,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     ),
     "check": (check_requirements, existing, looking("check"), install_waits, reduce),
     "discover": (check_requirements, existing, looking("discover"), install_waits, reduce),
+    "run": (check_requirements, existing, run_operation, run_waits, reduce),
     ROLLBACK: (
         check_requirements,
         choose_made,

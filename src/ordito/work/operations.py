@@ -291,8 +291,12 @@ class Operations:
         if outcome.status in REPORTABLE and (step.closes or not succeeded):
             local = outcome.status
         applied, failed = record.applied, record.failed
-        if self._applies and happened is not Happened.NEVER_STARTED:
-            applied, failed = _remembered(record, call, outcome, change)
+        if happened is not Happened.NEVER_STARTED:
+            if self._applies:
+                applied, failed = _remembered(record, call, outcome, change)
+            elif self._is_of_lifecycle(step, call):
+                # Nothing counts as carried out by it, and yet what was stopped is no longer started.
+                applied = _without(applied, "", TAKES_BACK.get(call.operation, frozenset()))
         # An optional operation that had failed while the instance came up may be made good much later.
         recovered = step.closes and record.state == ERROR
         state = step.leave or (STARTED if recovered else record.state)
@@ -324,7 +328,7 @@ class Operations:
             note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
         elif step.anew:
             note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
-        elif self._plan.workflow != "undeploy":
+        elif self._applies and self._plan.workflow != "undeploy":
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0
@@ -394,7 +398,7 @@ class Operations:
             return failure(outcome.changed, optional=step.dispensable)
         if step.closes:
             return self._chain_ended(record, step, call)
-        if not step.link and call.operation == "stop":
+        if not step.link and call.operation == "stop" and (self._applies or self._is_of_lifecycle(step, call)):
             return Happened.STOPPED
         return Happened.SUCCEEDED
 
@@ -411,6 +415,10 @@ class Operations:
         settings = self._service.nodes[record.node].settings
         lacks = any(settings.of(key).is_optional for key in failed)
         return Happened.CHAIN_LACKS if lacks else Happened.CHAIN_ENDED
+
+    def _is_of_lifecycle(self, step: Step, call: Call) -> bool:
+        """Whether an operation that somebody has called does what one of the lifecycle does."""
+        return bool(call.artifact) and self._decides_state(step, call)
 
     def _decides_state(self, step: Step, call: Call) -> bool:
         """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -17,6 +17,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned, measure
 from ordito.ensemble.vault import Vault
+from ordito.model.service import Service
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
@@ -32,6 +33,11 @@ class Made(msgspec.Struct, frozen=True):
     whole: Whole
 
 
+def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
+    """Nothing more is to be said."""
+    return options
+
+
 def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     known: Known,
     workflow: str,
@@ -44,9 +50,11 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     include_protected: bool = False,
     include_unmanaged: bool = False,
     reset_counts: bool = False,
+    choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
 ) -> Made:
     """The plan of a workflow; the words are those of ``PlanOptions``, save that with ``reset_counts`` no number of
-    instances is kept that was set by scaling. Raises ``PlanRefused`` and ``EnsembleError``."""
+    instances is kept that was set by scaling. What needs the whole service to be known is said by ``choose``. Raises
+    ``PlanRefused`` and ``EnsembleError``, and what choosing raises."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = left_behind(read.service, known.snapshot, known.status)
@@ -62,9 +70,8 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         include_unmanaged=include_unmanaged,
         kept={} if reset_counts else known.status.kept,
     )
-    return Made(
-        plan(workflow, whole.service, known.snapshot, inputs, options), measured.digest, measured.contents, whole
-    )
+    made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
+    return Made(made, measured.digest, measured.contents, whole)
 
 
 def read_deployed(known: Known) -> ReadService:

@@ -13,6 +13,7 @@ ASKED: Mapping[str, tuple[str, str]] = {
     "undeploy": ("undeploy", "UndeployAsked"),
     "check": ("look", "LookAsked"),
     "discover": ("look", "LookAsked"),
+    "run": ("run", "RunAsked"),
 }
 """By workflow: the file in this folder, and the class in it."""
 

@@ -1,0 +1,180 @@
+"""What running one operation would do: on all instances that filters leave, with inputs that are given for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.called_inputs import CalledInputs
+from ordito.app.errors import Refused
+from ordito.app.filters import Filters, filtered
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.names import MOST_NAMED, operation_named
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.base.collector import paused_collector
+from ordito.base.listing import listed
+from ordito.instances.records import Snapshot
+from ordito.model.interface_names import interface_named
+from ordito.model.operation import Operation
+from ordito.model.service import NodeTemplate, Service
+from ordito.planning.options import OfNode, OperationRun, PlanOptions
+
+RUN = "run"
+
+Chosen = tuple[frozenset[str], OperationRun]
+
+
+class RunAsked(msgspec.Struct, frozen=True):
+    """To run an ``operation`` on the instances that ``filters`` leave; ``in_order`` is whether those wait that depend
+    on others, ``override`` whether ``inputs`` may take the place of values that the template gives. The service is the
+    one that was deployed last."""
+
+    workflow: ClassVar[str] = RUN
+    makes_ensemble: ClassVar[bool] = False
+
+    operation: str
+    filters: Filters = Filters()
+    in_order: bool = False
+    override: bool = False
+    inputs: GivenInputs = GivenInputs()
+
+    def to_keep(self, known: Known, proposal: Proposal) -> RunAsked:
+        """The same, with values in the place of files."""
+        values: dict[str, object] = {}
+        for call in proposal.plan.calls:
+            values.update(call.given)
+        return msgspec.structs.replace(self, inputs=GivenInputs(values=values))
+
+    def from_kept(self, place: Place) -> RunAsked:
+        """The same."""
+        return self
+
+    def propose(self, known: Known) -> Proposal:
+        """The plan. Raises ``InvalidDocument``, ``Refused``, ``PlanRefused`` and ``EnsembleError``."""
+        status = known.status
+        if not status.service:
+            raise Refused(
+                "nothing-deployed",
+                f"nothing is deployed in {known.place.shown}, so that there is nothing to run an operation on",
+                next_words=("deploy",),
+                purpose="deploy the service first",
+            )
+
+        def choose(service: Service, options: PlanOptions) -> PlanOptions:
+            instances, wanted = _chosen(self, service, known.snapshot)
+            return replace(options, instances=instances, run=wanted)
+
+        with paused_collector():
+            read = read_deployed(known)
+            made = make_plan(known, RUN, read, status.inputs, choose=choose)
+        return for_deployed(known, RUN, read, made)
+
+
+def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
+    """The instances, and what is run on those of each node. Raises ``Refused`` and ``InvalidDocument``."""
+    instances = filtered(asked.filters, service, snapshot)
+    nodes = [service.nodes[name] for name in dict.fromkeys(i.node for i in instances)]
+    interface, name = _named(asked.operation, nodes, service)
+    given = CalledInputs(asked.inputs)
+    found: dict[str, OfNode] = {}
+    lacking: list[str] = []
+    for node in nodes:
+        operation = _operation(node, interface, name)
+        if operation is None:
+            lacking.append(node.name)
+            continue
+        values = given.bound(operation.inputs, service.data_types)
+        _check_inputs(asked, node, operation, values)
+        found[node.name] = OfNode(operation.interface, values)
+    if lacking:
+        raise _not_everywhere(f"{interface}.{name}", lacking, service)
+    return frozenset(i.id for i in instances), OperationRun(name, found, asked.in_order)
+
+
+def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[str, str]:
+    """The interface and the operation that a text means on the chosen nodes. Raises ``Refused``."""
+    try:
+        return operation_named(text, (i for node in nodes for i in node.interfaces.values()))
+    except Refused as refused:
+        if refused.code != "unknown-operation":
+            raise
+        elsewhere = _elsewhere(text, service)
+        linking = list(dict.fromkeys(_linking(text, service)))
+        if elsewhere is not None:
+            raise _not_everywhere(".".join(elsewhere), [n.name for n in nodes], service) from None
+        if not linking:
+            raise
+        raise Refused(
+            "relationship-operation",
+            f'"{text}" is an operation of relationships ({listed(linking, MOST_NAMED)}), and what is run here are'
+            " operations of nodes",
+            "relationships are made and undone by deploy, undeploy, start, stop, heal and scale; a workflow of the"
+            " template can call their operations one by one (call_operation)",
+        ) from None
+
+
+def _elsewhere(text: str, service: Service) -> tuple[str, str] | None:
+    """What a text means on any node."""
+    try:
+        return operation_named(text, (i for node in service.nodes.values() for i in node.interfaces.values()))
+    except Refused as refused:
+        if refused.code == "unknown-operation":
+            return None
+        raise
+
+
+def _linking(text: str, service: Service) -> Iterator[str]:
+    """The relationships that have an operation which is named so."""
+    for node in service.nodes.values():
+        for relationship in node.requirements:
+            try:
+                operation_named(text, relationship.interfaces.values())
+            except Refused as refused:
+                if refused.code == "unknown-operation":
+                    continue
+            yield relationship.key
+
+
+def _operation(node: NodeTemplate, interface: str, name: str) -> Operation | None:
+    found = interface_named(node.interfaces, interface)
+    return found.operations.get(name) if found is not None else None
+
+
+def _not_everywhere(operation: str, lacking: list[str], service: Service) -> Refused:
+    interface, _, name = operation.rpartition(".")
+    having = [n.name for n in service.nodes.values() if _operation(n, interface, name) is not None]
+    what = f"node {_quoted(lacking)} has" if len(lacking) == 1 else f"nodes {_quoted(lacking)} have"
+    return Refused(
+        "unknown-operation",
+        f"{what} no operation {operation}",
+        f"nodes that have it: {listed(having, MOST_NAMED)}; choose among them with --node, --type or --instance",
+    )
+
+
+def _check_inputs(asked: RunAsked, node: NodeTemplate, operation: Operation, given: Mapping[str, object]) -> None:
+    """Refuse values that take the place of others unasked, and required ones that nobody gives."""
+    full = f"{operation.interface}.{operation.name}"
+    clashes = [name for name in given if name in operation.inputs and operation.inputs[name].has_value]
+    if clashes and not asked.override:
+        several = "inputs" if len(clashes) > 1 else "input"
+        raise Refused(
+            "input-clash",
+            f'the template gives {several} {_quoted(clashes)} of {full} of node "{node.name}" a value already',
+            "give --override to have yours used instead, or leave it out",
+        )
+    missing = [n for n, i in operation.inputs.items() if i.required and not i.has_value and n not in given]
+    if missing and operation.implementation is not None:
+        raise Refused(
+            "missing-input",
+            f'{full} of node "{node.name}" needs {_quoted(missing)}, and the template gives no value',
+            f"give it with -i {missing[0]}=VALUE",
+        )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listed((f'"{name}"' for name in names), MOST_NAMED)

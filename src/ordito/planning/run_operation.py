@@ -1,0 +1,106 @@
+"""Transforms: an operation that somebody asks for, on chosen instances (execute_operation).
+
+With the order of dependencies, an instance that is not chosen stands for its place in that order only, so that what is
+chosen above it still comes after what is chosen below it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, CREATING, STARTED
+from ordito.model.operation import Interface
+from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
+from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
+from ordito.planning.recipes import Where, where_run
+from ordito.planning.waits import install_waits
+from ordito.work.plan import Action
+from ordito.work.probes import PROBES
+
+MAKING = (Stage(CREATING, CREATED), Stage(CONFIGURING, CONFIGURED))
+
+
+class _OfNode(msgspec.Struct, frozen=True):
+    """What is the same for all instances of a node: the call, where it runs, and the states that it leads through;
+    ``before`` are the operations that must have been carried out for an instance to be up after it."""
+
+    call: int
+    name: str
+    where: Where
+    stage: Stage | None
+    before: tuple[str, ...] | None
+
+
+def run_operation(draft: Draft) -> None:
+    """A step for each chosen instance; in order, what stands for the others too."""
+    run, chosen = draft.options.run, draft.options.instances or frozenset()
+    reason, passed = draft.why(f"{run.operation} was asked for"), draft.why("it is not among those that are chosen")
+    for name, members in draft.of_node.items():
+        node = _of_node(draft, members[0].template) if name in run.nodes else None
+        for member in members:
+            if node is not None and member.id in chosen:
+                member.fate, member.reason = Fate.RUN, f"{node.name} was asked for"
+                member.up = Chain([draft.add(_step(draft, member, node, reason))])
+            elif run.in_order:
+                member.up = Chain([draft.join(member.id, passed)])
+
+
+def run_waits(draft: Draft) -> None:
+    """What is asked to run in order waits for what it depends on, directly and in turn."""
+    if draft.options.run.in_order:
+        install_waits(draft)
+
+
+def _of_node(draft: Draft, node: NodeTemplate) -> _OfNode:
+    run, wanted = draft.options.run, draft.options.run.nodes[node.name]
+    interface = node.interfaces[wanted.interface]
+    operation = interface.operations[run.operation]
+    outputs: tuple[str, ...] = ()
+    if MAINTAIN in interface.kinds and run.operation in PROBES:
+        outputs = tuple(a for a in node.attribute_definitions if a not in operation.inputs)
+    number = draft.calls.of_node(node, interface.name, run.operation, operation, wanted=outputs)
+    if wanted.given:
+        draft.calls.all[number] = msgspec.structs.replace(draft.calls.all[number], given=wanted.given)
+    is_standard = STANDARD in interface.kinds
+    # What does nothing leaves everything as it is.
+    stage = _stage(run.operation) if is_standard and operation.implementation is not None else None
+    return _OfNode(
+        call=number,
+        name=draft.calls.all[number].name,
+        where=where_run(operation, node, Side.NODE, lifecycle=is_standard),
+        stage=stage,
+        before=_before(interface) if stage is not None and run.operation == "start" else None,
+    )
+
+
+def _stage(operation: str) -> Stage | None:
+    """The states that an operation of the normative lifecycle leads through."""
+    rows = ((placed.row, placed.stage) for placed in (*INSTALL, *UNINSTALL))
+    found = (stage for row, stage in rows if row.interface == STANDARD and row.operation == operation)
+    return next(found, None)
+
+
+def _before(interface: Interface) -> tuple[str, ...]:
+    """The keys of what makes an instance, before it is started."""
+    own = (p.row.operation for p in INSTALL if p.row.interface == STANDARD and p.row.operation != "start")
+    return tuple(f"{interface.name}.{name}" for name in own)
+
+
+def _step(draft: Draft, member: Member, node: _OfNode, reason: int) -> DraftStep:
+    stage = node.stage
+    # What is made or configured once more while it is up is up afterwards.
+    stays = stage is not None and stage in MAKING and member.record.state == STARTED
+    return DraftStep(
+        f"{member.id}.{node.name}",
+        Action.CALL,
+        member.id,
+        member.id,
+        call=node.call,
+        runs_on="" if node.where is Where.ORCHESTRATOR else draft.runs_on(node.where, member.id, ""),
+        enter=stage.enter if stage is not None else "",
+        leave=STARTED if stays else stage.leave if stage is not None else "",
+        # An instance that is started again is up, if all that makes it was carried out.
+        closes=node.before is not None and all(key in member.record.applied for key in node.before),
+        reason=reason,
+    )

@@ -1,0 +1,102 @@
+"""`ordito run` with real processes: inputs in the environment, outputs, saved plans, secrets, resuming."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.acceptance.program import files_of, ordito, start, status_of
+from tests.cli.program import until
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+interface_types:
+  Backup:
+    derived_from: tosca.interfaces.Root
+    operations:
+      save:
+        inputs:
+          level: { type: integer, required: false }
+          key: { type: string, required: false, metadata: { sensitive: 'true' } }
+          target: { type: string, default: disk }
+node_types:
+  Store:
+    derived_from: tosca.nodes.Root
+    attributes: { saved: { type: string } }
+    interfaces:
+      Backup:
+        type: Backup
+        operations: { save: { implementation: save.sh, outputs: { saved: [ SELF, saved ] } } }
+topology_template:
+  node_templates:
+    store: { type: Store, occurrences: [ 0, 4 ], instance_count: 2 }
+  outputs:
+    saved: { value: { get_attribute: [ store, saved ] } }
+"""
+SAVE = """\
+#!/bin/bash
+echo "$INSTANCE level=$level target=$target more=$more" >> "$log"
+saved="$INSTANCE at $level"
+"""
+CANARY = "canary-of-run-4711"
+
+
+def place(tmp_path: Path, script: str = SAVE) -> None:
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    (tmp_path / "save.sh").write_text(script)
+    assert ordito(tmp_path, "deploy", "service.yaml", "--yes").code == 0
+
+
+def test_inputs_and_outputs(tmp_path: Path) -> None:
+    place(tmp_path)
+    log = tmp_path / "log"
+    done = ordito(tmp_path, "run", "save", "-i", "level=3", "-i", "more=x y", "-i", f"log={log}", "--yes")
+    assert done.code == 0, done.both
+    assert sorted(log.read_text().splitlines()) == [f"store_{n} level=3 target=disk more=x y" for n in (1, 2)]
+    status = status_of(tmp_path)
+    assert [status["instances"][f"store_{n}"]["attributes"] for n in (1, 2)] == [
+        {"saved": "store_1 at 3"},
+        {"saved": "store_2 at 3"},
+    ]
+    # Nothing counts as deployed by it.
+    assert all("Backup.save" not in i.get("applied", {}) for i in status["instances"].values())
+    assert status["revision"] == 1
+    inputs = tmp_path / "inputs.yaml"
+    inputs.write_text(f"{{level: 4, target: tape, log: {log}}}")
+    done = ordito(tmp_path, "run", "save", "--override", "--instance", "store_2", "-I", "inputs.yaml", "--yes")
+    assert done.code == 0, done.both
+    assert log.read_text().splitlines()[2:] == ["store_2 level=4 target=tape more="]
+    # The records rebuild it.
+    assert ordito(tmp_path, "jobs", "replay").code == 0
+
+
+def test_a_plan_that_was_saved_keeps_its_inputs_and_no_secret(tmp_path: Path) -> None:
+    place(tmp_path, 'echo "$level ${#key} $more" > "$log"\nsaved=x\n')
+    log = tmp_path / "log"
+    words = ["-i", f"key={CANARY}", "-i", "level=3", "-i", "more=z", "-i", f"log={log}", "--instance", "store_1"]
+    done = ordito(tmp_path, "plan", "run", "save", *words, "--out", "saved.plan")
+    assert done.code == 0, done.both
+    assert CANARY not in (tmp_path / "saved.plan").read_text()
+    assert not log.exists()
+    done = ordito(tmp_path, "deploy", "saved.plan", "--yes", "--json")
+    assert done.code == 0, done.both
+    assert log.read_text() == f"3 {len(CANARY)} z\n"
+    assert not [name for name, content in files_of(tmp_path).items() if CANARY.encode() in content]
+    assert CANARY not in done.both
+
+
+def test_a_run_that_was_killed_is_resumed_with_its_inputs(tmp_path: Path) -> None:
+    log, go = tmp_path / "log", tmp_path / "go"
+    waits = f"until [ -e {go} ]; do sleep 0.05; done"
+    place(tmp_path, f'echo "$INSTANCE $more ${{#key}}" >> {log}; {waits}; saved="$more"\n')
+    process = start(tmp_path, "run", "save", "--instance", "store_1", "-i", "more=z", "-i", f"key={CANARY}", "--yes")
+    until(log.exists)
+    process.kill()
+    process.communicate()
+    refused = ordito(tmp_path, "run", "save", "--yes")
+    assert refused.code == 5, refused.both
+    go.touch()
+    done = ordito(tmp_path, "jobs", "resume")
+    assert done.code == 0, done.both
+    assert set(log.read_text().splitlines()) == {f"store_1 z {len(CANARY)}"}
+    assert status_of(tmp_path)["instances"]["store_1"]["attributes"] == {"saved": "z"}
+    assert CANARY.encode() not in b"".join(files_of(tmp_path).values())
