@@ -7,6 +7,7 @@ one that was scaled in never comes back. The newest leave first; a new one goes 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable, Sequence
 
 from ordito.instances.records import Instance, number_of
 from ordito.instances.states import INITIAL
@@ -70,14 +71,14 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
         if host is not None and host.fate is Fate.NEW:
             lost.append(record)
         elif host is not None and host.goes:
-            draft.put(_leaving(draft, record, node, f"its host {host.id} is removed"))
+            draft.put(leaving(draft, record, node, f"its host {host.id} is removed"))
         else:
             staying.append(record)
     newest_first = sorted(staying, key=lambda i: number_of(i.id), reverse=True)
     surplus = {i.id for i in newest_first[: max(0, len(staying) - wanted)]}
     for record in staying:
         if record.id in surplus:
-            draft.put(_leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
+            draft.put(leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
         else:
             draft.put(Member(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
@@ -85,7 +86,8 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
     draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
 
 
-def _leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> Member:
+def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> Member:
+    """An instance that is not to be there any more; of one that was never started only the record is removed."""
     leaves = _was_started(record) or draft.options.force
     return Member(record, node, Fate.LEAVE if leaves else Fate.DROP, reason)
 
@@ -95,11 +97,10 @@ def _was_started(record: Instance) -> bool:
 
 
 def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], lost: list[Instance]) -> None:
-    taken = {i.index for i in staying}
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
     again += lost
-    again.sort(key=lambda i: number_of(i.id))
-    hosts = _Hosts(draft, node, staying) if node.host is not None else None
+    again = sorted(again, key=lambda i: number_of(i.id))[:more]
+    hosts = Hosts(draft, node, staying) if node.host is not None else None
     if hosts is not None and hosts.is_empty:
         assert node.host is not None
         draft.diagnostics.error(
@@ -109,21 +110,38 @@ def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], 
             hint=f'raise the number of instances of "{node.host.target}"',
         )
         return
-    safe, highest = draft.service.sanitised[node.name], draft.snapshot.highest.get(node.name, 0)
-    reason = _wanted(draft, node)
+    had = [i.host for i in again] + [""] * (more - len(again))
+    on = [hosts.take(before) for before in had] if hosts is not None else [""] * more
+    grow(draft, node, on, staying, [i.id for i in again], reason=_wanted(draft, node))
+
+
+def grow(
+    draft: Draft,
+    node: NodeTemplate,
+    on: Sequence[str],
+    staying: Iterable[Instance],
+    again: Sequence[str] = (),
+    *,
+    reason: str,
+) -> None:
+    """Make an instance on each of the hosts ``on`` ("" for a node that has none): first those that are made ``again``,
+    under their ids. Each takes the lowest free slot."""
+    safe = draft.service.sanitised[node.name]
+    made = [m.record for m in draft.of_node.get(node.name, ()) if m.fate is Fate.NEW]
+    taken = {i.index for i in staying} | {i.index for i in made}
+    highest = max([draft.snapshot.highest.get(node.name, 0), *(number_of(i.id) for i in made)])
     slot = 0
-    for number in range(more):
-        before = again[number] if number < len(again) else None
-        if before is None:
+    for number, host in enumerate(on):
+        if number >= len(again):
             highest += 1
         while slot in taken:
             slot += 1
         taken.add(slot)
         record = Instance(
-            id=before.id if before else f"{safe}_{highest}",
+            id=again[number] if number < len(again) else f"{safe}_{highest}",
             node=node.name,
             index=slot,
-            host=hosts.take(before.host if before else "") if hosts else "",
+            host=host,
             state=INITIAL,
             local=PENDING,
         )
@@ -136,7 +154,7 @@ def _wanted(draft: Draft, node: NodeTemplate) -> str:
     return f"{draft.counts[node.name]} wanted" + (f" ({origin})" if origin else "")
 
 
-class _Hosts:
+class Hosts:
     """The instances that may host new instances of a node, the one with the fewest of them first."""
 
     def __init__(self, draft: Draft, node: NodeTemplate, staying: list[Instance]) -> None:

@@ -86,6 +86,16 @@ def decide(draft: Draft) -> None:
     changed.report()
 
 
+def decide_begun(draft: Draft) -> None:
+    """Decide of the instances that an earlier scaling has begun to make, and of no others."""
+    changed = Changed(draft)
+    for name in draft.options.scaling.begun:
+        member = draft.members.get(name)
+        if member is not None and member.fate is Fate.KEEP:
+            _decide(draft, member, draft.recipes.making(member.template).install, changed)
+    changed.report()
+
+
 def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: Changed) -> None:
     record = member.record
     if not record.created and not record.applied:

@@ -101,7 +101,7 @@ def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed, tur
     up = draft.why(f"{pairs.relationship.target} is up before it is linked")
     whole = draft.why(f"{source.template.name} is linked")
     for target in _far_ends(draft, source, pairs.relationship):
-        if draft.options.instances is not None and not target.rises:
+        if draft.options.is_partial and not target.rises:
             continue  # Nobody has asked for the links of what stays as it is.
         entries = _unlinked(draft, source, target, pairs, changed)
         if not entries:

@@ -58,6 +58,28 @@ class OperationRun(msgspec.Struct, frozen=True):
 NO_RUN = OperationRun()
 
 
+class Goal(msgspec.Struct, frozen=True):
+    """How many instances a node is to have: ``count``, or ``delta`` more than it has (None for both: as many more as a
+    scaling policy adds at one time, one where none says). ``why`` is why this node is the one that is scaled."""
+
+    node: str
+    count: int | None = None
+    delta: int | None = None
+    why: str = ""
+
+
+class Scaling(msgspec.Struct, frozen=True):
+    """What to scale: ``removed`` are the instances that are to leave, where they are named, and ``begun`` those
+    that an earlier job has begun to make, in order, and that are carried on."""
+
+    goals: tuple[Goal, ...] = ()
+    removed: frozenset[str] = frozenset()
+    begun: tuple[str, ...] = ()
+
+
+NOT_SCALED = Scaling()
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """What planning is told by its caller.
@@ -72,7 +94,7 @@ class PlanOptions:
     ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
-    ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` for the workflow of that name.
+    ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
     ``digest_key`` gives the key of digests of sensitive values.
     """
 
@@ -89,7 +111,13 @@ class PlanOptions:
     rolled_back: RolledBack = NOTHING_ROLLED_BACK
     run: OperationRun = NO_RUN
     kept: Mapping[str, KeptCount] = field(default_factory=dict)
+    scaling: Scaling = NOT_SCALED
     digest_key: Callable[[], bytes] = bytes
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a workflow is about a part of what exists, and all else stays as it is, its links too."""
+        return self.instances is not None or self.scaling != NOT_SCALED
 
 
 MOST_PAIRS = 100_000

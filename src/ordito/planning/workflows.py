@@ -21,7 +21,7 @@ from ordito.planning.choose_anew import choose_anew
 from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
-from ordito.planning.decide import decide
+from ordito.planning.decide import decide, decide_begun
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.keep import keep
@@ -33,6 +33,7 @@ from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import choose_made, take_back
 from ordito.planning.run_operation import run_operation, run_waits
+from ordito.planning.scaling import scale_instances
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.waits import install_waits, uninstall_waits
@@ -130,6 +131,23 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         stages,
         reduce,
     ),
+    "scale": (
+        check_requirements,
+        scale_instances,
+        check_capabilities,
+        decide_begun,
+        install_chains,
+        uninstall_chains,
+        links,
+        watch,
+        unlinks,
+        unwatch,
+        skip_done,
+        install_waits,
+        uninstall_waits,
+        stages,
+        reduce,
+    ),
     "check": (check_requirements, existing, looking("check"), install_waits, reduce),
     "discover": (check_requirements, existing, looking("discover"), install_waits, reduce),
     "run": (check_requirements, existing, run_operation, run_waits, reduce),
@@ -151,7 +169,16 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 ALIASES = {"install": "deploy", "uninstall": "undeploy"}
 
 GOES_ON = frozenset(
-    {check_requirements, check_references, check_existing, counts, check_capabilities, choose_instances, decide}
+    {
+        check_requirements,
+        check_references,
+        check_existing,
+        counts,
+        check_capabilities,
+        choose_instances,
+        scale_instances,
+        decide,
+    }
 )
 """Transforms after which others can look for more errors, even if they have found some themselves."""
 
