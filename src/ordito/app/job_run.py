@@ -16,7 +16,7 @@ from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import DEPLOY, Proposal
+from ordito.app.proposal import Proposal
 from ordito.app.services import ReadService
 from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
@@ -39,7 +39,7 @@ from ordito.instances.status import effective_statuses
 from ordito.work.events import StepFailed
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
-from ordito.work.records import JobHeader, JobOptions, Record, StepFinishedRecord, StepStartedRecord
+from ordito.work.records import USUAL, JobHeader, JobOptions, Record, StepFinishedRecord, StepStartedRecord
 from ordito.work.rollback import WayBack
 
 
@@ -71,7 +71,9 @@ class JobReport(msgspec.Struct, frozen=True):
 
 def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
     """Carry out a proposal that is not empty and has its service pinned. Raises ``Refused`` and ``EnsembleError``."""
-    if options.on_failure == "rollback" and proposal.workflow != DEPLOY:
+    if options.on_failure == USUAL:
+        options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
+    if options.on_failure == "rollback" and not proposal.can_be_taken_back:
         raise Refused(
             "no-way-back",
             f"what {proposal.workflow} does cannot be taken back",

@@ -75,7 +75,7 @@ class Proposal(msgspec.Struct, frozen=True):
     were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
     that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
     none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
-    whose remaining steps these are, "" for none.
+    whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say.
     """
 
     workflow: str
@@ -97,6 +97,12 @@ class Proposal(msgspec.Struct, frozen=True):
     variables: dict[str, object] = {}
     unapproved: tuple[str, ...] = ()
     retries: str = ""
+    on_failure: str = "continue"
+
+    @property
+    def can_be_taken_back(self) -> bool:
+        """Whether a job that fails can take back what it did: what only makes instances."""
+        return self.workflow == DEPLOY or self.on_failure == "rollback"
 
     @property
     def grounds(self) -> Grounds:

@@ -34,6 +34,7 @@ VERBS: Mapping[str, Verb] = {
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
+    "scale": Verb("scale", "Have more or fewer instances of a node."),
     "check": Verb("check", "Look whether what exists is as it was recorded."),
     "discover": Verb("discover", "Find out what exists, and record it."),
     "status": Verb("status", "Show what exists and how it is."),

@@ -15,7 +15,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.cli.channel import Color
 from ordito.cli.durations import seconds_of
 from ordito.cli.settings import COMMON_FORMATS, Format, Settings
-from ordito.work.records import JobOptions
+from ordito.work.records import USUAL, JobOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -262,13 +262,13 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
         *arguments: Any,
         parallel: int,
         host_concurrency: int,
-        on_failure: str,
+        on_failure: str | None,
         attempts: int | None,
         interval: float | None,
         timeout: float | None,
         **others: Any,
     ) -> Any:
-        options = JobOptions(parallel, on_failure, attempts or 0, interval, host_concurrency, timeout)
+        options = JobOptions(parallel, on_failure or USUAL, attempts or 0, interval, host_concurrency, timeout)
         return committing(*arguments, options=options, **others)
 
     decorated = click.option(
@@ -293,10 +293,8 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     decorated = click.option(
         "--on-failure",
         type=click.Choice(["continue", "abort", "rollback"]),
-        default="continue",
-        show_default=True,
         help="After a failure: carry on with what does not depend on it, start nothing more, or also take back what was"
-        " done.",
+        " done (default: rollback for a scale-out, else continue).",
     )(decorated)
     decorated = click.option(
         "--parallel",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PLANNED: Mapping[str, str] = {
     "deploy": "deploy",
     "undeploy": "undeploy",
+    "scale": "scale",
     "check": "check",
     "discover": "discover",
     "run": "run",

@@ -55,6 +55,8 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
     """The status once a job is closed."""
     rolled_back = closing.rollback == ROLLED_BACK
     shapes = revises(header.workflow) and not rolled_back
+    # What adjusts and was taken back, if not completely, is not wanted: what is left of it is one too many.
+    counts = applies(header.workflow) and not (rolled_back or (closing.rollback and not shapes))
     return Status(
         service=header.service if shapes else before.service,
         main=header.main if shapes else before.main,
@@ -63,12 +65,12 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
         inputs=header.inputs if shapes else before.inputs,
         outputs=before.outputs if rolled_back else closing.outputs,
-        counts={**before.counts, **plan.counts} if applies(header.workflow) and not rolled_back else before.counts,
+        counts={**before.counts, **plan.counts} if counts else before.counts,
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
         left=header.left if shapes else before.left,
         environment=header.environment if shapes else before.environment,
-        kept=before.kept if rolled_back or plan.kept_counts is None else _kept(plan.kept_counts, header.id),
+        kept=_kept(plan.kept_counts, header.id) if counts and plan.kept_counts is not None else before.kept,
     )
 
 

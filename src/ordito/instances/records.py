@@ -51,6 +51,11 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.note == FOUND_ABSENT
 
     @property
+    def is_unmanaged(self) -> bool:
+        """Whether it is known and was never begun here."""
+        return not self.created and bool(self.applied or self.state != "initial")
+
+    @property
     def was_scaled_in(self) -> bool:
         """Whether it was removed because fewer were wanted."""
         return self.note.startswith(SCALED_IN)

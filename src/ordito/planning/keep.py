@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from ordito.instances.records import Instance
-from ordito.instances.states import INITIAL
 from ordito.planning.draft import Chain, Draft, Fate, Member
 
 PROTECTED = "protected"
@@ -33,13 +31,8 @@ def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, str]]:
     for member in draft.members.values():
         if member.template.settings.protected and not draft.options.include_protected:
             yield member, PROTECTED
-        elif _is_unmanaged(member.record) and not draft.options.include_unmanaged:
+        elif member.record.is_unmanaged and not draft.options.include_unmanaged:
             yield member, UNMANAGED
-
-
-def _is_unmanaged(record: Instance) -> bool:
-    """Whether an instance is known and was never begun here."""
-    return not record.created and bool(record.applied or record.state != INITIAL)
 
 
 def _needed(draft: Draft, member: Member) -> Iterator[Member]:

@@ -11,6 +11,9 @@ from ordito.model.choices import Choices
 from ordito.work.invocation import Outcome, Started
 from ordito.work.plan import Plan
 
+USUAL = "usual"
+"""Stands for what a failure usually does to the rest of a job of its workflow, where the command does not say it."""
+
 
 class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a job runs: operations at one time in all, and what a failure does to the rest (continue, abort, or rollback:

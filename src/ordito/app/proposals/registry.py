@@ -11,6 +11,7 @@ from ordito.app.proposal import Asked
 ASKED: Mapping[str, tuple[str, str]] = {
     "deploy": ("deploy", "DeployAsked"),
     "undeploy": ("undeploy", "UndeployAsked"),
+    "scale": ("scale", "ScaleAsked"),
     "check": ("look", "LookAsked"),
     "discover": ("look", "LookAsked"),
     "run": ("run", "RunAsked"),

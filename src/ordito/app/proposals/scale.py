@@ -1,0 +1,242 @@
+"""What scaling would do: more or fewer instances of the nodes that are named, and of all that they contain."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.names import INSTANCE, NODE, Names
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.base.collector import paused_collector
+from ordito.base.listing import listed
+from ordito.base.suggest import nearest
+from ordito.instances.records import Instance, Snapshot
+from ordito.model.service import Service
+from ordito.planning.containers import compute_above, outermost
+from ordito.planning.options import Goal, Scaling
+from ordito.work.plan import Plan
+
+SCALE = "scale"
+MOST_NAMED = 8
+
+replace = msgspec.structs.replace
+
+
+class ScaleAsked(msgspec.Struct, frozen=True):
+    """To scale nodes and groups: those in ``counts`` to so many instances, the ``names`` by ``delta`` (None: by as many
+    as a scaling policy says, or one; where instances are to be removed, by so many). With ``compute`` it is the Compute
+    that contains a node which is scaled, with all that it contains. ``remove`` names the instances that leave.
+    """
+
+    workflow: ClassVar[str] = SCALE
+    makes_ensemble: ClassVar[bool] = False
+
+    names: tuple[str, ...] = ()
+    counts: Mapping[str, int] = {}
+    delta: int | None = None
+    compute: bool = True
+    remove: tuple[str, ...] = ()
+    include_protected: bool = False
+    include_unmanaged: bool = False
+    allow_changed: bool = False
+    allow_large: bool = False
+
+    def to_keep(self, known: Known, proposal: Proposal) -> ScaleAsked:
+        """The same: it names nothing outside of the ensemble."""
+        return self
+
+    def from_kept(self, place: Place) -> ScaleAsked:
+        """The same."""
+        return self
+
+    def propose(self, known: Known) -> Proposal | None:
+        """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
+        status = known.status
+        if not status.service:
+            raise Refused("nothing-deployed", "nothing is deployed here that could be scaled", next_words=("deploy",))
+        with paused_collector():
+            read = read_deployed(known)
+            scaling = scaling_of(self, read.service, known.snapshot)
+            made = make_plan(
+                known,
+                SCALE,
+                read,
+                status.inputs,
+                allow_large=self.allow_large,
+                choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
+            )
+        proposal = for_deployed(known, SCALE, read, made)
+        self._refuse_kept(proposal)
+        return replace(
+            proposal,
+            unapproved=() if self.allow_changed else made.plan.drifted,
+            on_failure="rollback" if adds(made.plan) else "continue",
+        )
+
+    def _refuse_kept(self, proposal: Proposal) -> None:
+        """Refuse to remove what is not removed without a word."""
+        leaving = [proposal.snapshot.instances[c.instance] for c in proposal.plan.changes if c.symbol == "-"]
+        nodes = proposal.service.nodes
+        protected = [r.id for r in leaving if nodes[r.node].settings.protected]
+        foreign = [r.id for r in leaving if r.is_unmanaged]
+        for found, permitted, flag, what in (
+            (protected, self.include_protected, "--include-protected", "protected (ordito.protected)"),
+            (foreign, self.include_unmanaged, "--include-unmanaged", "not made by this ensemble"),
+        ):
+            if found and not permitted:
+                verb = "is" if len(found) == 1 else "are"
+                raise Refused(
+                    "protected",
+                    f"{listed(found, MOST_NAMED)} would be removed, and {verb} {what}",
+                    f"give {flag} to remove it all the same, or name others with --remove",
+                )
+
+
+def adds(plan: Plan) -> bool:
+    """Whether a plan makes instances."""
+    return bool(plan.instances)
+
+
+def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scaling:
+    """What is to be scaled, by node. Raises ``Refused`` for names that mean nothing, and for contradictions."""
+    goals: dict[str, Goal] = {}
+    for text, count, delta in _wanted(asked):
+        for node, why in _nodes(text, service, snapshot, compute=asked.compute):
+            if node in goals:
+                raise Refused(
+                    "scaled-twice",
+                    f'"{node}" would be scaled twice, the second time for "{text}"',
+                    "name each node once; a node is scaled with the Compute that contains it, save with"
+                    " --no-scale-compute",
+                )
+            goals[node] = Goal(node, count, delta, why)
+    victims = _victims(asked, goals, snapshot)
+    if asked.delta is None and victims:
+        goals = {n: _by_victims(goal, victims.get(n, [])) for n, goal in goals.items()}
+    for node, named in victims.items():
+        _check_number(goals[node], named, len(snapshot.ids_of(node)))
+    _refuse_both_ways(goals, snapshot)
+    return Scaling(tuple(goals.values()), frozenset(i for named in victims.values() for i in named))
+
+
+def _wanted(asked: ScaleAsked) -> Iterator[tuple[str, int | None, int | None]]:
+    for name, count in asked.counts.items():
+        yield name, count, None
+    for name in asked.names:
+        yield name, None, asked.delta
+
+
+def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) -> Iterator[tuple[str, str]]:
+    """The nodes that are scaled where a name is given, each with the reason where it is not the one that is named. Of a
+    group each member is scaled, save what is contained in another one that is."""
+    name = text.removeprefix(NODE)
+    if name in service.nodes:
+        above = compute_above(service, name) if compute else ""
+        inside = above and above != name
+        yield above or name, f'which contains "{name}" (--no-scale-compute scales "{name}" alone)' if inside else ""
+    elif text in service.groups:
+        members = service.groups[text].members
+        scaled = [compute_above(service, m) or m for m in members] if compute else list(members)
+        if not scaled:
+            raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
+        for member in outermost(service, list(dict.fromkeys(scaled))):
+            what = "a member" if member in members else "which contains a member"
+            yield member, f'{what} of group "{text}"'
+    else:
+        raise _unknown(text, service, snapshot)
+
+
+def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
+    name = text.removeprefix(INSTANCE)
+    record = snapshot.instances.get(name)
+    if record is not None and record.node in service.nodes:
+        return Refused(
+            "not-a-node",
+            f'"{name}" is an instance of "{record.node}", and nodes are scaled',
+            f"to have one instance less, and not that one: scale {record.node} --remove {name}",
+            next_words=(SCALE, record.node, "--remove", name),
+            purpose="remove this instance",
+        )
+    if record is not None and record.exists:
+        return Refused(
+            "lost-node", f'the node of "{name}" is gone from the template', "undeploy removes what is left of it"
+        )
+    near = nearest(text, [*service.nodes, *service.groups])
+    try:
+        Names(service, snapshot).find(f"{NODE}{name}" if not near else text)
+    except Refused as refused:
+        if near and not refused.hint:
+            refused.hint = f"did you mean {' or '.join(near)}?"
+        return refused
+    return Refused("lost-node", f'node "{text}" is gone from the template', "undeploy removes what is left of it")
+
+
+def _victims(asked: ScaleAsked, goals: Mapping[str, Goal], snapshot: Snapshot) -> dict[str, list[str]]:
+    """The instances that are named to leave, by node: for one that is contained in what is scaled, that."""
+    found: dict[str, list[str]] = {}
+    for text in asked.remove:
+        name = text.removeprefix(INSTANCE)
+        record = snapshot.instances.get(name)
+        if record is None or not record.exists:
+            known = [i for node in goals for i in snapshot.ids_of(node)]
+            near = nearest(name, known) or known
+            raise Refused(
+                "unknown-name",
+                f'there is no instance "{text}"' + (", it was deleted" if record is not None else ""),
+                f"there is: {listed(near, MOST_NAMED)}" if near else "",
+                next_words=("status",),
+                purpose="see what there is",
+            )
+        scaled: Instance | None = record
+        while scaled is not None and scaled.node not in goals:
+            scaled = snapshot.instances.get(scaled.host)
+        if scaled is None:
+            raise Refused(
+                "not-scaled",
+                f'{name} is an instance of "{record.node}", and what is scaled is {listed(list(goals), MOST_NAMED)}',
+                f"name instances of {listed(list(goals), MOST_NAMED)}",
+            )
+        if scaled.id in found.setdefault(scaled.node, []):
+            raise Refused("named-twice", f"{scaled.id} is named twice, the second time by {text}", "name it once")
+        found[scaled.node].append(scaled.id)
+    return found
+
+
+def _by_victims(goal: Goal, named: list[str]) -> Goal:
+    return goal if goal.count is not None or not named else replace(goal, delta=-len(named))
+
+
+def _check_number(goal: Goal, named: list[str], existing: int) -> None:
+    """Refuse to remove more or fewer instances than are named."""
+    fewer = existing - goal.count if goal.count is not None else -(goal.delta or 0)
+    if fewer != len(named):
+        asked = f"{fewer} fewer are asked for" if fewer > 0 else "none is to be removed"
+        raise Refused(
+            "other-number",
+            f'{listed(named, MOST_NAMED)} of "{goal.node}" would leave, {len(named)} of {existing}, and {asked}',
+            f"name {fewer} instances" if fewer > 0 else "leave out --remove",
+        )
+
+
+def _refuse_both_ways(goals: Mapping[str, Goal], snapshot: Snapshot) -> None:
+    """Refuse to scale out and in at once: a failed scale-out is taken back, and what was removed cannot be."""
+    more = [g.node for g in goals.values() if _difference(g, snapshot) > 0]
+    fewer = [g.node for g in goals.values() if _difference(g, snapshot) < 0]
+    if more and fewer:
+        raise Refused(
+            "both-ways",
+            f"{listed(more, MOST_NAMED)} would get more instances, and {listed(fewer, MOST_NAMED)} fewer",
+            "scale out and in by two commands: what fails of the one is taken back, and of the other it cannot be",
+        )
+
+
+def _difference(goal: Goal, snapshot: Snapshot) -> int:
+    if goal.count is None:
+        return 1 if goal.delta is None else goal.delta
+    return goal.count - len(snapshot.ids_of(goal.node))
