@@ -27,8 +27,8 @@ from tests.support.hands import Hands
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A command that has ended. ``plan`` is that of the job, None where there was none; ``begun`` and ``ended`` are the
-    operations that an executor carried out, by the ids of their steps, in that order."""
+    """A command that has ended. ``plan`` is that of the job, None where there was none; ``log`` are the operations that
+    an executor carried out, by the ids of their steps, as they began (False) and ended (True)."""
 
     code: int
     out: str
@@ -36,8 +36,12 @@ class Ran(msgspec.Struct, frozen=True):
     plan: Plan | None
     events: tuple[Event, ...]
     result: JobResult | None
-    begun: tuple[str, ...]
-    ended: tuple[str, ...]
+    log: tuple[tuple[str, bool], ...]
+
+    @property
+    def begun(self) -> list[str]:
+        """The ids of the steps whose operations were carried out, in the order in which they began."""
+        return [step for step, is_end in self.log if not is_end]
 
     @property
     def failed(self) -> list[str]:
@@ -88,8 +92,7 @@ class Commands:
             self.plan,
             tuple(self._events),
             self._result,
-            tuple(self.hands.begun),
-            tuple(self.hands.ended),
+            tuple(self.hands.log),
         )
         return self.last
 

@@ -24,15 +24,15 @@ class Hands:
     """Carries out nothing, takes turns of the loop for it, and remembers."""
 
     def __init__(self) -> None:
-        self.begun: list[str] = []
-        self.ended: list[str] = []
+        self.log: list[tuple[str, bool]] = []
+        """The ids of the steps as they began (False) and ended (True)."""
         self.environments: dict[str, dict[str, str]] = {}
         self.answer: Answer = always_well
         self.random: Random | None = None
 
     def forget(self) -> None:
         """Begin anew, for another job."""
-        self.begun, self.ended, self.environments = [], [], {}
+        self.log, self.environments = [], {}
 
     def accepts(self, processor_kinds: Sequence[str]) -> bool:
         """Everything that is an implementation."""
@@ -46,12 +46,12 @@ class Hands:
         """Do nothing, a while."""
         for invocation in batch:
             step = invocation.step
-            self.begun.append(step)
+            self.log.append((step, False))
             self.environments[step] = dict(invocation.environment)
             yield step, Started(1, 1, "boot", "here")
             for _ in range(self.random.randrange(6) if self.random else 1):
                 await asyncio.sleep(0)
-            self.ended.append(step)
+            self.log.append((step, True))
             told = self.answer(step)
             if told is None:
                 told = Outcome(Ending.SUCCEEDED, exit_code=0, outputs=dict.fromkeys(invocation.outputs, "x"))

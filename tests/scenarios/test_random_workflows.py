@@ -1,0 +1,89 @@
+"""Whole commands on random topologies: what they run, in which order, and what they leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ordito.instances.records import Instance, Snapshot
+from tests.support.commands import Commands, Ran
+from tests.support.lifecycle_oracle import MAKE, REMOVE, Expected
+from tests.support.random_topologies import Nodes, topologies
+from tests.support.scenarios import place_service
+
+THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
+SOME = settings(
+    max_examples=400 if THOROUGH else 15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+SEEDS = st.integers(0, 2**32)
+
+
+class Play:
+    """A topology that is deployed, and what is done to it."""
+
+    def __init__(self, nodes: Nodes, directory: Path, seed: int) -> None:
+        self.nodes = nodes
+        self.service = place_service({"nodes": nodes}, directory)
+        self.commands = Commands(directory)
+        self.commands.hands.random = Random(seed)
+
+    def run(self, *words: str) -> Ran:
+        """A command that ends well."""
+        ran = self.commands.run(*words, "--yes")
+        assert ran.code == 0, f"{' '.join(words)}\n{ran.out}{ran.err}"
+        return ran
+
+    def deploy(self) -> Ran:
+        return self.run("deploy", str(self.service))
+
+    def snapshot(self) -> Snapshot:
+        return self.commands.recorded()[0] if self.commands.ensemble.exists() else Snapshot()
+
+    def existing(self) -> list[Instance]:
+        return [i for i in self.snapshot().instances.values() if i.exists]
+
+
+@contextmanager
+def played(nodes: Nodes, seed: int) -> Iterator[Play]:
+    """A topology in a directory of its own."""
+    with TemporaryDirectory() as directory:
+        yield Play(nodes, Path(directory), seed)
+
+
+def essence(snapshot: Snapshot) -> Mapping[str, Any]:
+    """What a topology looks like: without when and by which job it came to be."""
+    return {
+        "instances": {
+            i.id: (i.state, i.local, i.host, i.index, sorted(i.applied), sorted(i.failed))
+            for i in snapshot.instances.values()
+            if i.exists
+        },
+        "links": {i.id: (sorted(i.applied), sorted(i.failed)) for i in snapshot.links.values()},
+    }
+
+
+@SOME
+@given(topologies(), SEEDS)
+def test_what_deploying_and_undeploying_run_is_what_the_lifecycle_says(nodes: Nodes, seed: int) -> None:
+    """R-7.2-1: exactly the operations of the lifecycle, each after all that it has to wait for."""
+    with played(nodes, seed) as play:
+        ran = play.deploy()
+        made = play.existing()
+        Expected(nodes, made, up={i.id: MAKE for i in made}).check(ran.log)
+        assert play.deploy().log == ()
+        ran = play.run("undeploy")
+        Expected(nodes, made, down={i.id: REMOVE for i in made}).check(ran.log)
+        assert play.existing() == []
+        assert play.snapshot().links == {}
+        assert play.snapshot().attributes == {}
+        assert play.run("undeploy").log == ()

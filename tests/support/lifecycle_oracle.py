@@ -1,0 +1,249 @@
+"""What a declarative workflow must run, and in which order: written from the documented lifecycle (docs/lifecycle.md),
+not from the code, and asked about what an executor saw.
+
+An instance that comes (is made or started) has a chain *up*, one that goes (is removed or stopped) a chain *down*, and
+one that is healed both. A link operation belongs to the chain of its source where the source comes or goes, else it
+stands between the chain of its target and those of the instances that depend on the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from ordito.instances.records import Instance
+from tests.support.random_topologies import Nodes
+
+KINDS = ("hosted_on", "needs", "connects")
+
+MAKE = (
+    ("create",),
+    ("pre_configure_source", "pre_configure_target"),
+    ("configure",),
+    ("post_configure_source", "post_configure_target"),
+    ("start",),
+    ("add_target", "add_source"),
+    ("monitor_start",),
+)
+START = (("start",), ("add_target", "add_source"), ("monitor_start",))
+REMOVE = (("monitor_stop",), ("remove_target", "remove_source"), ("stop",), ("delete",))
+STOP = (("monitor_stop",), ("remove_target", "remove_source"), ("stop",))
+LINKS = frozenset({"add_target", "add_source", "remove_target", "remove_source"})
+FIRST_OF_PAIR = {"add_target": "add_source", "remove_target": "remove_source"}
+
+
+class Requirement(msgspec.Struct, frozen=True):
+    """One requirement of a node: its place, its name, the relationship's operations."""
+
+    source: str
+    target: str
+    place: int
+    name: str
+    is_hosting: bool
+    operations: tuple[str, ...]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One operation that is to run: in the chain (``owner``, ``is_up``), in which part of it; of a pair with its link."""
+
+    step: str
+    operation: str
+    owner: str
+    is_up: bool
+    part: int
+    on: str
+    link: tuple[str, str, int] | None = None
+
+
+class Expected:
+    """What must run when some instances come and some go. ``instances`` are all that exist before or after."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        instances: Iterable[Instance],
+        *,
+        up: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+        down: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+    ) -> None:
+        self.nodes = nodes
+        self.instances = {i.id: i for i in instances}
+        self.up, self.down = dict(up or {}), dict(down or {})
+        self.requirements = {name: list(_requirements(name, node)) for name, node in nodes.items()}
+        self.runs: dict[str, Run] = {}
+        for instance, chain in self.up.items():
+            self._of_instance(instance, chain, is_up=True)
+        for instance, chain in self.down.items():
+            self._of_instance(instance, chain, is_up=False)
+        for source, target, requirement in self.pairs():
+            self._of_pair(source, target, requirement)
+
+    # -------------------------------------------------------------------------------------------------- what runs
+
+    def pairs(self) -> Iterator[tuple[str, str, Requirement]]:
+        """All pairs of instances of all requirements."""
+        for instance in self.instances.values():
+            for requirement in self.requirements[instance.node]:
+                for target in self.targets(instance, requirement):
+                    yield instance.id, target, requirement
+
+    def targets(self, instance: Instance, requirement: Requirement) -> list[str]:
+        """The instances that one depends on by a requirement."""
+        if requirement.is_hosting:
+            return [instance.host]
+        return [i.id for i in self.instances.values() if i.node == requirement.target]
+
+    def _of_instance(self, instance: str, chain: tuple[tuple[str, ...], ...], *, is_up: bool) -> None:
+        name = self.instances[instance].node
+        node = self.nodes[name]
+        own = {(o, f"{instance}.Standard.{o}") for o in node.get("runs", "").split()}
+        own |= {(o, f"{instance}.Maintain.{o}") for o in node.get("maintain", "").split()}
+        for requirement in self.requirements[name]:
+            key = f"{name}.{requirement.name}"
+            for operation in requirement.operations:
+                if operation.endswith("configure_source"):
+                    own.add((operation, f"{instance}.{key}.Configure.{operation}"))
+        for source, requirements in self.requirements.items():
+            for requirement in requirements:
+                key = f"{source}.{requirement.name}"
+                for operation in requirement.operations if requirement.target == name else ():
+                    if operation.endswith("configure_target"):
+                        own.add((operation, f"{instance}.{key}.Configure.{operation}"))
+        for part, operations in enumerate(chain):
+            for operation, step in own:
+                if operation in operations:
+                    self.runs[step] = Run(step, operation, instance, is_up, part, instance)
+
+    def _of_pair(self, source: str, target: str, requirement: Requirement) -> None:
+        link = f"{source}.{requirement.name}.{target}"
+        for chains, is_up, words in (
+            (self.up, True, ("add_target", "add_source")),
+            (self.down, False, ("remove_target", "remove_source")),
+        ):
+            if source not in chains and target not in chains:
+                continue
+            part = _part(chains[source], words[0]) if source in chains else -1
+            for operation in words:
+                if operation in requirement.operations:
+                    step = f"{link}.Configure.{operation}"
+                    on = source if operation.endswith("_target") else target
+                    place = (source, target, requirement.place)
+                    self.runs[step] = Run(step, operation, source, is_up, part, on, place)
+
+    # ------------------------------------------------------------------------------------------------- the order
+
+    def check(self, log: Iterable[tuple[str, bool]]) -> None:
+        """That exactly what must run has run, each operation after all that it has to wait for. Raises
+        ``AssertionError``."""
+        began: dict[str, int] = {}
+        ended: dict[str, int] = {}
+        for moment, (step, is_end) in enumerate(log):
+            known = ended if is_end else began
+            assert step not in known, f"{step} twice"
+            known[step] = moment
+        assert set(began) == set(self.runs), _difference(set(began), set(self.runs))
+        for before, after in self.edges():
+            assert ended[before] < began[after], f"{after} began before {before} had ended"
+        self._one_at_a_time(log)
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Every pair of operations of which the first must have ended before the second begins."""
+        chains: dict[tuple[str, bool], list[Run]] = {}
+        between: list[Run] = []
+        for run in self.runs.values():
+            if run.part < 0:
+                between.append(run)
+            else:
+                chains.setdefault((run.owner, run.is_up), []).append(run)
+        for runs in chains.values():
+            yield from ((a.step, b.step) for a in runs for b in runs if a.part < b.part)
+            yield from _links_in_order(runs)
+        for instance in self.instances:
+            up, down = chains.get((instance, True), []), chains.get((instance, False), [])
+            yield from _all(down, up)
+        for source, target, _ in self.pairs():
+            yield from _all(chains.get((target, True), []), chains.get((source, True), []))
+            yield from _all(chains.get((source, False), []), chains.get((target, False), []))
+        yield from self._between(between, chains)
+
+    def _between(self, between: list[Run], chains: dict[tuple[str, bool], list[Run]]) -> Iterator[tuple[str, str]]:
+        """Links whose source stays."""
+        for run in between:
+            assert run.link is not None
+            source, target, _ = run.link
+            depending = [s for s, t, _ in self.pairs() if t == source]
+            if run.is_up:
+                until = [r for r in chains.get((target, True), []) if r.operation == "start" or r.part < _start(r, self)]
+                yield from _all(until, [run])
+                for other in depending:
+                    yield from _all([run], chains.get((other, True), []))
+            else:
+                yield from _all([run], chains.get((target, False), []))
+                for other in depending:
+                    yield from _all(chains.get((other, False), []), [run])
+        by_source: dict[tuple[str, bool], list[Run]] = {}
+        for run in between:
+            by_source.setdefault((run.owner, run.is_up), []).append(run)
+        for runs in by_source.values():
+            yield from _pairs_in_order(runs)
+
+    def _one_at_a_time(self, log: Iterable[tuple[str, bool]]) -> None:
+        running: dict[str, str] = {}
+        for step, is_end in log:
+            on = self.runs[step].on
+            if is_end:
+                del running[on]
+            else:
+                assert on not in running, f"{step} began on {on} while {running[on]} ran there"
+                running[on] = step
+
+
+def _start(run: Run, expected: Expected) -> int:
+    return _part(expected.up[run.owner], "start")
+
+
+def _part(chain: tuple[tuple[str, ...], ...], operation: str) -> int:
+    return next(part for part, operations in enumerate(chain) if operation in operations)
+
+
+def _all(befores: Iterable[Run], afters: Iterable[Run]) -> Iterator[tuple[str, str]]:
+    later = list(afters)
+    return ((a.step, b.step) for a in befores for b in later)
+
+
+def _links_in_order(runs: list[Run]) -> Iterator[tuple[str, str]]:
+    """Requirement by requirement in declared order, on removal reversed; of a pair the target first."""
+    linking = [r for r in runs if r.link is not None]
+    for a in linking:
+        for b in linking:
+            assert a.link is not None
+            assert b.link is not None
+            if (a.link[2] < b.link[2]) if a.is_up else (a.link[2] > b.link[2]):
+                yield a.step, b.step
+    yield from _pairs_in_order(linking)
+
+
+def _pairs_in_order(runs: Iterable[Run]) -> Iterator[tuple[str, str]]:
+    by_link: dict[tuple[str, str, int], dict[str, Run]] = {}
+    for run in runs:
+        assert run.link is not None
+        by_link.setdefault(run.link, {})[run.operation] = run
+    for operations in by_link.values():
+        for first, second in FIRST_OF_PAIR.items():
+            if first in operations and second in operations:
+                yield operations[first].step, operations[second].step
+
+
+def _requirements(name: str, node: Mapping[str, Any]) -> Iterator[Requirement]:
+    place = 0
+    for kind in KINDS:
+        for target, operations in node.get(kind, {}).items():
+            requirement = "host" if kind == "hosted_on" else target if kind == "needs" else f"to_{target}"
+            yield Requirement(name, target, place, requirement, kind == "hosted_on", tuple(operations.split()))
+            place += 1
+
+
+def _difference(found: set[str], wanted: set[str]) -> str:
+    return f"unexpected {sorted(found - wanted)}, missing {sorted(wanted - found)}"
