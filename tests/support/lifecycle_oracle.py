@@ -46,7 +46,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One operation that is to run: in the chain (``owner``, ``is_up``), in which part of it; of a pair with its link."""
+    """One operation that is to run: in which part of the chain of ``owner``; of a pair with its link."""
 
     step: str
     operation: str
@@ -96,25 +96,24 @@ class Expected:
         return [i.id for i in self.instances.values() if i.node == requirement.target]
 
     def _of_instance(self, instance: str, chain: tuple[tuple[str, ...], ...], *, is_up: bool) -> None:
-        name = self.instances[instance].node
-        node = self.nodes[name]
-        own = {(o, f"{instance}.Standard.{o}") for o in node.get("runs", "").split()}
-        own |= {(o, f"{instance}.Maintain.{o}") for o in node.get("maintain", "").split()}
-        for requirement in self.requirements[name]:
-            key = f"{name}.{requirement.name}"
-            for operation in requirement.operations:
-                if operation.endswith("configure_source"):
-                    own.add((operation, f"{instance}.{key}.Configure.{operation}"))
-        for source, requirements in self.requirements.items():
-            for requirement in requirements:
-                key = f"{source}.{requirement.name}"
-                for operation in requirement.operations if requirement.target == name else ():
-                    if operation.endswith("configure_target"):
-                        own.add((operation, f"{instance}.{key}.Configure.{operation}"))
+        own = list(self._operations_on(instance))
         for part, operations in enumerate(chain):
             for operation, step in own:
                 if operation in operations:
                     self.runs[step] = Run(step, operation, instance, is_up, part, instance)
+
+    def _operations_on(self, instance: str) -> Iterator[tuple[str, str]]:
+        """The implemented operations of an instance itself and once per relationship, each with the id of its step."""
+        name = self.instances[instance].node
+        node = self.nodes[name]
+        yield from ((o, f"{instance}.Standard.{o}") for o in node.get("runs", "").split())
+        yield from ((o, f"{instance}.Maintain.{o}") for o in node.get("maintain", "").split())
+        for requirement in (r for requirements in self.requirements.values() for r in requirements):
+            key = f"{requirement.source}.{requirement.name}"
+            for operation in requirement.operations:
+                at_source = operation.endswith("configure_source") and requirement.source == name
+                if at_source or (operation.endswith("configure_target") and requirement.target == name):
+                    yield operation, f"{instance}.{key}.Configure.{operation}"
 
     def _of_pair(self, source: str, target: str, requirement: Requirement) -> None:
         link = f"{source}.{requirement.name}.{target}"
@@ -175,7 +174,9 @@ class Expected:
             source, target, _ = run.link
             depending = [s for s, t, _ in self.pairs() if t == source]
             if run.is_up:
-                until = [r for r in chains.get((target, True), []) if r.operation == "start" or r.part < _start(r, self)]
+                until = [
+                    r for r in chains.get((target, True), []) if r.operation == "start" or r.part < _start(r, self)
+                ]
                 yield from _all(until, [run])
                 for other in depending:
                     yield from _all([run], chains.get((other, True), []))

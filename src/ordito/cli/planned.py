@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordito.base.suggest import nearest
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ALIASES
 from ordito.cli.session import Session
@@ -63,7 +64,7 @@ class PlanCommand(click.Command):
         return self._command(workflow).make_context(info_name, rest, parent, **extra)
 
     def _command(self, workflow: str) -> click.Command:
-        return self._make(workflow, importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}"))
+        return self._make(workflow, arguments_of(workflow))
 
 
 def environment_for(asked: Asked, wanted: str | None) -> str | None:
@@ -130,10 +131,7 @@ def _workflow(args: Sequence[str], place: int) -> str:
         return ""
     word = args[place]
     if word.startswith(PREFIX):
-        name = ALIASES.get(word[len(PREFIX) :], word[len(PREFIX) :])
-        if name not in PLANNED:
-            raise click.UsageError(f'there is no workflow "{name}"; there are: {", ".join(PLANNED)}')
-        return name
+        return workflow_named(word[len(PREFIX) :])
     name = ALIASES.get(word, word)
     if name not in PLANNED:
         return ""
@@ -144,6 +142,21 @@ def _workflow(args: Sequence[str], place: int) -> str:
             f"{PREFIX}{word}` for the workflow, or `{PROGRAM} plan ./{word}` for the service"
         )
     return name
+
+
+def workflow_named(word: str) -> str:
+    """The workflow that a word means. Raises ``click.UsageError`` where there is none of that name."""
+    name = ALIASES.get(word, word)
+    if name not in PLANNED:
+        near = nearest(name, PLANNED)
+        meant = f', did you mean "{near[0]}"?' if near else ""
+        raise click.UsageError(f'there is no workflow "{name}"{meant}; there are: {", ".join(PLANNED)}')
+    return name
+
+
+def arguments_of(workflow: str) -> Any:
+    """The module of `cli/asked` that knows the arguments of a workflow."""
+    return importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}")
 
 
 def _is_service(path: Path) -> bool:

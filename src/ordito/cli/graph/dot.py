@@ -16,7 +16,7 @@ HEAD = """\
 def dot(graph: Graph) -> Iterator[str]:
     """The lines of a directed graph. A host is a cluster, with a node of its own at which connections end."""
     forest = Forest(graph)
-    yield f"digraph {_text(graph.name)} {{"
+    yield f"digraph {quoted(graph.name)} {{"
     yield HEAD
     for node, depth, entering in forest.walk():
         indent = "  " * (depth + 1)
@@ -29,19 +29,19 @@ def dot(graph: Graph) -> Iterator[str]:
         else:
             yield f"{indent}{name} [label={_label(node)}];"
     if graph.left_out:
-        yield f"  more [label={_text(more_nodes(graph))}, shape=plaintext];"
+        yield f"  more [label={quoted(more_nodes(graph))}, shape=plaintext];"
     for connection in graph.connections:
         source, target = forest.ids[connection.source], forest.ids[connection.target]
-        yield f"  {source} -> {target} [label={_text(clipped(connection.requirement))}];"
+        yield f"  {source} -> {target} [label={quoted(clipped(connection.requirement))}];"
     yield "}"
 
 
 def _label(node: GraphNode) -> str:
     groups = f"\n[{clipped(', '.join(node.groups))}]" if node.groups else ""
-    return _text(f"{clipped(node.name)}\n{clipped(short_type(node.type))}{groups}")
+    return quoted(f"{clipped(node.name)}\n{clipped(short_type(node.type))}{groups}")
 
 
-def _text(text: str) -> str:
+def quoted(text: str) -> str:
     """A quoted text."""
     safe = "".join(c if c >= " " or c == "\n" else " " for c in text)
     return '"' + safe.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

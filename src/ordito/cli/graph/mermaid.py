@@ -24,22 +24,22 @@ def mermaid(graph: Graph) -> Iterator[str]:
         else:
             yield f"{indent}{forest.ids[node.name]}[{_label(node)}]"
     if graph.left_out:
-        yield f'  more["{_text(more_nodes(graph))}"]'
+        yield f'  more["{escaped(more_nodes(graph))}"]'
     for connection in graph.connections:
         source, target = forest.ids[connection.source], forest.ids[connection.target]
-        yield f'  {source} -->|"{_text(clipped(connection.requirement))}"| {target}'
+        yield f'  {source} -->|"{escaped(clipped(connection.requirement))}"| {target}'
     for number, name in enumerate(graph.groups):
         members = [forest.ids[node.name] for node in graph.nodes if name in node.groups]
         if members:
-            yield f"  %% group {_text(clipped(name))}"
+            yield f"  %% group {escaped(clipped(name))}"
             yield f"  classDef g{number} stroke-dasharray: 4 2"
             yield f"  class {','.join(members)} g{number}"
 
 
 def _label(node: GraphNode) -> str:
-    return f'"{_text(clipped(node.name))}<br/>{_text(clipped(short_type(node.type)))}"'
+    return f'"{escaped(clipped(node.name))}<br/>{escaped(clipped(short_type(node.type)))}"'
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     """A text in which nothing has a meaning for Mermaid: special characters are written by their numbers."""
     return SPECIAL.sub(lambda match: f"#{ord(match[0])};", text) or "#8203;"

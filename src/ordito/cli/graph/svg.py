@@ -62,7 +62,7 @@ def svg(graph: Graph) -> Iterator[str]:
     high = found.height + LINE * (len(legend) + len(notes)) + (PAD if legend or notes else 0)
     size = f'width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} {high:.0f}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
-    yield f"  <title>{_text(graph.name)}</title>"
+    yield f"  <title>{xml_text(graph.name)}</title>"
     yield STYLE
     yield '  <rect width="100%" height="100%" fill="#ffffff"/>'
     for box in found.boxes.values():
@@ -72,10 +72,10 @@ def svg(graph: Graph) -> Iterator[str]:
     y = found.height + PAD
     for name, line in zip(graph.groups, legend, strict=True):
         yield f'  <rect x="{PAD}" y="{y - 9:.1f}" width="10" height="10" rx="2" fill="{colors[name]}"/>'
-        yield f'  <text class="type" x="{PAD + MARK + 2}" y="{y:.1f}">{_text(line)}</text>'
+        yield f'  <text class="type" x="{PAD + MARK + 2}" y="{y:.1f}">{xml_text(line)}</text>'
         y += LINE
     for line in notes:
-        yield f'  <text class="type" x="{PAD}" y="{y:.1f}">{_text(line)}</text>'
+        yield f'  <text class="type" x="{PAD}" y="{y:.1f}">{xml_text(line)}</text>'
     yield "</svg>"
 
 
@@ -83,15 +83,15 @@ def _box(box: Box, is_host: bool, colors: dict[str, str]) -> Iterator[str]:
     x, y, node = box.x, box.y, box.node
     kind = "host" if is_host else "leaf"
     place = f'x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
-    yield f"  <g><title>{_text(f'{node.name}: {node.type}')}</title>"
+    yield f"  <g><title>{xml_text(f'{node.name}: {node.type}')}</title>"
     yield f'    <rect class="{kind}" {place} rx="5"/>'
-    yield f'    <text class="name" x="{x + PAD:.1f}" y="{y + 17:.1f}">{_text(clipped(node.name))}</text>'
-    yield f'    <text class="type" x="{x + PAD:.1f}" y="{y + 32:.1f}">{_text(clipped(short_type(node.type)))}</text>'
+    yield f'    <text class="name" x="{x + PAD:.1f}" y="{y + 17:.1f}">{xml_text(clipped(node.name))}</text>'
+    yield f'    <text class="type" x="{x + PAD:.1f}" y="{y + 32:.1f}">{xml_text(clipped(short_type(node.type)))}</text>'
     for number, group in enumerate(node.groups, start=1):
         left = x + box.width - PAD / 2 - number * MARK
         yield (
             f'    <rect x="{left:.1f}" y="{y + 7:.1f}" width="10" height="10" rx="2" fill="{colors[group]}">'
-            f"<title>{_text(group)}</title></rect>"
+            f"<title>{xml_text(group)}</title></rect>"
         )
     yield "  </g>"
 
@@ -101,9 +101,9 @@ def _curve(curve: Curve) -> Iterator[str]:
     made = curve.connection
     x, y = curve.middle
     title = f"{made.source} {made.requirement} {made.target}: {made.type}"
-    yield f"  <g><title>{_text(title)}</title>"
+    yield f"  <g><title>{xml_text(title)}</title>"
     yield f'    <path class="edge" d="M {begin} C {", ".join(bends)}" marker-end="url(#arrow)"/>'
-    label = _text(clipped(made.requirement))
+    label = xml_text(clipped(made.requirement))
     yield f'    <text class="label" x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle">{label}</text></g>'
 
 
@@ -147,6 +147,6 @@ def _bends(
     return (half, begin[1]), (half, end[1])
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """A text of an element: what XML cannot hold is replaced."""
     return escape(NOT_XML.sub("\ufffd", text))

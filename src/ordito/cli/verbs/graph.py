@@ -3,60 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ordito.app.given_choices import GivenChoices
 from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.graph_command import GraphCommand, workflow_option
 from ordito.cli.options import choice_options, fetch_option
+from ordito.cli.planned import environment_for
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.app.graph import Graph
+    from ordito.app.plan_graph import PlanGraph
+    from ordito.app.proposal import Asked
 
 HELP = """Show SERVICE as a graph: its nodes, each in the one that hosts it, their connections and groups.
 
-As an outline of text, or with -o as mermaid, dot (Graphviz), svg, json or yaml."""
+As an outline of text, or with -o as mermaid, dot (Graphviz), svg, json or yaml.
 
+With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and what
+waits for what and why."""
+
+OF_WORKFLOW = """Show what {workflow} would do as a graph: its operations, and what waits for what and why.
+
+As text, or with -o as mermaid, dot (Graphviz), svg, json or yaml. {about}"""
+
+FORMATS = (*COMMON_FORMATS, Format.MERMAID, Format.DOT, Format.SVG)
 PICTURES = (Format.MERMAID, Format.DOT, Format.SVG)
 MOST_IN_PICTURES = 500
 
-
-@verb("graph", HELP, formats=(*COMMON_FORMATS, *PICTURES))
-@click.argument("service", required=False)
-@click.option(
+limit_option = click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     default=None,
-    help=f"Show so many nodes at most (pictures: {MOST_IN_PICTURES}, else all).",
+    help=f"Show so many nodes, or operations, at most (pictures: {MOST_IN_PICTURES}, else all).",
 )
+
+
+@verb("graph", HELP, formats=FORMATS)
+@click.argument("service", required=False)
+@workflow_option
+@limit_option
 @out_option
 @fetch_option
 @choice_options
-def command(
+def of_service(
     session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: GivenChoices
 ) -> ExitCode:
     """Show a service as a graph."""
     from ordito.app.graph import GraphRequest, graph
     from ordito.cli.graph.tree import graph_data, write_tree
 
-    form = session.settings.output
-    usual = MOST_IN_PICTURES if form in PICTURES else 0
-    drawn = graph(GraphRequest(service or "", session.settings.directory, limit or usual, fetch, choices))
-    if form in PICTURES and session.stream is None:
+    most = _most(session, limit)
+    drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
+    if _is_picture(session):
         if drawn.graph.left_out and limit is None:
             session.note(f"{drawn.graph.left_out} nodes are left out; show more with --limit")
-        picture = "".join(f"{line}\n" for line in _picture(drawn.graph, form))
-        return deliver(session, picture.encode("utf-8"), out, drawn.sources)
-    if out not in STANDARD_OUTPUT:
-        raise click.UsageError("--out is for pictures: say which with -o mermaid, dot or svg")
+        return _deliver(session, _picture(drawn.graph, session.settings.output), out, drawn.sources)
+    _refuse_out(out)
     session.result(graph_data(drawn.graph), lambda channel: write_tree(drawn.graph, channel))
     return ExitCode.DONE
+
+
+def _of_workflow(workflow: str, arguments: Any) -> click.Command:
+    """The command that shows one workflow."""
+    text = OF_WORKFLOW.format(workflow=workflow, about=arguments.ABOUT)
+
+    @verb("graph", text, takes_inputs=arguments.TAKES_INPUTS, formats=FORMATS, named=f"graph --workflow {workflow}")
+    @arguments.asked  # type: ignore[untyped-decorator]
+    @limit_option
+    @out_option
+    def command(session: Session, asked: Asked, *, limit: int | None, out: str) -> ExitCode:
+        """Show a workflow as a graph."""
+        from ordito.app.plan import PlanRequest, plan
+        from ordito.app.plan_graph import plan_graph
+        from ordito.cli.graph.plan_text import plan_graph_data, write_plan_graph
+
+        environment = environment_for(asked, session.settings.wanted_environment)
+        result = plan(PlanRequest(session.settings.directory, asked, environment))
+        if result.unfinished:
+            session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
+        if result.proposal is None:
+            session.result({}, lambda channel: channel.line("Nothing to do: nothing is deployed."))
+            return ExitCode.DONE
+        session.diagnostics(result.proposal.diagnostics)
+        graph = plan_graph(result.proposal, _most(session, limit))
+        if _is_picture(session):
+            if graph.left_out and limit is None:
+                session.note(f"{graph.left_out} operations are left out; show more with --limit")
+            return _deliver(session, _picture_of_plan(graph, session.settings.output), out)
+        _refuse_out(out)
+        session.result(plan_graph_data(graph), lambda channel: write_plan_graph(graph, channel))
+        return ExitCode.DONE
+
+    return command
+
+
+command = GraphCommand(of_service, _of_workflow)
+
+
+def _is_picture(session: Session) -> bool:
+    return session.settings.output in PICTURES and session.stream is None
+
+
+def _most(session: Session, limit: int | None) -> int:
+    return limit or (MOST_IN_PICTURES if session.settings.output in PICTURES else 0)
+
+
+def _refuse_out(out: str) -> None:
+    if out not in STANDARD_OUTPUT:
+        raise click.UsageError("--out is for pictures: say which with -o mermaid, dot or svg")
+
+
+def _deliver(session: Session, lines: Iterator[str], out: str, sources: tuple[str, ...] = ()) -> ExitCode:
+    picture = "".join(f"{line}\n" for line in lines)
+    return deliver(session, picture.encode("utf-8"), out, sources)
 
 
 def _picture(graph: Graph, form: Format) -> Iterator[str]:
@@ -71,3 +138,17 @@ def _picture(graph: Graph, form: Format) -> Iterator[str]:
     from ordito.cli.graph.mermaid import mermaid
 
     return mermaid(graph)
+
+
+def _picture_of_plan(graph: PlanGraph, form: Format) -> Iterator[str]:
+    if form is Format.SVG:
+        from ordito.cli.graph.plan_svg import plan_svg
+
+        return plan_svg(graph)
+    if form is Format.DOT:
+        from ordito.cli.graph.plan_dot import plan_dot
+
+        return plan_dot(graph)
+    from ordito.cli.graph.plan_mermaid import plan_mermaid
+
+    return plan_mermaid(graph)

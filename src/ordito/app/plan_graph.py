@@ -1,0 +1,111 @@
+"""A plan as a graph: its steps, each in the lane of its instance and in a column of time, and what waits for what and
+why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ordito.app.proposal import Proposal
+from ordito.planning.preview import PreviewStep, preview
+from ordito.work.plan import Action, Plan
+
+
+class GraphStep(msgspec.Struct, frozen=True):
+    """A step. ``lane`` is the instance whose it is; ``column`` how many steps at most come before it. One without
+    ``shown`` only joins others. ``reason`` is an index into ``PlanGraph.reasons``."""
+
+    id: str
+    lane: str
+    column: int
+    reason: int
+    tolerant: bool = False
+    shown: PreviewStep | None = None
+
+
+class GraphEdge(msgspec.Struct, frozen=True):
+    """That a step waits for another: indices into ``PlanGraph.steps``, and one into ``PlanGraph.reasons``."""
+
+    before: int
+    after: int
+    reason: int
+
+
+class PlanGraph(msgspec.Struct, frozen=True):
+    """A plan as a graph: steps in an order that all edges allow. ``reasons`` are those of the edges first, then those
+    of steps alone; ``left_out`` is how many steps are not in it."""
+
+    service: str
+    workflow: str
+    lanes: tuple[str, ...]
+    steps: tuple[GraphStep, ...]
+    edges: tuple[GraphEdge, ...]
+    reasons: tuple[str, ...]
+    left_out: int = 0
+
+    @property
+    def edge_reasons(self) -> tuple[str, ...]:
+        """The reasons of edges, in the order in which they first appear."""
+        count = 1 + max((edge.reason for edge in self.edges), default=-1)
+        return self.reasons[:count]
+
+
+def plan_graph(proposal: Proposal, limit: int = 0) -> PlanGraph:
+    """The graph of a proposal's plan, of its first steps only where there are more than ``limit``."""
+    plan = proposal.plan
+    count = min(len(plan.steps), limit) if limit else len(plan.steps)
+    shown = {step.id: step for wave in preview(plan).waves for step in wave}
+    edges = [(edge[0], edge[1], edge[2]) for edge in plan.edges if edge[0] < count and edge[1] < count]
+    numbers = _numbered([reason for *_, reason in edges], [step.reason for step in plan.steps[:count]])
+    columns = _columns(count, edges)
+    steps = tuple(
+        GraphStep(
+            step.id,
+            "" if step.action is Action.JOIN else step.instance or step.id,
+            columns[place],
+            numbers[step.reason],
+            step.tolerant,
+            shown.get(step.id),
+        )
+        for place, step in enumerate(plan.steps[:count])
+    )
+    return PlanGraph(
+        proposal.service.name,
+        plan.workflow,
+        _lanes(steps),
+        steps,
+        tuple(GraphEdge(before, after, numbers[reason]) for before, after, reason in edges),
+        _texts(plan, numbers),
+        len(plan.steps) - count,
+    )
+
+
+def _numbered(*given: Iterable[int]) -> dict[int, int]:
+    """New numbers of reasons, in the order in which they appear."""
+    numbers: dict[int, int] = {}
+    for reasons in given:
+        for reason in reasons:
+            numbers.setdefault(reason, len(numbers))
+    return numbers
+
+
+def _texts(plan: Plan, numbers: dict[int, int]) -> tuple[str, ...]:
+    return tuple(plan.reasons[reason] for reason in numbers)
+
+
+def _columns(count: int, edges: list[tuple[int, int, int]]) -> list[int]:
+    """How many steps the longest chain before each has; edges are in the order of the steps that they lead to."""
+    columns = [0] * count
+    for before, after, _ in edges:
+        columns[after] = max(columns[after], columns[before] + 1)
+    return columns
+
+
+def _lanes(steps: tuple[GraphStep, ...]) -> tuple[str, ...]:
+    """The instances, those that begin first at the top."""
+    first: dict[str, int] = {}
+    for step in steps:
+        if step.lane:
+            first[step.lane] = min(step.column, first.get(step.lane, step.column))
+    return tuple(sorted(first, key=lambda lane: first[lane]))

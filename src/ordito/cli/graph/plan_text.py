@@ -1,0 +1,74 @@
+"""A workflow as a graph in text: each step with all that it waits for, and why; and as plain data."""
+
+from __future__ import annotations
+
+from ordito.app.plan_graph import GraphStep, PlanGraph
+from ordito.cli.channel import Channel
+from ordito.cli.graph.forest import clipped
+from ordito.cli.progress.ledger import title
+from ordito.cli.text_width import printable
+
+
+def step_name(step: GraphStep) -> str:
+    """What stands in a step's box."""
+    return clipped(title(step.shown.operation, step.shown.far)) if step.shown is not None else ""
+
+
+def step_says(graph: PlanGraph, step: GraphStep) -> str:
+    """All of a step, in a line: its id, what it runs and why."""
+    shown = step.shown
+    if shown is None:
+        return f"{step.id}: {graph.reasons[step.reason]}"
+    runs = "by a provider" if shown.delegated else shown.artifact or "no-op"
+    where = f" on {shown.runs_on}" if shown.runs_on and shown.runs_on != shown.instance else ""
+    when = f", {shown.condition}" if shown.condition else ""
+    return f"{step.id}: {runs}{where}{when}; {graph.reasons[step.reason]}"
+
+
+def more_steps(graph: PlanGraph) -> str:
+    """What stands for the steps that are not shown."""
+    return f"and {graph.left_out} more step{'s' if graph.left_out > 1 else ''}"
+
+
+def write_plan_graph(graph: PlanGraph, channel: Channel) -> None:
+    """Write the steps, each below those that it waits for."""
+    arrow = "←" if channel.is_unicode else "<-"
+    into: dict[int, list[tuple[int, int]]] = {}
+    for edge in graph.edges:
+        into.setdefault(edge.after, []).append((edge.before, edge.reason))
+    channel.line(f"{channel.paint('strong', printable(graph.service))}  ({printable(graph.workflow)})")
+    for place, step in enumerate(graph.steps):
+        said, _, rest = step_says(graph, step).partition(": ")
+        channel.line(f"{printable(said)}  {channel.paint('faint', printable(rest))}")
+        for before, reason in into.get(place, ()):
+            channel.line(printable(f"    {arrow} {graph.steps[before].id}: {graph.reasons[reason]}"))
+    if graph.left_out:
+        channel.line(f"... {more_steps(graph)}")
+
+
+def plan_graph_data(graph: PlanGraph) -> dict[str, object]:
+    """The graph as plain data."""
+    return {
+        "name": graph.service,
+        "workflow": graph.workflow,
+        "steps": [
+            {
+                "id": step.id,
+                "instance": step.lane,
+                "operation": step.shown.operation if step.shown is not None else "",
+                "no_op": step.shown is not None and step.shown.no_op,
+                "column": step.column,
+                "reason": graph.reasons[step.reason],
+            }
+            for step in graph.steps
+        ],
+        "edges": [
+            {
+                "before": graph.steps[edge.before].id,
+                "after": graph.steps[edge.after].id,
+                "reason": graph.reasons[edge.reason],
+            }
+            for edge in graph.edges
+        ],
+        "left_out": graph.left_out,
+    }
