@@ -23,7 +23,7 @@ topology_template:
     b: { type: Root, requirements: [ dependency: a ] }
 """
 GROUP = "  groups:\n    both: { type: tosca.groups.Root, members: [ b, a ] }\n"
-POLICY = "  policies:\n    - limits: { type: tosca.policies.Scaling, targets: [ a ] }\n"
+POLICY = "  policies:\n    - limits: { type: tosca.policies.Performance, targets: [ a ] }\n"
 WORKFLOW = "  workflows:\n    NAME: { steps: { one: { target: a, activities: [ set_state: started ] } } }\n"
 
 
@@ -60,6 +60,17 @@ def test_a_workflow_in_place_of_the_generated_one_is_refused(tmp_path: Path, nam
 
 
 def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:
-    """R-12-15, R-2.13-2: a policy is kept, and a plan says that nothing enforces it; so with notifications."""
+    """R-12-15, R-2.13-2: a policy is kept, and a plan says that nothing enforces it."""
     found = {(d.code, str(d.severity)) for d in proposal(tmp_path, POLICY).diagnostics}
-    assert found == {("not-enforced", "warning"), ("not-acted-on", "warning")}
+    assert found == {("not-enforced", "warning")}
+
+
+def test_an_event_that_nothing_raises_is_said(tmp_path: Path) -> None:
+    """R-12-5: it may be misspelt, or come from somebody who only knows its name."""
+    policy = POLICY.replace(
+        "targets: [ a ]", "targets: [ a ], triggers: { t: { event: NAME, action: [ set_state: x ] } }"
+    )
+    for name in ("raised", "Watch.raised", "my.Watch.raised"):
+        assert {d.code for d in proposal(tmp_path, policy.replace("NAME", name)).diagnostics} == {"unknown-state"}
+    found = {d.code: d.hint for d in proposal(tmp_path, policy.replace("NAME", "Watch.raise")).diagnostics}
+    assert found["not-acted-on"] == 'did you mean "Watch.raised"?'

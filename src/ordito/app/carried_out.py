@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from ordito.app.unheard import warn_of_unheard
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.operation import Notification
 from ordito.model.service import STANDARD, NodeTemplate, Service
+from ordito.planning.policy_targets import SCALING
 
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 """The names of workflows that take the place of the generated ones (§7.1)."""
+
+ENFORCED = frozenset({SCALING})
+"""The types of policies that are heeded without triggers."""
 
 
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
@@ -42,34 +44,18 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():
+        if policy.triggers or not ENFORCED.isdisjoint(policy.kinds):
+            continue
         diagnostics.warning(
             "not-enforced",
             f'policy "{policy.name}" ({policy.type}) is kept and not enforced',
             policy.span,
             hint="what it asks for must be seen to by other means",
         )
-    for notification in _notifications(service):
-        diagnostics.warning(
-            "not-acted-on",
-            f'notification "{notification.name}" is not received in this version',
-            notification.span,
-            hint="attributes that it should set keep their values",
-        )
+    warn_of_unheard(service, diagnostics)
 
 
 def _is_lifecycle(node: NodeTemplate, operation: str) -> bool:
     """Whether an operation, as ``interface.operation``, belongs to the lifecycle that deploying goes through."""
     interface = node.interfaces.get(operation.rpartition(".")[0])
     return interface is not None and STANDARD in interface.kinds
-
-
-def _notifications(service: Service) -> Iterator[Notification]:
-    """Every notification, each once: templates of one type share interfaces."""
-    seen: set[int] = set()
-    for node in service.nodes.values():
-        holders = [node.interfaces, *(r.interfaces for r in node.requirements)]
-        for interfaces in holders:
-            for interface in interfaces.values():
-                if id(interface) not in seen:
-                    seen.add(id(interface))
-                    yield from interface.notifications.values()

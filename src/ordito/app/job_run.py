@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -69,8 +69,15 @@ class JobReport(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
 
 
-def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, conversation: Conversation) -> JobReport:
-    """Carry out a proposal that is not empty and has its service pinned. Raises ``Refused`` and ``EnsembleError``."""
+def run_new(
+    ensemble: Ensemble,
+    proposal: Proposal,
+    options: JobOptions,
+    conversation: Conversation,
+    begins: Callable[[str], None] = lambda _: None,
+) -> JobReport:
+    """Carry out a proposal that is not empty and has its service pinned; ``begins`` is told the job's id before
+    anything is written. Raises ``Refused`` and ``EnsembleError``."""
     if options.on_failure == USUAL:
         options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
     if options.on_failure == "rollback" and not proposal.can_be_taken_back:
@@ -110,8 +117,10 @@ def run_new(ensemble: Ensemble, proposal: Proposal, options: JobOptions, convers
         left=proposal.whole.left,
         sources=pinned.sources,
         retries=proposal.retries,
+        cause=proposal.cause,
     )
     job = _Job(ensemble, header, proposal.plan, proposal.read, proposal.whole, pinned.root, Limits(options.timeout))
+    begins(header.id)
     ensemble.name_job(header.id)
     return job.run(change_ids, conversation, None)
 

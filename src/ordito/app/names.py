@@ -107,30 +107,39 @@ def _slot(instance: Instance) -> tuple[int, int]:
 def operation_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, str]:
     """The interface and the operation that a text means: ``Interface.operation``, or the operation's name alone where
     one of the interfaces only has it. Raises ``Refused`` where it means nothing, or several."""
+    return _member_named(text, [(i, i.operations) for i in interfaces], "operation")
+
+
+def notification_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, str]:
+    """The same of a notification."""
+    return _member_named(text, [(i, i.notifications) for i in interfaces], "notification")
+
+
+def _member_named(text: str, members: Iterable[tuple[Interface, Iterable[str]]], kind: str) -> tuple[str, str]:
     known: dict[str, Interface] = {}
     having: dict[str, dict[str, None]] = {}
-    for interface in interfaces:
+    for interface, names in members:
         known.setdefault(interface.name, interface)
-        for name in interface.operations:
+        for name in names:
             having.setdefault(name, {})[interface.name] = None
     asked, _, name = text.rpartition(".")
     if asked:
         found = interface_named(known, asked)
         if found is not None and found.name in having.get(name, ()):
             return found.name, name
-        raise _unknown_operation(text, name, having)
+        raise _unknown_member(text, name, having, kind)
     if not having.get(name):
-        raise _unknown_operation(text, name, having)
+        raise _unknown_member(text, name, having, kind)
     if len(having[name]) > 1:
         raise Refused(
             "ambiguous-name",
-            f'"{name}" is an operation of several interfaces',
+            f'"{name}" is {"an" if kind[0] == "o" else "a"} {kind} of several interfaces',
             f"write {' or '.join(_full(name, having))}",
         )
     return next(iter(having[name])), name
 
 
-def _unknown_operation(text: str, name: str, having: Mapping[str, Collection[str]]) -> Refused:
+def _unknown_member(text: str, name: str, having: Mapping[str, Collection[str]], kind: str) -> Refused:
     every = {full for other in having for full in _full(other, having)}
     near = list(_full(name, having)) or nearest(text, sorted(every)) or nearest(name, sorted(having))
     hint = (
@@ -140,7 +149,7 @@ def _unknown_operation(text: str, name: str, having: Mapping[str, Collection[str
         if every
         else ""
     )
-    return Refused("unknown-operation", f'there is no operation "{text}"', hint)
+    return Refused(f"unknown-{kind}", f'there is no {kind} "{text}"', hint)
 
 
 def _full(name: str, having: Mapping[str, Collection[str]]) -> Iterator[str]:

@@ -75,7 +75,8 @@ class Proposal(msgspec.Struct, frozen=True):
     were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
     that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
     none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
-    whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say.
+    whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
+    ``cause`` says what began it where no command did.
     """
 
     workflow: str
@@ -98,6 +99,7 @@ class Proposal(msgspec.Struct, frozen=True):
     unapproved: tuple[str, ...] = ()
     retries: str = ""
     on_failure: str = "continue"
+    cause: str = ""
 
     @property
     def can_be_taken_back(self) -> bool:

@@ -37,6 +37,7 @@ VERBS: Mapping[str, Verb] = {
     "scale": Verb("scale", "Have more or fewer instances of a node."),
     "check": Verb("check", "Look whether what exists is as it was recorded."),
     "discover": Verb("discover", "Find out what exists, and record it."),
+    "notify": Verb("notify", "Tell that something has happened; triggers act on it."),
     "status": Verb("status", "Show what exists and how it is."),
     "describe": Verb("describe", "Show all that is known of a node or an instance."),
     "output": Verb("output", "Show the outputs of the service, or one of them."),

@@ -34,6 +34,7 @@ def verb(
         @click.pass_context
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
             # What explains failures knows the rooms below, which help and a wrong command line do not need.
+            from ordito.cli.afterwards import handle_afterwards
             from ordito.cli.failures import EXPECTED, interrupted, present
 
             inputs = inputs_of(context)
@@ -51,7 +52,7 @@ def verb(
                 code = present(error, session)
             except KeyboardInterrupt:
                 code = interrupted(session)
-            return session.closed(code)
+            return session.closed(handle_afterwards(session, code))
 
         own = list(reversed(getattr(function, "__click_params__", [])))
         return click.Command(

@@ -36,6 +36,7 @@ class JobHead(_Row, frozen=True):
     merged_ids: tuple[str, ...] = ()
     workflow: str = ""
     retries: str = ""
+    cause: str = ""
     status: str = ""
     rollback: str = ""
     remains: tuple[str, ...] = ()

@@ -191,6 +191,7 @@ class JobRecord:
             previous_id=before.last_job.id if before.last_job else "",
             workflow=header.workflow,
             retries=header.retries,
+            cause=header.cause,
             status=closing.status,
             rollback=closing.rollback,
             remains=closing.remains,

@@ -37,6 +37,7 @@ class Layout:
         self.door = self.private / "door"
         self.shared_lock = self.private / "shared-lock"
         self.logs = self.private / "logs"
+        self.inbox = self.private / "inbox.db"
         self.outline = self.private / "outline"
 
     @property

@@ -10,6 +10,7 @@ import fcntl
 import os
 import socket
 import time
+from pathlib import Path
 from types import TracebackType
 
 import msgspec
@@ -25,6 +26,15 @@ PAUSE = 0.05
 
 PATIENCE = 0.2
 """Seconds for which even who does not want to wait tries again: readers hold the lock for a moment to look at it."""
+
+
+_HELD: set[Path] = set()
+"""The directories of the ensembles whose lock this process has held."""
+
+
+def was_held(layout: Layout) -> bool:
+    """Whether this process has held the lock of an ensemble: others may have brought what they could not see to."""
+    return layout.root in _HELD
 
 
 class EnsembleLock:
@@ -49,6 +59,7 @@ class EnsembleLock:
                 os.close(handle)
                 raise
         self._handle = handle
+        _HELD.add(self._layout.root)
         return self
 
     def __exit__(

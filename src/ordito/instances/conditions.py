@@ -135,7 +135,7 @@ class Conditions:
         """Why an assertion does not hold, all of whose clauses must; None where it does."""
         name, span = assertion.attribute, assertion.span
         try:
-            value = self._value(about, name, trace)
+            value = self.value(about, name, trace)
         except EvaluationError as error:
             return Unmet(_name(about), name, Nothing(error.message), f"cannot be told: {error.message}", span)
         if isinstance(value, Nothing):
@@ -154,7 +154,8 @@ class Conditions:
                 return Unmet(_name(about), name, value, shown, constraint.span or span)
         return None
 
-    def _value(self, about: About, name: str, trace: Trace | None) -> Data | Nothing:
+    def value(self, about: About, name: str, trace: Trace | None = None) -> Data | Nothing:
+        """The value of an attribute, as conditions compare it. Raises ``EvaluationError``."""
         if isinstance(about, Group):
             written: Value = about.attributes.get(name, about.properties.get(name))
             value = self._evaluator.evaluate(written, Context(), trace)

@@ -49,14 +49,29 @@ def given(evaluator: Evaluator, place: Place, step: Step, call: Call, outcome: O
         if name not in outcome.outputs:
             where = ".".join(str(p) for p in path)
             raise WrongValue(f'the operation gave no output "{name}", which is mapped to {where}')
-        for holder in _holders(evaluator, place, step, str(path[0])):
-            try:
-                _write(evaluator, holder, path[1:], outcome.outputs[name], attributes)
-            except WrongValue as wrong:
-                where = ".".join(str(p) for p in path[1:])
-                raise WrongValue(f'output "{name}" does not fit attribute "{where}" of {holder.id}: {wrong}') from None
+        _map(evaluator, place, step, name, outcome.outputs[name], attributes)
     kept = {name: outcome.outputs[name] for name in call.outputs if name in outcome.outputs}
     return Given(attributes, {_self_id(place, step): {call.name: kept}} if call.outputs else {})
+
+
+def notified(evaluator: Evaluator, place: Place, step: Step, values: Mapping[str, object]) -> Attributes:
+    """What the outputs of a notification change: those that came. Raises ``WrongValue`` where one does not fit its
+    attribute."""
+    attributes: Attributes = {}
+    for name, value in values.items():
+        _map(evaluator, place, step, name, value, attributes)
+    return attributes
+
+
+def _map(evaluator: Evaluator, place: Place, step: Step, name: str, value: object, attributes: Attributes) -> None:
+    """Write an output where its mapping says."""
+    path = place.operation.outputs[name]
+    for holder in _holders(evaluator, place, step, str(path[0])):
+        try:
+            _write(evaluator, holder, path[1:], value, attributes)
+        except WrongValue as wrong:
+            where = ".".join(str(p) for p in path[1:])
+            raise WrongValue(f'output "{name}" does not fit attribute "{where}" of {holder.id}: {wrong}') from None
 
 
 BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})

@@ -82,7 +82,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
     own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
     by the digest of the pinned service that they come from. ``retries`` is the job whose remaining steps this one
-    carries out, "" for none.
+    carries out, "" for none; ``cause`` says what began it where no command did: a trigger, and the event that it heard.
     """
 
     id: str
@@ -102,6 +102,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     environment: str = ""
     variables: dict[str, object] = {}
     retries: str = ""
+    cause: str = ""
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

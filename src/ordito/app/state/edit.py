@@ -13,6 +13,7 @@ from ordito.app.pinned_service import PinnedService
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept
+from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
@@ -25,11 +26,12 @@ from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, JobOpti
 
 class Edit(msgspec.Struct, frozen=True):
     """One change: the instance or node that it is about, in words what it does, and by the changeId that it gets what
-    it does to the records."""
+    it does to the records. ``link`` is the id of the pair that it is about instead, whose source is the ``target``."""
 
     target: str
     summary: str
     delta: Callable[[str], Delta]
+    link: str = ""
 
 
 class Basis(msgspec.Struct, frozen=True):
@@ -51,21 +53,44 @@ class Recorded(msgspec.Struct, frozen=True):
     kept: Kept
 
 
+class Record(msgspec.Struct, frozen=True):
+    """How edits are written down: the name of the job's workflow, the call that they count as, and why they are made.
+    ``outputs`` are those of the topology afterwards, None where they stay."""
+
+    workflow: str
+    call: Call
+    reason: str
+    outputs: dict[str, object] | None = None
+
+
 def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis, commit: str) -> Recorded:
-    """Write edits down, all or none. ``operation`` is the word for them in the records; ``commit`` says whether they
-    are committed (auto, always, never).
+    """Write edits by hand down, all or none. ``operation`` is the word for them in the records; ``commit`` says
+    whether they are committed (auto, always, never).
 
     Raises ``Refused`` where they must be committed and cannot, and ``EnsembleError``.
     """
+    how = Record(f"state {operation}", Call("", "", "state", operation), "by hand")
+    return write_down(ensemble, how, edits, basis, commit)
+
+
+def write_down(
+    ensemble: Ensemble,
+    how: Record,
+    edits: Sequence[Edit],
+    basis: Basis,
+    commit: str,
+    *,
+    begins: Callable[[str], None] = lambda _: None,
+) -> Recorded:
+    """Write edits down, all or none; ``begins`` is told the job's id before anything is written. See ``record``."""
     options = JobOptions(commit=commit)
     options = shared_options(options) if ensemble.is_shared else options
     refuse_uncommittable(ensemble.layout, options, JobFiles(basis.pinned.digest, basis.pinned.sources))
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(edits))
-    workflow = f"state {operation}"
     header = JobHeader(
         id=change_ids.job,
-        workflow=workflow,
+        workflow=how.workflow,
         service=basis.pinned.digest,
         main=basis.pinned.main,
         began=now,
@@ -80,19 +105,28 @@ def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Bas
         left=basis.whole.left,
         environment=basis.environment,
     )
-    steps = tuple(Step(f"{edit.target}.state.{operation}", instance=edit.target, call=0) for edit in edits)
-    plan = Plan(workflow, steps, (), (Call("", "", "state", operation),), ("by hand",), counts=basis.counts)
+    steps = tuple(_step(edit, how.call) for edit in edits)
+    plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts)
     records: list[StepFinishedRecord | JobClosingRecord] = []
     for number, edit in enumerate(edits):
         change = change_ids.next()
         outcome = Outcome(Ending.SUCCEEDED, changed=False, message=edit.summary)
         records.append(StepFinishedRecord(number, now, outcome, change, edit.delta(change)))
-    records.append(JobClosingRecord(now, "ok", ensemble.status.outputs))
+    outputs = ensemble.status.outputs if how.outputs is None else how.outputs
+    records.append(JobClosingRecord(now, "ok", outputs))
+    begins(header.id)
     ensemble.name_job(header.id)
+    lost = {node for left in basis.whole.left.values() for node in left.nodes}
+    outline = outline_of(basis.whole.service, lost)
+    keep_outline(ensemble.layout, header.id, outline)
     ensemble.journal.open(header, plan, Delta(), records)
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
     keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
-    outline = outline_of(basis.whole.service)
     return Recorded(header.id, ensemble.close_job(lambda found: effective_statuses(outline, found), keeper, plan))
+
+
+def _step(edit: Edit, call: Call) -> Step:
+    name = call.name if call.interface else call.operation
+    return Step(f"{edit.link or edit.target}.{name}", instance=edit.target, link=edit.link, call=0)

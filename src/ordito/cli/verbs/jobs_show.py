@@ -24,7 +24,7 @@ from ordito.ensemble.job_history import RecordedJob
 
 MOST_ROWS = 1_000
 
-HEADER = ("workflow", "environment", "status", "rollback", "began", "ended", "user", "machine", "summary")
+HEADER = ("workflow", "cause", "environment", "status", "rollback", "began", "ended", "user", "machine", "summary")
 
 HELP = """Show a job: what it did, task by task.
 

@@ -1,0 +1,229 @@
+"""Handle what was told and waits: record it, and carry out what triggers do about it, one after the other.
+
+The lock is taken for one small step at a time, and what is done is written into the inbox before it is done, with the
+id of the job that does it. So a step that was cut off is found by whoever comes next: its job is there, and it is done,
+or it is not, and it is done anew. Nothing is lost, nothing is done twice, and other commands come in between.
+
+Who has held the lock handles what waits after giving it back: a notice that came while the lock was held could not be
+handled by who brought it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Refused
+from ordito.app.job_run import JobReport, run_new
+from ordito.app.jobs import ensemble_place
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal, known_of, propose
+from ordito.app.proposals.trigger import TriggerAsked
+from ordito.app.reception import receive
+from ordito.base.diagnostics import InvalidDocument
+from ordito.base.listing import listed
+from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox
+from ordito.ensemble.job_history import job_lines
+from ordito.ensemble.owner import Locked
+from ordito.ensemble.status import WELL
+from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.planning.refused import PlanRefused
+from ordito.work.records import JobOptions
+
+MOST_STEPS = 10_000
+"""Steps that one command takes to handle what waits: more may come in while it does."""
+
+Refusal = Refused | InvalidDocument | PlanRefused
+"""Why the actions of a trigger are not carried out: nothing of them has run then."""
+
+
+class HandlingRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble; ``options`` are how the jobs of triggers run, ``wait_lock`` is how many seconds to wait for
+    another command."""
+
+    directory: str
+    options: JobOptions = JobOptions()
+    wait_lock: float = 0.0
+
+
+class Handling(msgspec.Struct, frozen=True):
+    """What came of it: the numbers of the notices that are ``handled`` now, the jobs of triggers that ran with how they
+    ended, and how many triggers were ``refused`` what they wanted. ``waiting`` notices are left, because of the job
+    ``interrupted``, which has to be resumed first, or of the one who works on the ensemble now (``holder``), or because
+    a job was cancelled."""
+
+    handled: tuple[int, ...] = ()
+    reports: tuple[JobReport, ...] = ()
+    refused: int = 0
+    waiting: int = 0
+    interrupted: str = ""
+    holder: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a job of a trigger did not end well."""
+        return any(report.status not in WELL for report in self.reports)
+
+
+class Onlooker(Protocol):
+    """The other side of who handles what waits."""
+
+    def received(self, entry: Entry) -> None:
+        """A notice is recorded, or dropped (``said`` says why), and what triggers make of it is decided."""
+
+    def acting(self, entry: Entry, firing: Firing) -> Conversation:
+        """The actions of a trigger are about to be planned; gives who is told of that."""
+
+    def acted(self, entry: Entry, firing: Firing, report: JobReport | None) -> None:
+        """Actions were carried out; ``report`` is None where there was nothing to do."""
+
+    def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
+        """The actions of a trigger make no sense now: none was carried out, and none will be."""
+
+
+def handle_waiting(request: HandlingRequest, onlooker: Onlooker) -> Handling:
+    """Handle everything that waits, unless another command works on the ensemble, which then does it.
+
+    Raises ``EnsembleError``, and ``Refused`` where there is no ensemble.
+    """
+    place = ensemble_place(request.directory)
+    if not place.layout.inbox.exists():
+        return Handling()
+    with Inbox(place.layout) as inbox:
+        return _Handler(request, place, inbox, onlooker).handle()
+
+
+class _Handler:
+    """One command that handles what waits."""
+
+    def __init__(self, request: HandlingRequest, place: Place, inbox: Inbox, onlooker: Onlooker) -> None:
+        self._request = request
+        self._place = place
+        self._inbox = inbox
+        self._onlooker = onlooker
+        self._handled: list[int] = []
+        self._reports: list[JobReport] = []
+        self._refused = 0
+
+    def handle(self) -> Handling:
+        """All steps there are to take."""
+        interrupted = holder = ""
+        for _ in range(MOST_STEPS):
+            if self._inbox.next() is None:
+                break
+            try:
+                with open_ensemble(
+                    self._request.directory, command="notify", wait_lock=self._request.wait_lock
+                ) as ensemble:
+                    if ensemble.unfinished is not None:
+                        interrupted = ensemble.unfinished.header.id
+                        break
+                    self._step(ensemble)
+            except Locked as locked:
+                holder = str(locked.owner or "another command")
+                break
+            if self._reports and self._reports[-1].status == "cancelled":
+                break
+        return Handling(
+            tuple(self._handled),
+            tuple(self._reports),
+            self._refused,
+            self._inbox.waiting(),
+            interrupted,
+            holder,
+        )
+
+    def _step(self, ensemble: Ensemble) -> None:
+        """The next step, as it is seen under the lock."""
+        entry = self._inbox.next()
+        if entry is None:
+            # Another command was quicker.
+            return
+        if entry.state == DECIDED and entry.job in self._place.layout.job_ids():
+            # The job was closed, and its end not written down.
+            self._inbox.recorded(entry.number)
+        elif entry.state in {WAITING, DECIDED}:
+            self._receive(ensemble, entry)
+        elif (firing := entry.next_firing) is not None:
+            self._fire(ensemble, entry, firing)
+        else:
+            self._finish(entry)
+
+    def _receive(self, ensemble: Ensemble, entry: Entry) -> None:
+        is_heard = receive(self._place, ensemble, self._inbox, entry, self._request.options.commit)
+        known = self._inbox.entry(entry.number)
+        if known is not None:
+            self._onlooker.received(known)
+        if not is_heard:
+            self._handled.append(entry.number)
+
+    def _fire(self, ensemble: Ensemble, entry: Entry, firing: Firing) -> None:
+        if firing.job and firing.job in self._place.layout.job_ids():
+            ended = next((line.outcome for line in job_lines(self._place.layout) if line.id == firing.job), "")
+            self._after(firing, firing.job, ended)
+            return
+        conversation = self._onlooker.acting(entry, firing)
+        try:
+            known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
+            proposal = propose(TriggerAsked(firing.policy, firing.trigger, firing.part), known)
+            if proposal is None:
+                self._inbox.end(firing.number, _said(firing))
+                return
+            conversation.found(proposal.diagnostics)
+            report = self._run(ensemble, entry, firing, known, proposal, conversation)
+        except (Refused, InvalidDocument, PlanRefused) as refusal:
+            self._refused += 1
+            self._inbox.end(firing.number, f"refused: {refusal}")
+            self._onlooker.refused(entry, firing, refusal)
+            return
+        self._onlooker.acted(entry, firing, report)
+        if report is None:
+            self._inbox.go_on(firing.number)
+        else:
+            self._reports.append(report)
+            self._after(firing, report.job, report.status)
+
+    def _run(
+        self,
+        ensemble: Ensemble,
+        entry: Entry,
+        firing: Firing,
+        known: Known,
+        proposal: Proposal,
+        conversation: Conversation,
+    ) -> JobReport | None:
+        """Carry out what a trigger wants; None where there is nothing to do."""
+        if proposal.plan.is_empty:
+            return None
+        if proposal.unapproved:
+            raise Refused(
+                "changed-meanwhile",
+                f"found to be other than they were made: {listed(proposal.unapproved)}; nothing was removed",
+                "look at them; they are removed only by a command that says so",
+                next_words=("describe", proposal.unapproved[0]),
+                purpose="see what was done to it",
+            )
+        proposal = msgspec.structs.replace(
+            proposal,
+            variables=known.spec.variables(proposal.service),
+            cause=f"trigger {firing.name}, {entry.notice.event} of {entry.notice.entity}",
+        )
+        begins = lambda job: self._inbox.begin(firing.number, job)  # noqa: E731
+        return run_new(ensemble, proposal, self._request.options, conversation, begins)
+
+    def _after(self, firing: Firing, job: str, ended: str) -> None:
+        if ended in WELL:
+            self._inbox.go_on(firing.number)
+        else:
+            self._inbox.end(firing.number, f"job {job} {ended}")
+
+    def _finish(self, entry: Entry) -> None:
+        self._inbox.finish(entry.number)
+        self._handled.append(entry.number)
+
+
+def _said(firing: Firing) -> str:
+    """What came of a trigger all of whose actions were carried out."""
+    return "its actions were carried out" if firing.part else "there was nothing to do"

@@ -1,0 +1,91 @@
+"""What is said while notices are handled: what was received, which triggers act, and what came of that."""
+
+from __future__ import annotations
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Refused
+from ordito.app.handling import Refusal
+from ordito.app.job_run import JobReport
+from ordito.base.sensitive import shown
+from ordito.cli.conversation import CliConversation, LookingConversation
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.ensemble.inbox import Entry, Firing
+from ordito.ensemble.status import WELL
+
+
+class CliOnlooker:
+    """Says it on a terminal, or as events of a stream."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._conversation = CliConversation(session)
+
+    def received(self, entry: Entry) -> None:
+        """Say what was received, and what triggers make of it."""
+        session, notice = self._session, entry.notice
+        if session.stream is not None:
+            session.stream.say("notice.received", entry_data(entry))
+            return
+        if entry.said:
+            session.warn(f"{notice.event} of {notice.entity} changes nothing: {printable(entry.said)}")
+            return
+        session.note(f"{notice.entity}: {printable(notice.event)} received (job {entry.job}).")
+        for firing in entry.firings:
+            session.note(
+                f"  trigger {firing.name} {(printable(firing.said) and '- ' + printable(firing.said)) or 'acts'}"
+            )
+
+    def acting(self, entry: Entry, firing: Firing) -> Conversation:
+        """A new conversation, which counts what this trigger's job does; nobody has to approve of it."""
+        self._conversation = LookingConversation(self._session)
+        return self._conversation
+
+    def acted(self, entry: Entry, firing: Firing, report: JobReport | None) -> None:
+        """Say how the job of a trigger has ended."""
+        from ordito.cli.job_view import write_report
+
+        session = self._session
+        if report is None:
+            session.note(f"  trigger {firing.name}: there is nothing to do.")
+            return
+        write_report(report, self._conversation.ledger, session)
+        if report.status not in WELL:
+            command = session.settings.command("jobs", "logs", report.job)
+            session.next(NextCommand(command, "read all that the operations printed"))
+
+    def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
+        """Say why the actions of a trigger were not carried out."""
+        session = self._session
+        said = f"trigger {firing.name} wanted what cannot be done, and nothing of it was"
+        if isinstance(refusal, Refused):
+            hint = f" ({refusal.hint})" if refusal.hint else ""
+            session.warn(f"{said}: {printable(refusal.message)}{printable(hint)}")
+            return
+        session.warn(said)
+        session.diagnostics(refusal.diagnostics)
+
+
+def say_waiting(waiting: int, session: Session) -> None:
+    """Say that notices wait, and what has them handled."""
+    session.warn(f"{waiting} notice{' waits' if waiting == 1 else 's wait'} to be handled")
+    session.next(NextCommand(session.settings.command("jobs", "resume"), "handle what waits"))
+
+
+def entry_data(entry: Entry) -> dict[str, object]:
+    """A notice for programs; of sensitive values only that they are."""
+    notice = entry.notice
+    return {
+        "number": entry.number,
+        "event": notice.event,
+        "entity": notice.entity,
+        "at": notice.at,
+        "values": {name: shown(value) for name, value in notice.values.items()},
+        "state": entry.state,
+        "job": entry.job,
+        "dropped": entry.said,
+        "triggers": [
+            {"trigger": f.name, "done": f.is_done, "job": f.job or None, "said": f.said} for f in entry.firings
+        ],
+    }

@@ -1,0 +1,1 @@
+echo "$INSTANCE" >>"$HOME/reactions"
