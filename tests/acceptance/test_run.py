@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.acceptance.program import files_of, ordito, start, status_of
@@ -14,6 +15,11 @@ interface_types:
     derived_from: tosca.interfaces.Root
     operations:
       save:
+        inputs:
+          level: { type: integer, required: false }
+          key: { type: string, required: false, metadata: { sensitive: 'true' } }
+          target: { type: string, default: disk }
+      note:
         inputs:
           level: { type: integer, required: false }
           key: { type: string, required: false, metadata: { sensitive: 'true' } }
@@ -67,6 +73,28 @@ def test_inputs_and_outputs(tmp_path: Path) -> None:
     assert log.read_text().splitlines()[2:] == ["store_2 level=4 target=tape more="]
     # The records rebuild it.
     assert ordito(tmp_path, "jobs", "replay").code == 0
+
+
+def test_events_and_records_tell_of_the_inputs(tmp_path: Path) -> None:
+    """Of those too that belong to what does nothing; a secret is none of theirs."""
+    place(tmp_path)
+    for name in ("save", "note"):
+        words = ["-i", "level=3", "-i", f"key={CANARY}", "-i", f"more=about {CANARY}", "-i", "log=/dev/null"]
+        done = ordito(tmp_path, "run", name, *words, "--instance", "store_2", "--yes", "--json")
+        assert done.code == 0, done.both
+        events = [json.loads(line) for line in done.out.splitlines()]
+        (started,) = (e for e in events if e["type"] == "step.started")
+        inputs = {"level": 3, "key": "(sensitive)", "target": "disk", "more": "(sensitive)", "log": "/dev/null"}
+        assert (started["operation"], started["instance"], started["inputs"]) == (f"Backup.{name}", "store_2", inputs)
+        assert started.get("no_op", False) is (name == "note")
+        (ended,) = (e for e in events if e["type"] == "step.succeeded")
+        assert (ended["operation"], ended["instance"]) == (f"Backup.{name}", "store_2")
+        shown = ordito(tmp_path, "jobs", "show", "-o", "json")
+        (task,) = (c for c in json.loads(shown.out)["changes"] if c.get("operation") == f"Backup.{name}")
+        assert task["inputs"] == inputs
+        lines = ordito(tmp_path, "run", name, *words, "--instance", "store_2", "--yes")
+        assert "start (level=3 key=(sensitive) target=disk more=(sensitive) log=/dev/null)" in lines.err
+    assert CANARY.encode() not in b"".join(files_of(tmp_path).values())
 
 
 def test_a_plan_that_was_saved_keeps_its_inputs_and_no_secret(tmp_path: Path) -> None:

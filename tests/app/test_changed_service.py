@@ -40,6 +40,10 @@ class Editing:
     def confirm(self, intent: str, lines: Sequence[str]) -> bool:
         raise AssertionError(intent, lines)
 
+    @property
+    def wants_inputs(self) -> bool:
+        return False
+
     def listener(self) -> Any:
         """Nothing is to be heard."""
         raise AssertionError("no operation may run")

@@ -97,6 +97,9 @@ class FakeOperations:
             warnings=("input has no value",) if step.id in self.warned else (),
         )
 
+    def shown_inputs(self, step: Step) -> Mapping[str, object]:
+        return {"step": step.id}
+
     def delegation(self, step: Step) -> Delegation:
         return Delegation(step.instance, ("tosca.nodes.Compute",), makes=step.leave != "deleted")
 

@@ -23,6 +23,10 @@ class Conversation(Protocol):
     def confirm(self, intent: str, lines: Sequence[str]) -> bool:
         """Whether to go ahead with what is no plan: ``intent`` says what in words, ``lines`` what it comes to."""
 
+    @property
+    def wants_inputs(self) -> bool:
+        """Whether the events of a job are to tell with which inputs operations start."""
+
     def listener(self) -> Listener:
         """Who is told of the job's events."""
 

@@ -262,6 +262,7 @@ class _Job:
                 control=canceller.control,
                 resume=records,
                 way_back=self._way_back,
+                tells_inputs=conversation.wants_inputs,
             )
 
     def _way_back(self) -> WayBack:

@@ -115,6 +115,11 @@ class CliConversation:
         session.err.write(f"Go ahead: {intent}? [yes/no] ")
         return sys.stdin.readline().strip().lower() in {"yes", "y"}
 
+    @property
+    def wants_inputs(self) -> bool:
+        """Programs hear of the inputs of operations, and people who want to know more."""
+        return self._session.stream is not None or self._session.settings.verbose > 0
+
     def listener(self) -> Listener:
         """Render events as they come."""
         self._session.job_began = True

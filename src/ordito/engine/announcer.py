@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ordito.engine.core import Counts
 from ordito.engine.workers import Crash, told
@@ -103,8 +103,8 @@ class Announcer:
 
     # ------------------------------------------------------------------------------------------------- the steps
 
-    def started(self, record: StepStartedRecord) -> None:
-        """A step starts."""
+    def started(self, record: StepStartedRecord, inputs: Mapping[str, object], *, no_op: bool = False) -> None:
+        """A step starts, with these inputs as far as somebody wants to hear of them."""
         step = self._steps[record.step]
         self._events.append(
             StepStarted(
@@ -114,9 +114,11 @@ class Announcer:
                 operation=self._operation(record.step),
                 far=step.far,
                 attempt=record.attempt,
+                no_op=no_op,
                 artifact=self.call(record.step).artifact,
                 host=step.runs_on,
                 at=record.at,
+                inputs=inputs,
             )
         )
 

@@ -75,6 +75,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     control: JobControl | None = None,
     resume: Iterable[Record] | None = None,
     way_back: PlansWayBack | None = None,
+    tells_inputs: bool = False,
 ) -> JobResult:
     """Carry out a plan: every step at most once, in an order that its edges allow.
 
@@ -83,6 +84,9 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     have left it. Steps in doubt are settled first: what still runs of them is ended, an end that the process itself
     has left is taken as theirs, the others run again with the same id. A step that waited for another attempt waits
     for the rest of its time.
+
+    With ``tells_inputs`` the listeners hear with which inputs operations start, and of the start of those too that do
+    nothing.
 
     ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
     ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
@@ -103,6 +107,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         output_log=output_log,
         control=control or JobControl(),
         way_back=way_back,
+        tells_inputs=tells_inputs,
     )
     return await JobRun(parts).run(resume)
 

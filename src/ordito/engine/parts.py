@@ -30,3 +30,4 @@ class Parts(msgspec.Struct, frozen=True):
     output_log: OutputLog | None
     control: JobControl
     way_back: PlansWayBack | None
+    tells_inputs: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from ordito.base.masking import Masking
@@ -44,6 +44,9 @@ class Operations(Protocol):
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """Evaluate a called operation's inputs, now."""
+
+    def shown_inputs(self, step: Step) -> Mapping[str, object]:
+        """A called operation's inputs, evaluated now, as they may be shown."""
 
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
         """The check that is asked about a called operation in doubt, if there is one that an executor ``accepts``."""

@@ -5,6 +5,8 @@ What is started here is launched at the end of the turn, when the journal knows 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.engine.alarms import Alarms
@@ -16,6 +18,7 @@ from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.workers import no_executor, no_provider
 from ordito.engine.writer import Writer
+from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
 from ordito.work.invocation import Delegation, Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action
@@ -58,6 +61,8 @@ class Steps:
         self._masking = parts.operations.masking
         self._workers = parts.workers
         self._announcer = parts.announcer
+        self._keeps_inputs = keeps_inputs(parts.header.workflow)
+        self._tells_inputs = parts.tells_inputs or self._keeps_inputs
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
         self.running: dict[int, Running] = {}
@@ -122,8 +127,13 @@ class Steps:
 
     def _started(self, record: StepStartedRecord) -> None:
         self.warned |= bool(record.warnings)
+        inputs: Mapping[str, object] = {}
+        if self._tells_inputs:
+            inputs = self._operations.shown_inputs(self._course.steps[record.step])
+            if inputs and self._keeps_inputs:
+                record = msgspec.structs.replace(record, inputs=inputs)
         self._writer.record(record)
-        self._announcer.started(record)
+        self._announcer.started(record, inputs)
 
     def _prepare(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
         """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start, and
@@ -205,10 +215,20 @@ class Steps:
             self._count_as_done(index)
             return
         began = self._writer.apply(self._operations.on_start(step, self._job))
+        inputs: Mapping[str, object] = {}
+        if self._tells_inputs:
+            inputs = self._operations.shown_inputs(step)
+            self._announcer.started(StepStartedRecord(index, self._writer.now), inputs, no_op=True)
         outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
         self._end(
             StepFinishedRecord(
-                index, self._writer.now, outcome, "", merge(began, self._writer.apply(delta)), no_op=True
+                index,
+                self._writer.now,
+                outcome,
+                "",
+                merge(began, self._writer.apply(delta)),
+                no_op=True,
+                inputs=inputs if self._keeps_inputs else {},
             )
         )
 

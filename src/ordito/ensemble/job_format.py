@@ -66,7 +66,8 @@ class ConfigChange(_Row, frozen=True):
     ``previous_id`` is the last change of the target before. ``target`` is an instance or a link, ``instance`` the one
     of the two ends of a link on which the operation ran. ``step`` is the id of the step where it is not the target and
     the operation with a dot between them. ``changed`` is what the operation reported about having
-    modified the instance. ``changes`` are by the id of what is changed.
+    modified the instance. ``changes`` are by the id of what is changed. ``inputs`` are those of the operation as they
+    may be shown, where somebody has called it.
     """
 
     change_id: str = ""
@@ -80,6 +81,7 @@ class ConfigChange(_Row, frozen=True):
     exit_code: int | None = None
     attempts: int = 1
     digest: str = ""
+    inputs: Mapping[str, object] = {}
     changes: dict[str, EntityChange] = {}
     reason: str = ""
     start: str = ""

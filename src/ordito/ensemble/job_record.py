@@ -146,6 +146,7 @@ class JobRecord:
             exit_code=outcome.exit_code or None,
             attempts=record.attempt,
             digest=plan.calls[step.call].digest if step.call >= 0 else "",
+            inputs=began.inputs if began is not None else record.inputs,
             changes=self._changes.say(dict.fromkeys(touched), record.delta),
             reason=plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
             start="" if record.no_op else start,
@@ -254,7 +255,8 @@ def write_changes(layout: Layout, record: JobRecord, *, largest: int = LARGEST_I
             _write_part(layout, record)
         if len(readable) <= LARGEST_READABLE:
             readable.append(change)
-        are_plain = all(are_simple(c.attributes) and not c.outputs for c in change.changes.values())
+        are_plain = are_simple(change.inputs)
+        are_plain = are_plain and all(are_simple(c.attributes) and not c.outputs for c in change.changes.values())
         lines.append(b"- %b\n" % flow_line(change, has_values=not are_plain))
     if record.parts:
         _write_part(layout, record)

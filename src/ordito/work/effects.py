@@ -40,6 +40,12 @@ def effect_of(workflow: str) -> Effect:
     return EFFECTS.get(workflow, Effect.LEAVES)
 
 
+def keeps_inputs(workflow: str) -> bool:
+    """Whether the record of the workflow's jobs tells with which inputs operations were called: where they are not what
+    the template says, as in what somebody has called or has written."""
+    return workflow == "run" or workflow not in EFFECTS
+
+
 def revises(workflow: str) -> bool:
     """Whether the workflow's jobs say what is deployed: their service, inputs and counts become the ensemble's."""
     return effect_of(workflow) is Effect.SHAPES

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.masking import Masking
-from ordito.base.sensitive import revealed, sensitive_parts
+from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
@@ -130,6 +130,24 @@ class Environments:
         return known
 
     # -------------------------------------------------------------------------------------------------- inputs
+
+    def shown_inputs(self, place: Place, step: Step) -> dict[str, object]:
+        """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are
+        left out."""
+        owner = place.source if step.link else place.instance
+        trace = Trace({owner: step.enter} if step.enter else None)
+        found: dict[str, object] = {}
+        for formed in self._known_of(place).inputs:
+            declared = formed.declared
+            try:
+                value = self._value(formed, place.context, trace)
+            except (EvaluationError, WrongValue):
+                continue  # What is wrong with it is said where the operation is refused for it.
+            if value is None or isinstance(value, Nothing):
+                continue
+            marks = self._evaluator.marks
+            found[declared.name] = shown(marks.wrap(value, marks.by(declared.schema, declared.metadata)))
+        return found
 
     def _inputs(
         self, inputs: OperationInputs, place: Place, step: Step

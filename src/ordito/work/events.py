@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
@@ -24,7 +25,8 @@ class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type
 
 
 class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="type", omit_defaults=True):
-    """An operation starts on an instance."""
+    """An operation starts on an instance, or one that does nothing (``no_op``). ``inputs`` are its evaluated inputs as
+    they may be shown, where somebody listens for them; what does nothing is announced only then."""
 
     job: str
     step: str
@@ -36,6 +38,7 @@ class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="ty
     artifact: str = ""
     host: str = ""
     at: float = 0.0
+    inputs: Mapping[str, object] = {}
 
 
 class StepLog(msgspec.Struct, frozen=True, tag="step.log", tag_field="type"):

@@ -32,7 +32,7 @@ from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensi
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
-from ordito.work.secrecy import masking_for, without_secrets
+from ordito.work.secrecy import as_shown, masking_for, without_secrets
 
 T = TypeVar("T")
 
@@ -126,6 +126,19 @@ class Operations:
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._sensitive_outputs(step)) if gives else False
         return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
+
+    def shown_inputs(self, step: Step) -> dict[str, object]:
+        """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
+        if step.action is not Action.CALL or step.call < 0:
+            return {}
+        call = self._plan.calls[step.call]
+        holder = self._relationships.get(call.owner) if call.side else self._service.nodes.get(call.owner)
+        interface = holder.interfaces.get(call.interface) if holder is not None else None
+        if interface is None or call.operation not in interface.operations:
+            return {}  # It is called for its place in the order only.
+        place = self._place(step, call)
+        inputs = self._environments.shown_inputs(place, step) if place.operation.inputs else {}
+        return as_shown(inputs, self.masking)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
         """The check that is asked about a called operation in doubt; None where its instance has none that an executor

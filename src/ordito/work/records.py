@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
@@ -107,7 +108,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
     """A step was started; from here until its end it is in doubt if the process dies. ``change`` is the changeId that
-    its end will bear, ``delta`` what starting changes (node state, status), ``warnings`` what deserves attention."""
+    its end will bear, ``delta`` what starting changes (node state, status), ``warnings`` what deserves attention.
+    ``inputs`` are those of the operation as they may be shown, where the workflow has them kept."""
 
     step: int
     at: float
@@ -115,6 +117,7 @@ class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_default
     change: str = ""
     delta: Delta | None = None
     warnings: tuple[str, ...] = ()
+    inputs: Mapping[str, object] = {}
 
 
 class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_defaults=True):
@@ -139,7 +142,8 @@ class StepRetryRecord(msgspec.Struct, frozen=True, tag="retrying", omit_defaults
 class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
     """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes, and
     ``attempt`` the number of its last attempt. One that turned out not to be needed has succeeded without having run:
-    ``because`` says why."""
+    ``because`` says why. ``inputs`` are those of an operation that does nothing, as those of others are when they
+    start."""
 
     step: int
     at: float
@@ -149,6 +153,7 @@ class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defau
     no_op: bool = False
     attempt: int = 1
     because: str = ""
+    inputs: Mapping[str, object] = {}
 
 
 class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):

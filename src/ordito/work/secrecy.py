@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 import msgspec
 
 from ordito.base.masking import Masking
-from ordito.base.sensitive import Sensitive, is_sensitive, living, sensitive_parts
+from ordito.base.sensitive import Sensitive, is_sensitive, living, sensitive_parts, shown
 from ordito.model.schema import PropertyDefinition
 from ordito.model.sensitivity import Mark, Marks, says_sensitive
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
@@ -43,6 +43,11 @@ def without_secrets(outcome: Outcome, masking: Masking, sensitive: Collection[st
         message=masking.text(outcome.message),
         tail=masking.lines(outcome.tail),
     )
+
+
+def as_shown(values: dict[str, object], masking: Masking) -> dict[str, object]:
+    """Values as they may be shown, with nothing of a known secret in them."""
+    return {name: shown(_wrapped(value, masking)) for name, value in values.items()} if masking.is_active else values
 
 
 def _wrapped(value: object, masking: Masking) -> object:

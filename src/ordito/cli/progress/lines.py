@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
 from ordito.cli.progress.ledger import title
-from ordito.cli.text_width import pad, printable
+from ordito.cli.text_width import one_line, pad, printable, shorten
+from ordito.instances.text import as_text
 from ordito.work.events import (
     Event,
     JobRollback,
@@ -25,6 +28,7 @@ from ordito.work.events import (
 from ordito.work.invocation import Ending, Outcome
 
 WIDEST_NAME = 24
+WIDEST_INPUT = 40
 OPERATION_WIDTH = 22
 
 
@@ -44,8 +48,7 @@ class LineProgress:
         match event:
             case StepStarted():
                 self.note(event)
-                attempt = f" (attempt {event.attempt})" if event.attempt > 1 else ""
-                self._line(event.at, *self._titles[event.step], paint("faint", f"start{attempt}"))
+                self._start(event)
             case StepSucceeded():
                 said = paint("faint", "no-op") if event.no_op else self._success(event.outcome)
                 self._line(event.at, *self._named(event), said)
@@ -88,6 +91,13 @@ class LineProgress:
         done = f", {event.done} done" if event.done else ""
         self._channel.line(f"{verb} {event.workflow}, job {event.job}: {plural(event.steps, 'step')}{done}")
 
+    def _start(self, event: StepStarted) -> None:
+        """Write that a step starts; of one that does nothing only if there is something to be told."""
+        attempt = f" (attempt {event.attempt})" if event.attempt > 1 else ""
+        if not event.no_op or event.inputs:
+            said = self._channel.paint("faint", f"start{attempt}{given(event.inputs)}")
+            self._line(event.at, *self._titles[event.step], said)
+
     def _named(self, event: StepSucceeded | StepFailed | StepRetrying | StepSkipped) -> tuple[str, str]:
         return self._titles.pop(event.step, (event.instance, title(event.operation)))
 
@@ -106,6 +116,12 @@ class LineProgress:
     def _line(self, at: float, instance: str, operation: str, said: str) -> None:
         name, what = pad(instance, self._name_width), pad(operation, OPERATION_WIDTH)
         self._channel.line(f"{clock(at - self._began)} {name}  {what} {said}".rstrip())
+
+
+def given(inputs: Mapping[str, object]) -> str:
+    """The inputs of an operation, in brackets: `` (level=3 target=disk)``."""
+    texts = (f"{name}={shorten(one_line(as_text(value)), WIDEST_INPUT, '...')}" for name, value in inputs.items())
+    return f" ({' '.join(texts)})" if inputs else ""
 
 
 def failure(outcome: Outcome) -> str:
