@@ -14,6 +14,7 @@ from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.packed_files import check_packed, everything, files_below
+from ordito.app.packed_profiles import WithProfiles, with_profiles
 from ordito.app.services import (
     ReadService,
     artifact_files,
@@ -88,10 +89,12 @@ def package(request: PackageRequest) -> Packaged:
     check_packed(packed, [*files, META] if packed.opener == META else files, left_out)
     if left_out.has_errors:
         raise InvalidDocument(left_out.sorted())
-    files = [file for file in files if file != META]
     meta = _meta(request, read, named)
     try:
-        digest, found = _written(packed, files, meta, out, Checking(allowed, circumstances))
+        copied = with_profiles(read)
+        files = [file for file in dict.fromkeys([*files, *copied]) if file != META]
+        tree = WithProfiles(packed.tree, copied)
+        digest, found = _written(tree, files, meta, out, Checking(allowed, circumstances))
     except OSError as error:
         raise cannot_write(str(out), error) from error
     return Packaged(str(out), digest, packed.main, (META, *sorted(files)), (*left_out.sorted(), *found))
@@ -105,14 +108,14 @@ class Checking(msgspec.Struct, frozen=True):
 
 
 def _written(
-    packed: Package, files: list[str], meta: bytes, out: Path, checking: Checking
+    tree: WithProfiles, files: list[str], meta: bytes, out: Path, checking: Checking
 ) -> tuple[str, list[Diagnostic]]:
     """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
     sweep(out, ENDING)
     fresh, handle = fresh_file(out, ENDING)
     try:
         with os.fdopen(handle, "w+b") as stream:
-            write_archive(stream, packed.tree, files, meta)
+            write_archive(stream, tree, files, meta)
             stream.flush()
             os.fsync(stream.fileno())
             stream.seek(0)

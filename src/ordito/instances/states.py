@@ -47,18 +47,39 @@ TAKES_BACK: Mapping[str, frozenset[str]] = {
             "post_configure_source",
             "post_configure_target",
             "start",
+            "install",
             "monitor_start",
         }
     ),
     "create": frozenset({"delete"}),
+    "install": frozenset({"uninstall"}),
+    "uninstall": frozenset({"install"}),
     "monitor_start": frozenset({"monitor_stop"}),
     "monitor_stop": frozenset({"monitor_start"}),
     "add_target": frozenset({"remove_target"}),
     "add_source": frozenset({"remove_source"}),
     "remove_target": frozenset({"add_target"}),
     "remove_source": frozenset({"add_source"}),
+    "preconfigure": frozenset({"unlink"}),
+    "postconfigure": frozenset({"unlink"}),
+    "establish": frozenset({"unlink"}),
+    "unlink": frozenset({"preconfigure", "postconfigure", "establish"}),
     "deploy": frozenset({"undeploy"}),
     "undeploy": frozenset({"deploy"}),
 }
 """By an operation's name: the operations that no longer count as carried out once it was at work, well or not. The
 last two are what is delegated to a provider."""
+
+OF_EVERY_INTERFACE = frozenset({"delete"})
+"""What takes back the operations of every interface; all else takes back those of its own alone, since names such as
+``start`` stand in several."""
+
+
+def takes_back(interface: str, operation: str, key: str) -> bool:
+    """Whether an operation takes back the one that is remembered under ``key``: ``Interface.operation``, which may have
+    a relationship's key and ``/`` before it."""
+    names = TAKES_BACK.get(operation)
+    if not names:
+        return False
+    of, _, name = key.rpartition(".")
+    return name in names and (operation in OF_EVERY_INTERFACE or of.rpartition("/")[2] == interface)

@@ -163,6 +163,6 @@ def _carried(
 
 
 def _with_defaults(written: MappingType[str, entities.PropertyDefinition] | None, unit: Unit) -> frozenset[str]:
-    if unit.is_bundled:
+    if unit.is_normative:
         return frozenset()
     return frozenset(n for n, d in (written or {}).items() if d.default is not None or d.value is not None)

@@ -11,6 +11,9 @@ from ordito.syntax.grammar import Dialect
 from ordito.syntax.service_file import dialect_of
 from ordito.syntax.service_template import ServiceFile
 
+NORMATIVE = f"{PROFILE_SCHEME}tosca_"
+"""How the files begin that hold types of the specification."""
+
 KINDS = {
     "artifact": "artifact_types",
     "data": "data_types",
@@ -52,6 +55,11 @@ class Unit:
     def is_bundled(self) -> bool:
         """Whether the file comes with the program and is not the user's."""
         return self.file.startswith(PROFILE_SCHEME)
+
+    @property
+    def is_normative(self) -> bool:
+        """Whether the file holds types of the specification."""
+        return self.file.startswith(NORMATIVE)
 
     def resolve(self, path: str) -> str:
         """A path written in this file, relative to the service's root; URLs and absolute paths stay as they are. In a

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.instances.records import Instance, Snapshot
-from ordito.instances.states import TAKES_BACK
+from ordito.instances.states import TAKES_BACK, takes_back
 from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft, Fate, Member
@@ -69,8 +69,8 @@ def _fate(record: Instance, rolled_back: RolledBack) -> tuple[Fate, str]:
 
 
 def _take_back(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> None:
-    done = {key.rpartition(".")[2] for key in _done(member.record, draft.options.rolled_back.since)}
-    wanted = tuple(entry for entry in entries if _undoes(draft, entry) & done)
+    done = list(_done(member.record, draft.options.rolled_back.since))
+    wanted = tuple(entry for entry in entries if any(_undoes(draft, entry, key) for key in done))
     if not wanted:
         return
     member.reason = "the job that is rolled back had carried it on"
@@ -85,10 +85,10 @@ def _take_back(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> None
     member.is_taken_back = True
 
 
-def _undoes(draft: Draft, entry: Entry) -> frozenset[str]:
-    """What an operation takes back of an instance that stays."""
-    operation = draft.calls.all[entry.call].operation
-    return frozenset() if operation in REMOVES else TAKES_BACK.get(operation, frozenset())
+def _undoes(draft: Draft, entry: Entry, key: str) -> bool:
+    """Whether an operation takes back another of an instance that stays."""
+    call = draft.calls.all[entry.call]
+    return call.operation not in REMOVES and takes_back(call.interface, call.operation, key)
 
 
 def _done(record: Instance, since: str) -> Iterator[str]:

@@ -8,12 +8,11 @@ import shutil
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from ordito.source.archive import Archive
 from ordito.source.fresh import fresh_folder, sweep
 from ordito.source.meta import CREATED_BY, CSAR_VERSION, ENTRY, FILE_VERSION, META, OTHERS, VERSION
-from ordito.source.tree import FileTree
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members: the same files give the same archive."""
@@ -23,7 +22,17 @@ ENDING = ".unpacking"
 """How a folder is called that is not in its place yet."""
 
 
-def write_archive(stream: BinaryIO, tree: FileTree, files: Iterable[str], meta: bytes | None) -> None:
+class Files(Protocol):
+    """What an archive is made of."""
+
+    def open(self, file: str) -> BinaryIO:
+        """A file, open for reading. Raises ``OSError`` and ``ValueError``."""
+
+    def is_executable(self, file: str) -> bool:
+        """Whether a file may be executed."""
+
+
+def write_archive(stream: BinaryIO, tree: Files, files: Iterable[str], meta: bytes | None) -> None:
     """Write an archive of files of a tree, in the order of their names, behind a TOSCA.meta where one is given. The
     same files make the same bytes. Raises ``OSError``."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

@@ -402,6 +402,11 @@ def profile_names() -> list[str]:
     return sorted(p.parent.name for p in PROFILES.glob("*/profile.yaml"))
 
 
+def read_profile(name: str) -> bytes:
+    """The text of a bundled profile that is one file. Raises ``OSError``."""
+    return (PROFILES / name / "profile.yaml").read_bytes()
+
+
 def read_file(tree: FileTree, file: str, most: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file, or one more than ``most`` of them. Raises ``OSError`` and ``ValueError``."""
     if not tree.is_file(file) and (tree.is_folder(file) or tree.exists(file)):

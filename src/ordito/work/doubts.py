@@ -15,7 +15,8 @@ from ordito.work.probes import found_status
 IN_DOUBT = "in_doubt"
 """The variable that names the operation in doubt, as ``Interface.operation``."""
 
-TAKES_DOWN = frozenset({"stop", "delete", "undeploy"})
+NOT_SEEN = frozenset({"stop", "delete", "undeploy", "install", "uninstall", "monitor_start", "monitor_stop"})
+"""Operations of which it says nothing that an instance is ok: those that take it down, and those that only watch it."""
 
 DONE = "interrupted, and done by what check says"
 
@@ -40,4 +41,4 @@ def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
 def _by_status(step: Step, call: Call, status: str) -> bool:
     if status == ABSENT:
         return step.leave == DELETED
-    return status == OK and call.operation not in TAKES_DOWN
+    return status == OK and call.operation not in NOT_SEEN

@@ -16,11 +16,11 @@ from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
-from ordito.instances.states import CREATING, DELETED, ERROR, STARTED, TAKES_BACK
+from ordito.instances.states import CONFIGURED, CREATED, CREATING, DELETED, ERROR, STARTED, TAKES_BACK, takes_back
 from ordito.instances.status import ABSENT, DEGRADED, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
-from ordito.model.service import STANDARD, Service
+from ordito.model.service import LIFECYCLE, STANDARD, Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
 from ordito.work.doubts import IN_DOUBT, id_of_question
@@ -309,7 +309,7 @@ class Operations:
                 applied, failed = _remembered(record, call, outcome, change)
             elif self._is_of_lifecycle(step, call):
                 # Nothing counts as carried out by it, and yet what was stopped is no longer started.
-                applied = _without(applied, "", TAKES_BACK.get(call.operation, frozenset()))
+                applied = _without(applied, "", call)
         # An optional operation that had failed while the instance came up may be made good much later.
         recovered = step.closes and record.state == ERROR
         state = step.leave or (STARTED if recovered else record.state)
@@ -385,7 +385,10 @@ class Operations:
                 # What it lacked since its chain has ended is made good.
                 happened = self._chain_ended(source, step, call)
         local = local_after(source.local, happened)
-        record = self._touched(msgspec.structs.replace(source, local=local), outcome, change)
+        # What belongs to a pair and comes before the source has started is part of its making.
+        fails = not outcome.succeeded and not step.tolerant and source.state in (CREATED, CONFIGURED)
+        state = ERROR if fails and outcome.ending not in NEVER_STARTED else source.state
+        record = self._touched(msgspec.structs.replace(source, local=local, state=state), outcome, change)
         return Delta(instances=() if record == source else (record,), links=links)
 
     def _new_link(self, step: Step) -> Link:
@@ -411,7 +414,7 @@ class Operations:
             return failure(outcome.changed, optional=step.dispensable)
         if step.closes:
             return self._chain_ended(record, step, call)
-        if not step.link and call.operation == "stop" and (self._applies or self._is_of_lifecycle(step, call)):
+        if not step.link and call.operation == "stop" and self._stops(step, call):
             return Happened.STOPPED
         return Happened.SUCCEEDED
 
@@ -433,12 +436,16 @@ class Operations:
         """Whether an operation that somebody has called does what one of the lifecycle does."""
         return bool(call.artifact) and self._decides_state(step, call)
 
+    def _stops(self, step: Step, call: Call) -> bool:
+        """Whether an operation that is called ``stop`` is the one that stops its instance."""
+        return self._decides_state(step, call) and (self._applies or bool(call.artifact))
+
     def _decides_state(self, step: Step, call: Call) -> bool:
         """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
         if step.action is Action.DELEGATE or call.side:
             return True
         interface = self._service.nodes[call.owner].interfaces.get(call.interface)
-        return interface is None or STANDARD in interface.kinds
+        return interface is None or STANDARD in interface.kinds or LIFECYCLE in interface.kinds
 
     def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What a check or a discovery has found: the status, the state, and attributes that have other values."""
@@ -551,8 +558,7 @@ def _remembered(
 ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
     """What counts as carried out, and as failed, after an operation was at work."""
     key = call.key if isinstance(record, Instance) else call.name
-    back = TAKES_BACK.get(call.operation, frozenset())
-    applied, failed = _without(record.applied, key, back), _without(record.failed, key, back)
+    applied, failed = _without(record.applied, key, call), _without(record.failed, key, call)
     if not outcome.succeeded:
         failed = {**failed, key: change}
     elif call.digest:
@@ -560,8 +566,8 @@ def _remembered(
     return applied, failed
 
 
-def _without(found: Mapping[str, T], key: str, back: frozenset[str]) -> Mapping[str, T]:
+def _without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
     """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
-    if not found or (key not in found and not back):
+    if not found or (key not in found and call.operation not in TAKES_BACK):
         return found
-    return {k: v for k, v in found.items() if k != key and k.rpartition(".")[2] not in back}
+    return {k: v for k, v in found.items() if k != key and not takes_back(call.interface, call.operation, k)}

@@ -1,0 +1,106 @@
+"""Bundled profiles in an archive: those that a service imports as ``profile:NAME`` lie in it as files, and are imported
+as such, so that other processors can read it."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ordito.app.services import ReadService
+from ordito.base.diagnostics import Diagnostics
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence
+from ordito.source.package import PROFILE_SCHEME, Package, read_profile
+from ordito.source.tree import FileTree
+
+FOLDER = "profiles"
+NORMATIVE = "tosca_"
+"""How the profiles begin that every processor has."""
+
+
+class WithProfiles:
+    """The files of a tree, some of them with other texts, and files that it does not have."""
+
+    def __init__(self, tree: FileTree, texts: dict[str, bytes]) -> None:
+        self._tree = tree
+        self._texts = texts
+
+    def open(self, file: str) -> BinaryIO:
+        """A file, open for reading. Raises as ``FileTree.open`` does."""
+        text = self._texts.get(file)
+        return io.BytesIO(text) if text is not None else self._tree.open(file)
+
+    def is_executable(self, file: str) -> bool:
+        """Whether a file may be executed."""
+        return file not in self._texts and self._tree.is_executable(file)
+
+
+def with_profiles(read: ReadService) -> dict[str, bytes]:
+    """The profiles that a service imports, as files by their places in the archive, and the files that import them as
+    they read then; nothing where it imports none. Raises ``OSError``."""
+    texts: dict[str, bytes] = {}
+    places: dict[str, str] = {}
+    for file in read.service.files:
+        path = posixpath.normpath(file)
+        if not read.package.tree.is_file(path):
+            continue  # What is fetched stays where it is.
+        found = _imports(read.package, path)
+        if not found:
+            continue
+        for scalar in found:
+            name = scalar.text.removeprefix(PROFILE_SCHEME)
+            if name not in places:
+                places[name] = _free_place(read.package, name)
+                texts[places[name]] = read_profile(name)
+        texts[path] = _rewritten(path, found, places)
+    return texts
+
+
+def _free_place(package: Package, name: str) -> str:
+    """Where a profile goes: beside what has that name already and is something else."""
+    number, place = 1, f"{FOLDER}/{name}.yaml"
+    while package.tree.exists(place):
+        with package.tree.open(place) as stream:
+            if stream.read() == read_profile(name):
+                break
+        number += 1
+        place = f"{FOLDER}/{name}-{number}.yaml"
+    return place
+
+
+def _imports(package: Package, file: str) -> list[Scalar]:
+    """The places in a file that name bundled profiles which are to be copied."""
+    document = package.load(file, Diagnostics())
+    root = document.root if document is not None else None
+    imports = root.values.get("imports") if isinstance(root, Mapping) else None
+    if imports is None:
+        return []
+    places: dict[tuple[int, int], Scalar] = {}
+    for scalar in _scalars(imports):
+        name = scalar.text.removeprefix(PROFILE_SCHEME)
+        if name != scalar.text and not name.startswith(NORMATIVE):
+            places[scalar.line, scalar.column] = scalar
+    return list(places.values())
+
+
+def _scalars(node: Node) -> Iterator[Scalar]:
+    """The values in a list of imports: each is a file, or a map that names one, below a name or not."""
+    waiting: list[Node] = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, Scalar):
+            yield current
+        else:
+            waiting.extend(current.items if isinstance(current, Sequence) else current.values.values())
+
+
+def _rewritten(file: str, imports: list[Scalar], places: dict[str, str]) -> bytes:
+    """The text of a file that imports copies in place of bundled profiles."""
+    lines = imports[0].source.text.splitlines(keepends=True)
+    for scalar in sorted(imports, key=lambda s: (s.line, s.column), reverse=True):
+        place = places[scalar.text.removeprefix(PROFILE_SCHEME)]
+        relative = posixpath.relpath(place, posixpath.dirname(file) or ".")
+        line = lines[scalar.line - 1]
+        lines[scalar.line - 1] = line[: scalar.column - 1] + relative + line[scalar.end_column - 1 :]
+    return "".join(lines).encode()
