@@ -1,26 +1,84 @@
 """The lifecycle table: rows in an order that respects their points."""
 
-from ordito.instances.states import TRANSITIONS
-from ordito.planning.lifecycle import INSTALL, MAKES, REMOVES, UNINSTALL, Per, Row, Side, Stage, in_order
+from ordito.instances.states import TRANSITIONS, takes_back
+from ordito.planning.lifecycle import (
+    INSTALL,
+    INSTALL_REACHED_BY_LINK,
+    LINKED_BY,
+    MAKES,
+    REMOVES,
+    UNINSTALL,
+    Per,
+    Row,
+    Side,
+    Stage,
+    in_order,
+)
+
+AGENT = ["monitoring_agent.install", "monitoring_agent.start"]
+LINKS = [
+    "Configure.add_target",
+    "Configure.add_source",
+    "relationship_lifecycle.establish@source",
+    "relationship_lifecycle.establish@target",
+]
+WATCHING = ["Maintain.monitor_start", "monitoring.start"]
 
 
 def test_install_in_the_order_of_the_normative_lifecycle() -> None:
-    """R-5.8.5-13: node and relationship operations interleave."""
-    assert [p.row.operation for p in INSTALL] == [
-        "create",
-        "pre_configure_source",
-        "pre_configure_target",
-        "configure",
-        "post_configure_source",
-        "post_configure_target",
-        "start",
-        "add_target",
-        "add_source",
+    """R-5.8.5-13: node and relationship operations interleave; at one place TOSCA's come before Cloudify's."""
+    assert [p.row.name for p in INSTALL] == [
+        "Standard.create",
+        "lifecycle.create",
+        "relationship_lifecycle.preconfigure@source",
+        "relationship_lifecycle.preconfigure@target",
+        "Configure.pre_configure_source",
+        "Configure.pre_configure_target",
+        "Standard.configure",
+        "lifecycle.configure",
+        "Configure.post_configure_source",
+        "Configure.post_configure_target",
+        "relationship_lifecycle.postconfigure@source",
+        "relationship_lifecycle.postconfigure@target",
+        "Standard.start",
+        "lifecycle.start",
+        *AGENT,
+        *LINKS,
+        *WATCHING,
     ]
 
 
+def test_a_host_whose_address_comes_with_a_link_is_prepared_after_it() -> None:
+    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][14:] == [*LINKS, *AGENT, *WATCHING]
+    assert INSTALL_REACHED_BY_LINK[:14] == INSTALL[:14]
+
+
 def test_uninstall_mirrors_it() -> None:
-    assert [p.row.operation for p in UNINSTALL] == ["remove_target", "remove_source", "stop", "delete"]
+    assert [p.row.name for p in UNINSTALL] == [
+        "Maintain.monitor_stop",
+        "monitoring.stop",
+        "monitoring_agent.stop",
+        "monitoring_agent.uninstall",
+        "Configure.remove_target",
+        "Configure.remove_source",
+        "Standard.stop",
+        "lifecycle.stop",
+        "relationship_lifecycle.unlink@source",
+        "relationship_lifecycle.unlink@target",
+        "Standard.delete",
+        "lifecycle.delete",
+    ]
+
+
+def test_what_a_row_undoes_is_a_row_of_the_installation() -> None:
+    rows = {p.row.name: p.row for p in INSTALL}
+    undoing = [p.row for p in UNINSTALL if p.row.undoes]
+    assert {row.undoes for row in undoing} == {*AGENT, *WATCHING}
+    for row in undoing:
+        assert rows[row.undoes].interface == row.interface
+        assert takes_back("i", row.operation, f"i.{rows[row.undoes].operation}")
+        assert not takes_back("i", row.operation, f"other.{rows[row.undoes].operation}")
+    assert set(rows) >= LINKED_BY
 
 
 def test_stages_are_transitions_of_the_node_states() -> None:
@@ -33,8 +91,8 @@ def test_stages_are_transitions_of_the_node_states() -> None:
 
 def test_rows_may_stand_in_any_order_and_come_from_other_vocabularies() -> None:
     rows = (
-        Row("m", "monitor", Side.NODE, Per.INSTANCE, after="go"),
-        Row("x", "after_b", Side.NODE, Per.INSTANCE, "b", "done"),
+        Row("m", "monitor", Side.NODE, Per.INSTANCE, after="x.go"),
+        Row("x", "after_b", Side.NODE, Per.INSTANCE, "x.b", "done"),
         Row("x", "go", Side.NODE, Per.INSTANCE, "done"),
         Row("x", "b", Side.NODE, Per.INSTANCE, "creating", "done"),
     )

@@ -7,7 +7,7 @@ from ordito.model.service import Relationship
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.needs import Needs
-from ordito.planning.recipes import Entry, Where
+from ordito.planning.recipe import Entry, Where
 from ordito.work.plan import Action
 
 
@@ -17,11 +17,11 @@ def install_chains(draft: Draft) -> None:
     kept = draft.why("stays as it is")
     for node in draft.ordered:
         recipe = draft.recipes.making(node)
-        entries = {Up.MAKE: recipe.install, Up.START: recipe.start}
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].up
             if half is not Up.NONE:
-                member.up = Chain(in_sequence(draft, member, entries[half], tolerant=False))
+                entries = recipe.start if half is Up.START else recipe.install
+                member.up = _chain(draft, member, entries, recipe.install, tolerant=False, ready=recipe.ready)
             elif member.fate is Fate.KEEP:
                 member.up = Chain([draft.join(member.id, kept)])
                 member.up.steps = []
@@ -31,13 +31,35 @@ def uninstall_chains(draft: Draft) -> None:
     """The operations of every instance that leaves, is stopped or is made again; they go on past failures."""
     for node in draft.ordered:
         recipe = draft.recipes.removing(node)
-        entries = {Down.REMOVE: recipe.uninstall, Down.STOP: recipe.stop}
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].down
             if member.fate is Fate.DROP:
                 member.down = Chain([_drop(draft, member, recipe.drop)])
             elif half is not Down.NONE:
-                member.down = Chain(in_sequence(draft, member, entries[half], tolerant=True))
+                every = recipe.stop if half is Down.STOP else recipe.uninstall
+                begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
+                member.down = _chain(draft, member, begun, every, tolerant=True)
+
+
+def _chain(
+    draft: Draft,
+    member: Member,
+    entries: tuple[Entry, ...],
+    every: tuple[Entry, ...],
+    *,
+    tolerant: bool,
+    ready: int = 0,
+) -> Chain:
+    """The chain of some of the operations of a recipe, the last ones of them all; ``ready`` is a place among these."""
+    first_edge, offset = len(draft.befores), len(every) - len(entries)
+    steps = in_sequence(draft, member, entries, tolerant=tolerant)
+    return Chain(steps, first_edge=first_edge, offset=offset, ready=max(0, ready - offset))
+
+
+def _was_begun(member: Member, entry: Entry) -> bool:
+    """Whether what an operation undoes was begun; the operations of which this is asked are the first of all."""
+    record = member.record
+    return any(key in record.applied or key in record.failed for key in entry.evidence)
 
 
 def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:

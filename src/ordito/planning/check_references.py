@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from ordito.model.operation import Operation
-from ordito.model.service import CONFIGURE, STANDARD, NodeTemplate, Service
+from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.lifecycle import INSTALL, Per, Side
 from ordito.planning.recipes import implemented
@@ -30,11 +30,9 @@ def check_references(draft: Draft) -> None:
 
 def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
     for interface in node.interfaces.values():
-        if STANDARD not in interface.kinds:
-            continue
-        for placed in INSTALL:
-            operation = interface.operations.get(placed.row.operation)
-            if operation is not None and operation.implementation is not None and placed.row.side is Side.NODE:
+        for row in (p.row for p in INSTALL if p.row.side is Side.NODE and p.row.interface in interface.kinds):
+            operation = interface.operations.get(row.operation)
+            if operation is not None and operation.implementation is not None:
                 for declared in operation.inputs.values():
                     for call in _reading(declared.value):
                         yield operation, call
@@ -58,7 +56,7 @@ def _check_early_sources(draft: Draft, node: NodeTemplate) -> None:
     early = [p.row for p in INSTALL if p.row.per is Per.NEAR and p.row.side is Side.TARGET]
     for relationship in node.requirements:
         for row in early:
-            operation = implemented(relationship, CONFIGURE, row.operation)
+            operation = implemented(relationship, row)
             if operation is None:
                 continue
             for declared in operation.inputs.values():

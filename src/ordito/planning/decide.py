@@ -13,7 +13,7 @@ from ordito.instances.records import Instance
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
-from ordito.planning.recipes import Entry
+from ordito.planning.recipe import Entry
 from ordito.work.plan import Difference
 
 MOST_NAMED = 3

@@ -23,7 +23,8 @@ from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import SCALING, policies_by_node
-from ordito.planning.recipes import Recipes, Where
+from ordito.planning.recipe import Where
+from ordito.planning.recipes import Recipes
 from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Scope
 
 
@@ -113,14 +114,30 @@ class DraftStep(msgspec.Struct, gc=False):
 
 class Chain:
     """The steps of one instance: ``begin`` is the first, ``ready`` the one after which it can be linked (step 7 of the
-    installation), ``end`` the last; ``steps`` are all of them that work, in order."""
+    installation), ``end`` the last; ``steps`` are all of them that work, in order.
 
-    __slots__ = ("begin", "end", "ready", "steps")
+    Of those that it was made with, the first ``offset`` places of its recipe are missing. What is to come between them
+    is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the one before;
+    ``weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the second.
+    """
 
-    def __init__(self, steps: list[int]) -> None:
+    __slots__ = ("begin", "between", "end", "first_edge", "offset", "ready", "steps")
+
+    def __init__(self, steps: list[int], *, first_edge: int = 0, offset: int = 0, ready: int = 0) -> None:
+        """``ready`` is the number of steps after which the instance can be linked, 0 for all of them."""
         self.steps = steps
         self.begin = steps[0]
-        self.ready = self.end = steps[-1]
+        self.end = steps[-1]
+        self.ready = steps[ready - 1] if ready else steps[-1]
+        self.first_edge = first_edge
+        self.offset = offset
+        self.between: dict[int, list[tuple[int, int]]] | None = None
+
+    def put(self, place: int, step: int, reason: int) -> None:
+        """Have a step come at a place of the recipe, after what was put there before."""
+        if self.between is None:
+            self.between = {}
+        self.between.setdefault(max(0, place - self.offset), []).append((step, reason))
 
 
 class Member:
@@ -259,6 +276,30 @@ class Draft:
         self.befores.append(before)
         self.afters.append(after)
         self.edge_reasons.append(reason)
+
+    def weave(self, chain: Chain) -> None:
+        """Put what was gathered for a chain between the steps that it was made with."""
+        if chain.between is None:
+            return
+        made, woven, first = chain.steps, [], 0
+        for place, added in sorted(chain.between.items()):
+            woven += made[first:place]
+            first = place
+            before = woven[-1] if woven else -1
+            if 0 < place < len(made):
+                # The edge that was between the two leads to what comes between them now.
+                self.afters[chain.first_edge + place - 1] = added[0][0]
+                before = -1
+            for step, reason in added:
+                if before >= 0:
+                    self.edge(before, step, reason)
+                before = step
+                woven.append(step)
+            if place < len(made):
+                self.edge(before, made[place], added[-1][1])
+        woven += made[first:]
+        chain.steps, chain.begin, chain.end = woven, woven[0], woven[-1]
+        chain.between = None
 
     def why(self, reason: str) -> int:
         """The number of a reason; each text is kept once."""

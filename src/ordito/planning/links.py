@@ -1,57 +1,71 @@
 """Transforms: the operations of pairs: what links the instances of a relationship, and what undoes it (§5.8.5).
 
 The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
-on removal reversed. Where the source stays and only the target comes or goes, the pair is linked after the target is
-up, and undone before the target goes down; one such pair that fails does not hold the others up. A pair of which an end
-is taken down and up again is undone and linked again.
+on removal reversed; inside a requirement in the order of the numbers of the instances at the other end. Where the
+source stays and only the target comes or goes, the pair is linked after the target is up, and undone before the target
+goes down; one such pair that fails does not hold the others up. A pair of which an end is taken down and up again is
+undone and linked again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from ordito.instances.records import link_id
 from ordito.model.service import Relationship
 from ordito.planning.decide import Changed
-from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.lifecycle import Side
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
-from ordito.planning.recipes import PairEntry, Pairs
+from ordito.planning.pairing import Pairing
+from ordito.planning.recipe import PairEntry, Pairs
 from ordito.work.plan import Action
 
 
 def links(draft: Draft) -> None:
     """Link every pair that is not linked yet."""
     changed = Changed(draft)
+    pairing = Pairing(draft)
     for node in draft.ordered:
-        for pairs in draft.recipes.making(node).link:
+        link = draft.recipes.making(node).link
+        for pairs in link:
             if not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target)):
                 continue  # What the template has lost is not linked any further.
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
-            for source in draft.of_node.get(node.name, ()):
-                if source.rises:
-                    _link(draft, source, pairs, turns)
-                elif source.is_up:
-                    _link_kept(draft, source, pairs, changed, turns)
+            for source in pairing.of_node(node.name):
+                targets = pairing.wanted(source, pairs.relationship)
+                if source.rises and _is_of(pairs, HALVES[source.fate].up is Up.MAKE):
+                    _link(draft, source, targets, pairs, turns)
+                elif source.is_up and not source.rises and pairs.is_link:
+                    _link_kept(draft, source, targets, pairs, changed, turns)
             _check_number(draft, pairs.relationship, draft.linking - before)
+        for source in pairing.of_node(node.name) if link else ():
+            if source.up is not None:
+                draft.weave(source.up)
     changed.report()
 
 
 def unlinks(draft: Draft) -> None:
     """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
+    pairing = Pairing(draft)
     for node in draft.ordered:
         unlink = draft.recipes.removing(node).unlink
-        turns = {pairs.relationship.key: _Turns(draft, pairs.relationship) for pairs in unlink}
         if not unlink:
             continue
-        for source in reversed(draft.of_node.get(node.name, ())):
+        turns = {id(pairs): _Turns(draft, pairs.relationship) for pairs in unlink}
+        for source in reversed(pairing.of_node(node.name)):
             if not source.falls:
-                _unlink_kept(draft, source, unlink, turns)
+                _unlink_kept(draft, source, unlink, turns, pairing)
             elif source.fate is not Fate.DROP:
-                _unlink(draft, source, unlink, turns)
+                _unlink(draft, source, unlink, turns, pairing)
+
+
+def _is_of(pairs: Pairs, whole: bool) -> bool:
+    """Whether operations of pairs belong to a way of their source: to the whole of it, or to the part that only starts
+    or stops."""
+    return whole or pairs.is_link
 
 
 class _Turns:
@@ -72,6 +86,10 @@ class _Turns:
         self._last[step.instance] = number
 
 
+Turns = dict[int, _Turns]
+"""By what is done with the pairs of a relationship at one place."""
+
+
 def _after(draft: Draft, before: int, after: int, reason: int) -> None:
     """Hand on the order only: a tolerant join stands between steps one of which does not need the other."""
     if not draft.steps[after].tolerant:
@@ -81,26 +99,26 @@ def _after(draft: Draft, before: int, after: int, reason: int) -> None:
     draft.edge(before, after, reason)
 
 
-def _link(draft: Draft, source: Member, pairs: Pairs, turns: _Turns) -> None:
+def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns) -> None:
     chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
-    for target in _far_ends(draft, source, pairs.relationship):
+    for target in targets:
         for entry in pairs.entries:
             number = _step(draft, source, target, pairs.relationship, entry)
             if entry.side is Side.TARGET:
                 turns.take(number)
-            draft.edge(chain.end, number, order)
-            chain.steps.append(number)
-            chain.end = number
+            chain.put(pairs.place, number, order)
 
 
-def _link_kept(draft: Draft, source: Member, pairs: Pairs, changed: Changed, turns: _Turns) -> None:
+def _link_kept(
+    draft: Draft, source: Member, targets: list[Member], pairs: Pairs, changed: Changed, turns: _Turns
+) -> None:
     """Link a source that stays with targets that are new to it, or are again."""
     chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     up = draft.why(f"{pairs.relationship.target} is up before it is linked")
     whole = draft.why(f"{source.template.name} is linked")
-    for target in _far_ends(draft, source, pairs.relationship):
+    for target in targets:
         if draft.options.is_partial and not target.rises:
             continue  # Nobody has asked for the links of what stays as it is.
         entries = _unlinked(draft, source, target, pairs, changed)
@@ -137,49 +155,52 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
     return missing
 
 
-def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
-    """The pairs of a source that goes down are undone at the beginning of its way down."""
+def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
+    """The pairs of a source that goes down are undone on its way down."""
     chain = _down(source)
-    order = draft.why("links are undone before the instance stops")
-    steps: list[int] = []
+    first = draft.why("links are undone before the instance stops")
+    last = draft.why("what linked it is undone once the instance has stopped")
+    only_stops = HALVES[source.fate].down is Down.STOP
     for pairs in unlink:
-        for target in reversed(_there(draft, source, pairs.relationship)):
-            if _was_begun(draft, source, target, pairs):
-                steps += _undo(draft, source, target, pairs, turns)
-    for before, after in zip(steps, [*steps[1:], chain.begin], strict=False):
-        draft.edge(before, after, order)
-    if steps:
-        if HALVES[source.fate].down is Down.STOP:
-            # What a provider has made passes through other states where it is removed.
-            for number in steps:
-                draft.steps[number].stage = draft.steps[chain.begin].stage
-        chain.steps = [*steps, *chain.steps]
-        chain.begin = steps[0]
+        if not _is_of(pairs, not only_stops):
+            continue
+        for target in reversed(pairing.targets(source, pairs.relationship)):
+            if not _was_begun(draft, source, target, pairs):
+                continue
+            for number in _undo(draft, source, target, pairs, turns):
+                if only_stops:
+                    # What a provider has made passes through other states where it is removed.
+                    draft.steps[number].stage = draft.steps[chain.begin].stage
+                chain.put(pairs.place, number, first if pairs.is_link else last)
+    draft.weave(chain)
 
 
-def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: dict[str, _Turns]) -> list[int]:
+def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Turns) -> list[int]:
     steps = [_step(draft, source, target, pairs.relationship, entry, tolerant=True) for entry in pairs.entries]
     for number, entry in zip(steps, pairs.entries, strict=True):
         if entry.side is Side.TARGET:
-            turns[pairs.relationship.key].take(number)
+            turns[id(pairs)].take(number)
     return steps
 
 
-def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: dict[str, _Turns]) -> None:
+def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
     """The pairs of a source that does not go down are undone before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
-    for pairs in unlink:
-        for target in reversed(_there(draft, source, pairs.relationship)):
-            if not target.falls or target.fate is Fate.DROP or not _was_begun(draft, source, target, pairs):
+    for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
+        own = list(grouped)
+        for target in reversed(pairing.targets(source, own[0].relationship)):
+            if not target.falls or target.fate is Fate.DROP or not _was_begun(draft, source, target, own[0]):
                 continue
-            for number in _undo(draft, source, target, pairs, turns):
+            removed = HALVES[target.fate].down is Down.REMOVE
+            for number in (n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns)):
                 # It changes no state of the source, which stays as it is.
                 draft.steps[number].stage = None
                 if source.undone:
                     draft.edge(source.undone[-1], number, order)
                 source.undone.append(number)
-            draft.edge(source.undone[-1], _down(target).begin, before)
+            if source.undone:
+                draft.edge(source.undone[-1], _down(target).begin, before)
     chain = source.up
     if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
@@ -229,18 +250,6 @@ def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry)
     if not draft.calls.is_by_slot(entry.call):
         return entry.call
     return draft.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))
-
-
-def _far_ends(draft: Draft, source: Member, relationship: Relationship) -> Iterable[Member]:
-    """The instances that a source is linked with: its own host, or all of the target node that are up in the end."""
-    return [t for t in _there(draft, source, relationship) if t.is_up]
-
-
-def _there(draft: Draft, source: Member, relationship: Relationship) -> list[Member]:
-    if relationship.is_hosting:
-        host = draft.members.get(source.record.host)
-        return [host] if host is not None else []
-    return draft.of_node.get(relationship.target, [])
 
 
 def _up(member: Member) -> Chain:

@@ -10,7 +10,8 @@ from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
-from ordito.planning.recipes import Where, where_run
+from ordito.planning.recipe import Where
+from ordito.planning.recipes import where_run
 from ordito.work.plan import Action, Condition
 from ordito.work.probes import CHECK, maintaining
 

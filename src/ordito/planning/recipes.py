@@ -3,18 +3,27 @@ each of its pairs. It is made once per template and shared by all its instances.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import dropwhile, takewhile
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.instances.states import DELETED, STARTING
+from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
 from ordito.model.operation import Operation
-from ordito.model.service import STANDARD, NodeTemplate, Relationship, Service
+from ordito.model.service import (
+    MAINTAIN,
+    MONITORING,
+    RELATIONSHIP_LIFECYCLE,
+    STANDARD,
+    NodeTemplate,
+    Relationship,
+    Service,
+)
 from ordito.planning.calls import Calls
 from ordito.planning.lifecycle import (
+    DELEGATED,
     INSTALL,
+    INSTALL_REACHED_BY_LINK,
     LINKED_BY,
     MAKES,
     REMOVES,
@@ -28,67 +37,19 @@ from ordito.planning.lifecycle import (
     Stage,
 )
 from ordito.planning.options import PlanOptions
+from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
+
+VIRTUAL_IP = "cloudify.nodes.VirtualIP"
+"""A host that requires a node of this type has its address by the link with it."""
 
 
-class Where(StrEnum):
-    """On whose Compute an operation runs: none at all, that of the instance itself, of its host, of the far end."""
+class Laid(msgspec.Struct, frozen=True):
+    """A table as it is for one node: its entries, the places in it of the operations of pairs, by the state that the
+    chain has reached there, and after how many entries it is ready."""
 
-    ORCHESTRATOR = "orchestrator"
-    OWN = "own"
-    HOST = "host"
-    FAR = "far"
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """One operation of every instance of a node. ``key`` is what the record remembers it by, ``name`` the rest of its
-    steps' ids; ``relationship`` and ``side`` are given for operations once per (relationship, near instance)."""
-
-    call: int
-    key: str
-    name: str
-    stage: Stage | None
-    where: Where
-    delegated: bool = False
-    relationship: Relationship | None = None
-    side: Side = Side.NODE
-
-
-class PairEntry(msgspec.Struct, frozen=True):
-    """One operation of every pair of a relationship; ``key`` is what the link's record remembers it by."""
-
-    call: int
-    key: str
-    stage: Stage | None
-    where: Where
-    side: Side
-
-
-class Pairs(msgspec.Struct, frozen=True):
-    """The operations of the pairs of one relationship. ``evidence`` are keys in the source's record, each of which
-    shows that its pairs were begun."""
-
-    relationship: Relationship
-    entries: tuple[PairEntry, ...]
-    evidence: tuple[str, ...] = ()
-
-
-class Making(msgspec.Struct, frozen=True):
-    """What is done to make an instance of a node, and to link it; ``start`` is what of it is done with one that is only
-    stopped."""
-
-    install: tuple[Entry, ...]
-    link: tuple[Pairs, ...]
-    start: tuple[Entry, ...]
-
-
-class Removing(msgspec.Struct, frozen=True):
-    """What is done to unlink an instance of a node, in the order of removal, and to remove it; ``drop`` is the call
-    that stands for the removal of one that was never started, ``stop`` what is done to one that is only stopped."""
-
-    unlink: tuple[Pairs, ...]
-    uninstall: tuple[Entry, ...]
-    drop: int
-    stop: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
+    places: dict[str, int]
+    ready: int
 
 
 class Recipes:
@@ -110,9 +71,13 @@ class Recipes:
         """How instances of a node template are made."""
         recipe = self._making.get(node.name)
         if recipe is None:
-            stage = MAKES if self.is_delegated(node) else None
-            install = self._entries(node, INSTALL, stage)
-            recipe = Making(install, self._pairs(node, INSTALL, None), self._start(node, install))
+            table = INSTALL_REACHED_BY_LINK if self._is_reached_by_link(node) else INSTALL
+            delegated = MAKES if self.is_delegated(node) else None
+            laid = self._lay(node, table, delegated)
+            link = self._pairs(node, table, None, laid.places)
+            if delegated is not None:
+                self._check_moments(node, link)
+            recipe = Making(laid.entries, link, self._start(node, laid.entries), laid.ready)
             self._making[node.name] = recipe
         return recipe
 
@@ -120,42 +85,59 @@ class Recipes:
         """How instances of a node template are removed."""
         recipe = self._removing.get(node.name)
         if recipe is None:
-            stage = REMOVES if self.is_delegated(node) else None
-            uninstall = self._entries(node, UNINSTALL, stage)
+            delegated = REMOVES if self.is_delegated(node) else None
+            laid = self._lay(node, UNINSTALL, delegated)
             recipe = self._removing[node.name] = Removing(
-                unlink=tuple(reversed(self._pairs(node, UNINSTALL, stage))),
-                uninstall=uninstall,
+                unlink=_reversed(self._pairs(node, UNINSTALL, delegated, laid.places)),
+                uninstall=laid.entries,
                 drop=self._calls.nothing(node, self._standard(node), "delete"),
-                stop=self._stop(node, uninstall),
+                stop=self._stop(node, laid.entries),
             )
         return recipe
 
     def is_delegated(self, node: NodeTemplate) -> bool:
-        """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of its
-        Standard operations."""
+        """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
+        operations that would."""
         own = (
             operation
             for interface in node.interfaces.values()
-            if STANDARD in interface.kinds
+            if not DELEGATED.isdisjoint(interface.kinds)
             for operation in interface.operations.values()
         )
         return not node.existing and self._options.provides(node.kinds) and all(o.implementation is None for o in own)
 
+    def _is_reached_by_link(self, node: NodeTemplate) -> bool:
+        """Whether the address of a host comes with a link."""
+        return node.is_compute and any(VIRTUAL_IP in self._service.nodes[r.target].kinds for r in node.requirements)
+
     # ------------------------------------------------------------------------------------------------- instances
 
-    def _entries(self, node: NodeTemplate, table: tuple[Placed, ...], delegated: Stage | None) -> tuple[Entry, ...]:
+    def _lay(self, node: NodeTemplate, table: tuple[Placed, ...], delegated: Stage | None) -> Laid:
+        """The table as it is for a node. What a provider does stands at the beginning, or at the end where it removes:
+        what belongs to pairs comes before that."""
         found: list[Entry] = []
-        if delegated is not None:
-            name = "deploy" if delegated is MAKES else "undeploy"
-            call = self._calls.of_provider(node, name)
-            key = self._calls.all[call].key
-            found.append(Entry(call, key, key, delegated, Where.ORCHESTRATOR, delegated=True))
+        places: dict[str, int] = {}
+        ready = 0
+        if delegated is MAKES:
+            found.append(self._of_provider(node, "deploy", delegated))
         for placed in table:
-            if placed.row.side is Side.NODE and delegated is None:
-                found.extend(self._of_node(node, placed))
-            elif placed.row.per is Per.NEAR:
+            row = placed.row
+            if row.per is Per.PAIR:
+                places.setdefault(placed.reached, len(found))
+            elif row.per is Per.NEAR:
                 found.extend(self._near(node, placed, delegated=delegated is not None))
-        return tuple(found)
+            elif (delegated is None or not row.is_delegated) and (node.is_compute or not row.of_hosts):
+                found.extend(self._of_node(node, placed, delegated if placed.stage is not None else None))
+            if row.interface not in WATCHING:
+                ready = len(found)
+        if delegated is REMOVES:
+            found.append(self._of_provider(node, "undeploy", delegated))
+        return Laid(tuple(found), places, ready)
+
+    def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> Entry:
+        call = self._calls.of_provider(node, name)
+        key = self._calls.all[call].key
+        return Entry(call, key, key, stage, Where.ORCHESTRATOR, delegated=True)
 
     def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of an installation that starts. Nothing starts what a provider has made: only its state changes."""
@@ -165,19 +147,24 @@ class Recipes:
 
     def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of a removal that stops; as for ``_start``."""
-        stop = tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
-        return (*stop, self._pretend(node, "stop", STOPS)) if self.is_delegated(node) else stop
+        if uninstall and uninstall[-1].delegated:
+            before = (msgspec.structs.replace(e, stage=STOPS) for e in uninstall[:-1])
+            return (*before, self._pretend(node, "stop", STOPS))
+        return tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
 
     def _pretend(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
         return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, Where.ORCHESTRATOR)
 
-    def _of_node(self, node: NodeTemplate, placed: Placed) -> list[Entry]:
+    def _of_node(self, node: NodeTemplate, placed: Placed, stage: Stage | None) -> list[Entry]:
         row = placed.row
         found: list[Entry] = []
-        for interface, operation in self._operations(node, row):
+        for interface, operation in self._operations(node, row.interface, row.operation):
             call = self._calls.of_node(node, interface, row.operation, operation)
-            where = where_run(operation, node, Side.NODE, lifecycle=True)
-            found.append(self._entry(call, placed.stage, where))
+            where = where_run(operation, node, Side.NODE, lifecycle=row.is_delegated)
+            entry = self._entry(call, stage or placed.stage, where)
+            if row.undoes:
+                entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row))
+            found.append(entry)
         if not found and row.always:
             name = self._standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
@@ -185,22 +172,27 @@ class Recipes:
             found.append(self._entry(call, placed.stage, Where.ORCHESTRATOR))
         return found
 
-    def _operations(self, node: NodeTemplate, row: Row) -> tuple[tuple[str, Operation], ...]:
-        """The operations with an implementation that a row stands for, each with the name of its interface."""
-        key = id(node.interfaces), row.operation
+    def _begun_by(self, node: NodeTemplate, row: Row) -> tuple[str, ...]:
+        """The keys of the operations that a row undoes, where they are implemented."""
+        operation = row.undoes.rpartition(".")[2]
+        return tuple(f"{name}.{operation}" for name, _ in self._operations(node, row.interface, operation))
+
+    def _operations(self, node: NodeTemplate, kind: str, operation: str) -> tuple[tuple[str, Operation], ...]:
+        """The operations of an interface type that have an implementation, each with the name of its interface."""
+        key = id(node.interfaces), f"{kind}.{operation}"
         known = self._found.get(key)
         if known is None:
-            having = [i for i in node.interfaces.values() if row.interface in i.kinds and row.operation in i.operations]
-            every = ((i.name, i.operations[row.operation]) for i in having)
+            having = [i for i in node.interfaces.values() if kind in i.kinds and operation in i.operations]
+            every = ((i.name, i.operations[operation]) for i in having)
             known = tuple((name, operation) for name, operation in every if operation.implementation is not None)
             self._found[key] = known
         return known
 
     def _operation(self, relationship: Relationship, row: Row) -> Operation | None:
         """The operation of a relationship that a row stands for, if it has an implementation."""
-        key = id(relationship.interfaces), row.operation
+        key = id(relationship.interfaces), row.name
         if key not in self._implemented:
-            self._implemented[key] = implemented(relationship, row.interface, row.operation)
+            self._implemented[key] = implemented(relationship, row)
         return self._implemented[key]
 
     def _standard(self, node: NodeTemplate) -> str:
@@ -231,36 +223,61 @@ class Recipes:
             found.append(Entry(call, key, name, placed.stage, where, relationship=relationship, side=row.side))
         return found
 
+    def _check_moments(self, node: NodeTemplate, link: tuple[Pairs, ...]) -> None:
+        """Refuse what would have to be done with pairs while a provider makes their source."""
+        for pairs in link:
+            for entry in pairs.entries if not pairs.is_link else ():
+                call = self._calls.all[entry.call]
+                operation = pairs.relationship.interfaces[call.interface].operations[call.operation]
+                self._refuse(node, pairs.relationship, operation)
+
     def _refuse(self, node: NodeTemplate, relationship: Relationship, operation: Operation) -> None:
         self._diagnostics.error(
             "delegated-node-operation",
             f'relationship "{relationship.key}" implements {operation.name}, but a provider makes node "{node.name}" in'
             " one go, so that there is no moment for it",
             operation.span or relationship.span,
-            hint="use add_target or add_source, or implement the Standard operations of the node",
+            hint="use add_target or add_source (establish in Cloudify's terms), or implement the operations that make"
+            " the node",
         )
 
     # ----------------------------------------------------------------------------------------------------- pairs
 
-    def _pairs(self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None) -> tuple[Pairs, ...]:
+    def _pairs(
+        self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None, places: dict[str, int]
+    ) -> tuple[Pairs, ...]:
+        """What is done with the pairs of each relationship, at each place where something is."""
+        rows = [placed for placed in table if placed.row.per is Per.PAIR]
         found: list[Pairs] = []
         for relationship in node.requirements:
-            entries = []
-            for placed in table:
-                row = placed.row
-                operation = self._operation(relationship, row) if row.per is Per.PAIR else None
+            entries: dict[str, list[PairEntry]] = {}
+            for placed in rows:
+                operation = self._operation(relationship, placed.row)
                 if operation is not None:
-                    call = self._calls.of_relationship(relationship, row.side, operation)
-                    where = where_run(operation, node, row.side, lifecycle=False)
-                    entries.append(PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side))
+                    entry = self._of_pair(relationship, placed, operation, stage)
+                    entries.setdefault(placed.reached, []).append(entry)
             if entries:
-                found.append(Pairs(relationship, tuple(entries), self._evidence(node, relationship)))
+                evidence = self._evidence(node, relationship)
+                found += (
+                    Pairs(relationship, tuple(own), places[reached], reached in LINKING, evidence)
+                    for reached, own in entries.items()
+                )
         return tuple(found)
+
+    def _of_pair(
+        self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
+    ) -> PairEntry:
+        row = placed.row
+        near = relationship.source if row.side is Side.SOURCE else relationship.target
+        makes = row.operation.endswith("configure")
+        where = where_run(operation, self._service.nodes[near], row.side, lifecycle=makes)
+        call = self._calls.of_relationship(relationship, row.side, operation)
+        return PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side)
 
     def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
         """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
         where no operation begins them, of the start of the source."""
-        rows = [p.row for p in INSTALL if p.row.operation in LINKED_BY]
+        rows = [p.row for p in INSTALL if p.row.name in LINKED_BY]
         begun = [r for r in rows if self._operation(relationship, r) is not None]
         if begun:
             near = [r for r in begun if r.per is Per.NEAR and r.side is Side.SOURCE]
@@ -271,13 +288,31 @@ class Recipes:
         return (f"{self._standard(node)}.start",)
 
 
-def implemented(relationship: Relationship, interface_type: str, name: str) -> Operation | None:
-    """A relationship's operation of an interface type, if it has an implementation."""
+WATCHING = frozenset({MAINTAIN, MONITORING})
+"""The interface types of what watches an instance, once it is linked."""
+
+LINKING = frozenset({STARTED, STOPPING})
+"""The states in which pairs are linked, and unlinked, of what is up."""
+
+
+def implemented(relationship: Relationship, row: Row) -> Operation | None:
+    """The operation of a relationship that a row of the table stands for, if it has an implementation. Cloudify's
+    interfaces are named after the side that they are for."""
     for interface in relationship.interfaces.values():
-        operation = interface.operations.get(name)
-        if operation is not None and operation.implementation is not None and interface_type in interface.kinds:
+        operation = interface.operations.get(row.operation)
+        if operation is None or operation.implementation is None or row.interface not in interface.kinds:
+            continue
+        if row.interface != RELATIONSHIP_LIFECYCLE or interface.name == row.side:
             return operation
     return None
+
+
+def _reversed(pairs: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
+    """The pairs of a node with its relationships the other way round; what is done with each keeps its order."""
+    by_relationship: dict[str, list[Pairs]] = {}
+    for one in pairs:
+        by_relationship.setdefault(one.relationship.key, []).append(one)
+    return tuple(p for own in reversed(by_relationship.values()) for p in own)
 
 
 def _standard(node: NodeTemplate) -> str:

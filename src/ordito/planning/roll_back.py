@@ -13,7 +13,7 @@ from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.options import RolledBack
-from ordito.planning.recipes import Entry
+from ordito.planning.recipe import Entry
 
 REMOVES = frozenset({"delete", "undeploy"})
 """Operations that remove an instance: never called for one that is to stay."""

@@ -13,7 +13,8 @@ from ordito.model.operation import Interface
 from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
-from ordito.planning.recipes import Where, where_run
+from ordito.planning.recipe import Where
+from ordito.planning.recipes import where_run
 from ordito.planning.waits import install_waits
 from ordito.work.plan import Action
 from ordito.work.probes import PROBES

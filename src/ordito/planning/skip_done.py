@@ -26,22 +26,24 @@ def skip_done(draft: Draft) -> None:
 def _skip_installed(draft: Draft, member: Member) -> None:
     assert member.up is not None
     steps = [draft.steps[number] for number in member.up.steps]
-    for step in steps[: member.done]:
-        step.done = draft.calls.all[step.call].key not in member.record.failed
-        if not step.done:
-            # What follows it was carried out without it, so that it is no way into a state any more.
-            step.stage = None
-    for step in steps[member.done :]:
+    place = 0
+    for step in steps:
+        call = draft.calls.all[step.call]
         if step.link:
             link = draft.snapshot.links.get(step.link)
-            call = draft.calls.all[step.call]
             applied = link.applied.get(call.name) if link else None
             step.done = applied is not None and applied.digest == call.digest and not _is_undone(draft, step)
+            continue
+        if place < member.done:
+            step.done = call.key not in member.record.failed
+            if not step.done:
+                # What follows it was carried out without it, so that it is no way into a state any more.
+                step.stage = None
         elif step.stage is None:
             # It is watched already.
-            call = draft.calls.all[step.call]
             applied = member.record.applied.get(call.key)
             step.done = applied is not None and applied.digest == call.digest
+        place += 1
     if all(step.done for step in steps):
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
         settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)

@@ -5,19 +5,22 @@ All of one node wait for all of another through one join, so that n and m instan
 
 from __future__ import annotations
 
+from ordito.model.service import Relationship
 from ordito.planning.draft import Draft, Member
+from ordito.planning.pairing import Pairing
 
 
 def install_waits(draft: Draft) -> None:
     """The way up of an instance begins when those of all it requires have ended, and its own way down has."""
     joins: dict[str, int] = {}
+    pairing = Pairing(draft)
     for node in draft.ordered:
         sources = [m for m in draft.of_node.get(node.name, ()) if m.up is not None]
         for source in sources:
             _down_before_up(draft, source)
-        seen: set[tuple[str, bool]] = set()
+        seen: set[tuple[str, bool, bool]] = set()
         for relationship in node.requirements:
-            kind = (relationship.target, relationship.is_hosting)
+            kind = (relationship.target, relationship.is_hosting, pairing.is_to_one(relationship))
             if not sources or kind in seen:
                 continue
             seen.add(kind)
@@ -30,8 +33,13 @@ def install_waits(draft: Draft) -> None:
                     if host is not None and host.up is not None:
                         _wait(draft, host, source, reason)
                 continue
-            targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             tolerant = draft.service.nodes[relationship.target].settings.is_optional
+            if pairing.is_to_one(relationship):
+                for source in sources:
+                    chosen = pairing.wanted(source, relationship)
+                    _all_wait_for_all(draft, [source], chosen, relationship.target, reason, {}, tolerant=tolerant)
+                continue
+            targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins, tolerant=tolerant)
 
 
@@ -87,6 +95,7 @@ def _entrance(source: Member) -> int:
 def uninstall_waits(draft: Draft) -> None:
     """The way down of an instance begins when those of all that require it have ended; links of one that does not go
     down are undone after that as well."""
+    pairing = Pairing(draft)
     for node in draft.ordered:
         waiting = [number for m in draft.of_node.get(node.name, ()) for number in _first_removals(m)]
         if not waiting:
@@ -97,6 +106,8 @@ def uninstall_waits(draft: Draft) -> None:
             leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.down is not None]
             if relationship.is_hosting:
                 _hosted_first(draft, leaving)
+            elif pairing.is_to_one(relationship):
+                _paired_first(draft, leaving, relationship, pairing)
             elif relationship.source not in seen:
                 seen.add(relationship.source)
                 gone += [m.down.end for m in leaving if m.down is not None]
@@ -112,6 +123,15 @@ def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
             continue
         for first in _first_removals(host):
             draft.edge(source.down.end, first, reason)
+
+
+def _paired_first(draft: Draft, leaving: list[Member], relationship: Relationship, pairing: Pairing) -> None:
+    reason = draft.why(f"what requires {relationship.target} is removed before it")
+    for source in leaving:
+        assert source.down is not None
+        for target in pairing.targets(source, relationship):
+            for first in _first_removals(target):
+                draft.edge(source.down.end, first, reason)
 
 
 def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]) -> None:

@@ -62,5 +62,5 @@ def _of_links(draft: Draft) -> dict[str, Digests]:
         for pairs in draft.recipes.making(source.template).link:
             if pairs.relationship.key == link.relationship:
                 calls = {e.key: draft.calls.all[call_of_pair(draft, source, target, e)] for e in pairs.entries}
-                found[link.id] = {key: call.digest for key, call in calls.items() if call.digest}
+                found.setdefault(link.id, {}).update({key: c.digest for key, c in calls.items() if c.digest})
     return found

@@ -26,7 +26,6 @@ from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
-from ordito.planning.monitoring import unwatch, watch
 from ordito.planning.options import PlanOptions
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
@@ -56,9 +55,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         uninstall_chains,
         links,
-        watch,
         unlinks,
-        unwatch,
         skip_done,
         ask_first,
         install_waits,
@@ -72,7 +69,6 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         keep,
         uninstall_chains,
         unlinks,
-        unwatch,
         skip_done,
         ask_first,
         uninstall_waits,
@@ -84,7 +80,6 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         choose_stopped,
         uninstall_chains,
         unlinks,
-        unwatch,
         skip_done,
         uninstall_waits,
         stages,
@@ -95,7 +90,6 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         choose_started,
         install_chains,
         links,
-        watch,
         skip_done,
         install_waits,
         stages,
@@ -107,9 +101,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         uninstall_chains,
         links,
-        watch,
         unlinks,
-        unwatch,
         skip_done,
         install_waits,
         uninstall_waits,
@@ -122,9 +114,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         uninstall_chains,
         links,
-        watch,
         unlinks,
-        unwatch,
         skip_done,
         install_waits,
         uninstall_waits,
@@ -139,9 +129,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         uninstall_chains,
         links,
-        watch,
         unlinks,
-        unwatch,
         skip_done,
         install_waits,
         uninstall_waits,

@@ -1,0 +1,71 @@
+"""Which instances of two nodes are pairs of a relationship: an instance and its host; else all of one node with all of
+the other, or each of the source with one of the target, as Cloudify's ``connection_type`` says."""
+
+from __future__ import annotations
+
+from ordito.base.sensitive import revealed
+from ordito.instances.context import Context
+from ordito.instances.records import number_of
+from ordito.model.service import Relationship
+from ordito.planning.draft import Draft, Member
+
+CONNECTION_TYPE = "connection_type"
+ALL_TO_ONE = "all_to_one"
+CONNECTIONS = frozenset({"cloudify.relationships.connected_to", "cloudify.relationships.depends_on"})
+"""The relationship types that say how instances are connected."""
+
+
+class Pairing:
+    """The pairs of a draft whose instances have been chosen."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._numbered: dict[str, list[Member]] = {}
+        self._to_one: dict[str, bool] = {}
+
+    def of_node(self, name: str) -> list[Member]:
+        """The instances of a node in the order of their numbers."""
+        known = self._numbered.get(name)
+        if known is None:
+            members = self._draft.of_node.get(name, ())
+            known = self._numbered[name] = sorted(members, key=lambda m: number_of(m.id))
+        return known
+
+    def is_to_one(self, relationship: Relationship) -> bool:
+        """Whether each instance of the source is paired with one of the target."""
+        known = self._to_one.get(relationship.key)
+        if known is None:
+            known = not CONNECTIONS.isdisjoint(relationship.kinds) and self._connection(relationship) == ALL_TO_ONE
+            self._to_one[relationship.key] = known
+        return known
+
+    def _connection(self, relationship: Relationship) -> object:
+        written = relationship.properties.get(CONNECTION_TYPE)
+        return revealed(self._draft.static.evaluate(written, Context(relationship=relationship)))
+
+    def targets(self, source: Member, relationship: Relationship) -> list[Member]:
+        """The instances that a source has pairs with, or would have, whatever becomes of them."""
+        if relationship.is_hosting:
+            host = self._draft.members.get(source.record.host)
+            return [host] if host is not None else []
+        targets = self.of_node(relationship.target)
+        if not self.is_to_one(relationship):
+            return targets
+        return self._linked(source, relationship) or targets[:1]
+
+    def wanted(self, source: Member, relationship: Relationship) -> list[Member]:
+        """The instances that a source is to have pairs with: those that are up in the end. One that was chosen is kept
+        for as long as it is there; else the one with the lowest number is."""
+        if relationship.is_hosting or not self.is_to_one(relationship):
+            return [t for t in self.targets(source, relationship) if t.is_up]
+        linked = [t for t in self._linked(source, relationship) if not t.goes]
+        if linked:
+            return [t for t in linked if t.is_up]
+        return [t for t in self.of_node(relationship.target) if t.is_up][:1]
+
+    def _linked(self, source: Member, relationship: Relationship) -> list[Member]:
+        """The one instance that a source has a pair with already, if it has."""
+        snapshot, members = self._draft.snapshot, self._draft.members
+        links = (snapshot.links[name] for name in snapshot.links_of(source.id))
+        found = [k.target for k in links if k.relationship == relationship.key and k.source == source.id]
+        return [members[i] for i in sorted(found, key=number_of) if i in members][:1]
