@@ -241,6 +241,7 @@ class _Job:
             root=self._root,
             job=header.id,
             variables=header.variables,
+            digest_key=Vault(self._layout).digest_key,
         )
         with (
             JobLog(self._layout.log(header.id)) as log,

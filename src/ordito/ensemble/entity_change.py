@@ -37,8 +37,8 @@ class EntityChange(
     """What became of an instance, a link or an end of a relationship: only what is another value than before.
 
     ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance.
-    In ``applied`` and ``failed`` an empty entry says that the operation does not count so any more; attributes and
-    outputs are those that were set.
+    In ``applied``, ``failed`` and ``told`` an empty entry says that the operation does not count so any more;
+    attributes and outputs are those that were set.
     """
 
     unlinked: bool = False
@@ -57,6 +57,7 @@ class EntityChange(
     last_state_change: str | UnsetType = UNSET
     applied: dict[str, AppliedChange] = {}
     failed: dict[str, str] = {}
+    told: dict[str, str] = {}
     attributes: Mapping[str, Data] = {}
     outputs: Mapping[str, Mapping[str, Data]] = {}
 
@@ -77,14 +78,20 @@ def difference(before: Entity, now: Instance | Link) -> dict[str, object]:
         known: Instance | Link = before if isinstance(before, Instance) else _NO_INSTANCE
         _of_instance(known, now, changed)  # type: ignore[arg-type]
     else:
-        known = before if isinstance(before, Link) else _NO_LINK
+        link = known = before if isinstance(before, Link) else _NO_LINK
         changed.update((name, getattr(now, name)) for name in _OF_LINK if getattr(now, name) != getattr(known, name))
+        if now.told != link.told:
+            changed["told"] = _texts(link.told, now.told)
     if now.applied != known.applied:
         changed["applied"] = _applied(known.applied, now.applied)
     if now.failed != known.failed:
-        gone = {operation: "" for operation in known.failed if operation not in now.failed}
-        changed["failed"] = gone | {o: c for o, c in now.failed.items() if known.failed.get(o) != c}
+        changed["failed"] = _texts(known.failed, now.failed)
     return changed
+
+
+def _texts(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    gone = {operation: "" for operation in before if operation not in now}
+    return gone | {operation: text for operation, text in now.items() if before.get(operation) != text}
 
 
 def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) -> None:
@@ -156,7 +163,7 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
             before = msgspec.structs.replace(_NO_LINK, id=name)
     fields = _OF_INSTANCE if isinstance(before, Instance) else _OF_LINK
     changed = {field: value for field in fields if (value := getattr(change, field)) is not UNSET}
-    if not (changed or change.applied or change.failed):
+    if not (changed or change.applied or change.failed or change.told):
         return None
     if before is None:
         raise NoSuchEntity(name)
@@ -165,9 +172,16 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
         applied.pop(operation, None)
         if row.change_id or row.digest:
             applied[operation] = Applied(row.change_id, row.digest)
-    failed = dict(before.failed)
-    for operation, failure in change.failed.items():
-        failed.pop(operation, None)
-        if failure:
-            failed[operation] = failure
+    failed = _with_texts(before.failed, change.failed)
+    if isinstance(before, Link) and change.told:
+        changed["told"] = _with_texts(before.told, change.told)
     return msgspec.structs.replace(before, **changed, applied=applied, failed=failed)
+
+
+def _with_texts(before: Mapping[str, str], change: Mapping[str, str]) -> dict[str, str]:
+    found = dict(before)
+    for operation, text in change.items():
+        found.pop(operation, None)
+        if text:
+            found[operation] = text
+    return found

@@ -58,6 +58,7 @@ class LinkRow(_Row, frozen=True):
     state: str = INITIAL
     applied: dict[str, AppliedRow] = {}
     failed: dict[str, str] = {}
+    told: dict[str, str] = {}
     attributes: dict[str, Data] = {}
     outputs: Outputs = {}
 
@@ -227,6 +228,7 @@ def _link_row(link: Link, snapshot: Snapshot) -> LinkRow:
         state=INITIAL if link.state == INITIAL else link.state,
         applied=_applied_rows(link.applied),
         failed=_sorted(link.failed),
+        told=_sorted(link.told) if link.told else {},
         attributes=_sorted(snapshot.attributes.get(link.id, {})),
         outputs=_outputs(snapshot, link.id),
     )
@@ -327,6 +329,7 @@ def _link(name: str, source: str, row: LinkRow) -> Link:
         state=row.state,
         applied=_applied(row.applied),
         failed=row.failed,
+        told=row.told,
     )
 
 

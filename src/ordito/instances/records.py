@@ -72,7 +72,9 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
     """One relationship instance: a pair of instances joined by a relationship of the service.
 
     ``id`` is ``<source id>.<requirement key tail>.<target id>``; ``relationship`` the key of the model's relationship.
-    Kept only where an operation ran on the pair or it has attributes.
+    Kept only where an operation ran on the pair, it has attributes, or an end of it is told of changes of the other.
+    ``told`` is, by the operation that tells of them, what it knows of the other end, see ``work.telling``; nothing for
+    a pair that is not linked.
     """
 
     id: str
@@ -82,6 +84,7 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
     state: str = "initial"
     applied: Mapping[str, Applied] = {}
     failed: Mapping[str, str] = {}
+    told: Mapping[str, str] = {}
 
 
 class Snapshot:

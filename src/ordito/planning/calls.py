@@ -61,6 +61,14 @@ class Calls:
         context = Context(relationship=relationship)
         return self._of(relationship.key, side, operation.interface, operation.name, operation, context)
 
+    def that_tells(self, relationship: Relationship, side: str, operation: Operation) -> int:
+        """The number of the call of an operation that tells one side of a relationship of changes at the other. Not
+        that it was called is remembered, but what was told."""
+        number = self.of_relationship(relationship, side, operation)
+        self._by_slot.pop(number, None)
+        self.all[number] = msgspec.structs.replace(self.all[number], digest="")
+        return number
+
     def of_provider(self, node: NodeTemplate, name: str) -> int:
         """The number of the call by which a provider is asked to make or to remove an instance."""
         key = (node.name, "", DELEGATE, name)

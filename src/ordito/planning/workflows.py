@@ -35,6 +35,7 @@ from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
+from ordito.planning.tell_changes import tell_changes
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.work.plan import Plan
 
@@ -61,6 +62,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_waits,
         uninstall_waits,
         stages,
+        tell_changes,
         reduce,
     ),
     "undeploy": (
@@ -83,6 +85,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         skip_done,
         uninstall_waits,
         stages,
+        tell_changes,
         reduce,
     ),
     "start": (
@@ -93,6 +96,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         skip_done,
         install_waits,
         stages,
+        tell_changes,
         reduce,
     ),
     "restart": (
@@ -106,6 +110,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_waits,
         uninstall_waits,
         stages,
+        tell_changes,
         reduce,
     ),
     "heal": (
@@ -119,6 +124,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_waits,
         uninstall_waits,
         stages,
+        tell_changes,
         reduce,
     ),
     "scale": (
@@ -134,11 +140,12 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_waits,
         uninstall_waits,
         stages,
+        tell_changes,
         reduce,
     ),
-    "check": (check_requirements, existing, looking("check"), install_waits, reduce),
-    "discover": (check_requirements, existing, looking("discover"), install_waits, reduce),
-    "run": (check_requirements, existing, run_operation, run_waits, reduce),
+    "check": (check_requirements, existing, looking("check"), install_waits, tell_changes, reduce),
+    "discover": (check_requirements, existing, looking("discover"), install_waits, tell_changes, reduce),
+    "run": (check_requirements, existing, run_operation, run_waits, tell_changes, reduce),
     ROLLBACK: (
         check_requirements,
         choose_made,

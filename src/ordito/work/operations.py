@@ -27,12 +27,14 @@ from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
+from ordito.work.news import News
 from ordito.work.operation_inputs import with_given
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
 from ordito.work.secrecy import as_shown, masking_for, without_secrets
+from ordito.work.telling import Telling
 
 T = TypeVar("T")
 
@@ -67,14 +69,14 @@ class Operations:
     """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
 
     ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
-    environment where nothing of its own has that name. The deltas it gives must be applied to the snapshot before
-    it is asked anything else.
+    environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values. The
+    deltas it gives must be applied to the snapshot before it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
     is the same for all steps of a call is kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what a job is)
         self,
         service: Service,
         snapshot: Snapshot,
@@ -84,6 +86,7 @@ class Operations:
         root: str,
         job: str,
         variables: Mapping[str, object] | None = None,
+        digest_key: Callable[[], bytes] = bytes,
     ) -> None:
         self._service = service
         self._snapshot = snapshot
@@ -94,6 +97,7 @@ class Operations:
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self.masking = masking_for(service)
         self._environments = Environments(self._evaluator, self.masking, variables or {})
+        self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
@@ -249,7 +253,21 @@ class Operations:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
-        return outcome, delta
+        return outcome, self._with_news(step, call, outcome, delta, change)
+
+    def _with_news(self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str) -> Delta:
+        """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
+        was told of changes, or its chain has ended."""
+        links = delta.links
+        if step.link:
+            of_pair, succeeded = self._news.of_pair, outcome.succeeded
+            links = tuple([of_pair(link, call, delta, change, succeeded=succeeded) for link in links])
+        if outcome.succeeded:
+            if call.side and self._news.tells(call):
+                links += self._news.told(step, call, delta, change)
+            elif step.closes and self._applies and step.leave != DELETED:
+                links += self._news.of_chain(self._owner(step), delta, change)
+        return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
@@ -263,6 +281,8 @@ class Operations:
                 return "it was carried out, and check does not say absent"
             case Condition.UNLESS_ABSENT if not record.exists:
                 return "check says absent"
+            case Condition.IF_CHANGED:
+                return self._news.needless(step, self._plan.calls[step.call])
             case Condition.IF_FAR_IS_UP:
                 node = self._snapshot.instances[step.far].node if step.far else ""
                 far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
@@ -273,6 +293,8 @@ class Operations:
         """What changes because a step that was not needed counts as done."""
         if step.leave == DELETED:
             return self._deleted(step, change)
+        if step.condition is Condition.IF_CHANGED:
+            return Delta()
         call, record = self._plan.calls[step.call], self._snapshot.instances[self._owner(step)]
         if self._is_up(record):
             if step.link or step.condition is Condition.IF_FAR_IS_UP:
@@ -287,6 +309,7 @@ class Operations:
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
         self._plan = plan
+        self._news.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
@@ -412,7 +435,7 @@ class Operations:
             if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
                 return Happened.CHAIN_LACKS
             return failure(outcome.changed, optional=step.dispensable)
-        if step.closes:
+        if step.closes or (record.failed and self._news.tells(call) and [*record.failed] == [call.key]):
             return self._chain_ended(record, step, call)
         if not step.link and call.operation == "stop" and self._stops(step, call):
             return Happened.STOPPED
@@ -443,7 +466,7 @@ class Operations:
     def _decides_state(self, step: Step, call: Call) -> bool:
         """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
         if step.action is Action.DELEGATE or call.side:
-            return True
+            return not self._news.tells(call)
         interface = self._service.nodes[call.owner].interfaces.get(call.interface)
         return interface is None or STANDARD in interface.kinds or LIFECYCLE in interface.kinds
 

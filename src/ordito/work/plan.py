@@ -47,6 +47,7 @@ class Condition(StrEnum):
     UNLESS_ABSENT = "unless it was found to be absent"
     IF_MENDED = "if it is ok now, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
+    IF_CHANGED = "only if the far end has changed"
 
 
 DELEGATE = "delegate"

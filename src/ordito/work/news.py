@@ -1,0 +1,150 @@
+"""What a job has to tell: which instances need to hear that the other end of a relationship has changed, and what they
+know from then on (see ``telling``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ordito.instances.records import Delta, Link, Snapshot
+from ordito.instances.states import STARTED
+from ordito.model.service import Relationship, Service
+from ordito.work.plan import Call, Plan, Step
+from ordito.work.telling import TELLS, UNLINKS, Telling, is_telling, noted, pair_id
+
+LINKS = frozenset({"add_target", "add_source", "establish"})
+"""Operations after which a pair is linked."""
+
+STARTS = frozenset({"start", "deploy"})
+"""Operations that start an instance."""
+
+
+class News:
+    """The news of one job. A pair that the job has linked or unlinked is none: its ends know."""
+
+    def __init__(self, service: Service, snapshot: Snapshot, plan: Plan, telling: Telling, job: str) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._plan = plan
+        self._telling = telling
+        self._job = job
+        relationships = {r.key: r for n in service.nodes.values() for r in n.requirements if telling.operations(r)}
+        self._relationships: dict[str, Relationship] = relationships
+        self._anew: frozenset[str] | None = None
+
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
+        self._plan, self._anew = plan, None
+
+    def tells(self, call: Call) -> bool:
+        """Whether a call tells an instance of changes."""
+        return bool(call.side) and is_telling(call.operation, call.side) and call.owner in self._relationships
+
+    def needless(self, step: Step, call: Call) -> str:
+        """Why an instance need not be told, "" if it must be."""
+        near, side, relationship = step.instance, call.side, self._relationships[call.owner]
+        record = self._snapshot.instances[near]
+        if not record.exists or record.state != STARTED:
+            return f"{near} is not started"
+        if call.key in record.failed:
+            return ""
+        for link, far in self._telling.pairs(relationship, side, near):
+            known = noted(link.told.get(call.operation, ""))
+            # What this job has linked knows how it is.
+            if known.digest and known.change < self._job:
+                is_news = known.is_news(self._telling.now(relationship, side, far))
+                if is_news or (known.is_up and self._was_away(far)):
+                    return ""
+        is_news = self._others_made_anew(relationship, side, near)
+        return "" if is_news else "nothing that it knows of has changed"
+
+    def told(self, step: Step, call: Call, delta: Delta, change: str) -> tuple[Link, ...]:
+        """The pairs of an instance that was told, as they are from now on."""
+        relationship, telling = self._relationships[call.owner], self._telling.after(delta)
+        found: list[Link] = []
+        for link, far in telling.pairs(relationship, call.side, step.instance):
+            known = noted(link.told.get(call.operation, ""))
+            now = telling.now(relationship, call.side, far)
+            if known.digest and (known.is_up, known.digest) != (now.is_up, now.digest):
+                found.append(msgspec.structs.replace(link, told={**link.told, call.operation: now.text(change)}))
+        return tuple(found)
+
+    def of_pair(self, link: Link, call: Call, delta: Delta, change: str, *, succeeded: bool) -> Link:
+        """A pair after an operation was at work on it; one that was to unlink it is thought to have done so."""
+        relationship, links = self._relationships.get(call.owner), call.operation in LINKS and succeeded
+        if relationship is None or not (links or call.operation in UNLINKS):
+            return link
+        told: Mapping[str, str] = {}
+        if links:
+            told = self._noted(relationship, link, self._telling.after(delta), change)
+        return link if told == link.told else msgspec.structs.replace(link, told=told)
+
+    def of_chain(self, instance: str, delta: Delta, change: str) -> tuple[Link, ...]:
+        """The pairs that come to be because the chain of an instance has ended, where no operation links them."""
+        if not self._relationships:
+            return ()
+        node = self._snapshot.instances[instance].node
+        ends = [("source", r) for r in self._service.nodes[node].requirements if r.key in self._relationships]
+        ends += [("target", r) for r in self._service.incoming.get(node, ()) if r.key in self._relationships]
+        if not ends:
+            return ()
+        then, known = self._telling.after(delta, instance), {link.id for link in delta.links}
+        pairs = (pair for side, relationship in ends for pair in self._pairs(relationship, side, instance))
+        return tuple(
+            msgspec.structs.replace(link, told=self._noted(relationship, link, then, change))
+            for relationship, link in pairs
+            if not link.told and link.id not in known
+        )
+
+    def _pairs(self, relationship: Relationship, side: str, instance: str) -> Iterator[tuple[Relationship, Link]]:
+        """The pairs of an instance with others that are up, recorded or not, where no operation links them."""
+        for far in () if _has_links(relationship) else self._others(relationship, side, instance):
+            if self._is_up(far):
+                name, ends = pair_id(relationship, side, instance, far), (instance, far)
+                source, target = ends if side == "source" else ends[::-1]
+                yield relationship, self._snapshot.links.get(name) or Link(name, relationship.key, source, target)
+
+    def _noted(self, relationship: Relationship, link: Link, telling: Telling, change: str) -> dict[str, str]:
+        fars = {"source": link.target, "target": link.source}
+        sides = self._telling.operations(relationship)
+        return {TELLS[side]: telling.now(relationship, side, fars[side]).text(change) for side in sides}
+
+    def _others_made_anew(self, relationship: Relationship, side: str, near: str) -> bool:
+        """Whether the job has removed far instances and made them again, and no operation has told the near one."""
+        if self._anew is None:
+            self._anew = frozenset(step.instance for step in self._plan.steps if step.anew)
+        if not self._anew or near in self._anew or _has_links(relationship):
+            return False
+        return any(far in self._anew and self._is_up(far) for far in self._others(relationship, side, near))
+
+    def _was_away(self, instance: str) -> bool:
+        """Whether an instance was started by this job."""
+        applied = self._snapshot.instances[instance].applied
+        return any(
+            one.change >= self._job and key.rpartition(".")[2] in STARTS and "/" not in key
+            for key, one in applied.items()
+        )
+
+    def _others(self, relationship: Relationship, side: str, instance: str) -> tuple[str, ...]:
+        """The instances with which one makes pairs."""
+        if not relationship.is_hosting:
+            return self._snapshot.ids_of(relationship.target if side == "source" else relationship.source)
+        if side == "source":
+            host = self._snapshot.instances[instance].host
+            return (host,) if host else ()
+        hosted = self._snapshot.hosted_on(instance)
+        return tuple(i for i in hosted if self._snapshot.instances[i].node == relationship.source)
+
+    def _is_up(self, instance: str) -> bool:
+        record = self._snapshot.instances[instance]
+        return record.exists and record.state == STARTED
+
+
+def _has_links(relationship: Relationship) -> bool:
+    """Whether operations link the pairs of a relationship."""
+    return any(
+        operation.implementation is not None and operation.name in LINKS
+        for interface in relationship.interfaces.values()
+        for operation in interface.operations.values()
+    )

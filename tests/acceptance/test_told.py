@@ -1,0 +1,102 @@
+"""``target_changed`` with real processes: who is told, and what the records say of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.acceptance.program import Finished, ordito
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ profile:ordito ]
+node_types:
+  lab.Target:
+    derived_from: tosca.nodes.Root
+    attributes: { ip: { type: string } }
+    interfaces:
+      Standard: { operations: { create: { implementation: look.sh, outputs: { ip: [ SELF, ip ] } } } }
+      Maintain: { type: ordito.interfaces.Maintain, operations: { check: look.sh } }
+  lab.Source:
+    derived_from: tosca.nodes.Root
+    requirements:
+      - to: { capability: tosca.capabilities.Node, node: lab.Target, relationship: lab.Link }
+relationship_types:
+  lab.Link:
+    derived_from: tosca.relationships.Root
+    interfaces:
+      Configure:
+        type: tosca.interfaces.relationship.Configure
+        operations:
+          target_changed: { implementation: told.sh, inputs: { ip: { get_attribute: [ TARGET, ip ] } } }
+topology_template:
+  node_templates:
+    far: { type: lab.Target, occurrences: [ 0, 9 ], instance_count: 2 }
+    near: { type: lab.Source, occurrences: [ 0, 9 ], instance_count: 2, requirements: [ { to: far } ] }
+"""
+LOOK = '#!/bin/bash\nip=$(cat "$HOME/ip.$INSTANCE")\n'
+TOLD = (
+    "#!/bin/bash\n"
+    '[ -e "$HOME/deaf" ] && exit 4\n'
+    'echo "$SOURCE $TARGET $TARGETS $ip $far_1_ip $far_2_ip" >> "$HOME/told"\n'
+)
+
+
+class Lab:
+    """A deployed service whose targets find their addresses in files."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        (home / "service.yaml").write_text(SERVICE, encoding="utf-8")
+        (home / "look.sh").write_text(LOOK, encoding="utf-8")
+        (home / "told.sh").write_text(TOLD, encoding="utf-8")
+        self.moves("far_1", "10.0.0.1")
+        self.moves("far_2", "10.0.0.2")
+
+    def moves(self, target: str, address: str) -> None:
+        """A target has another address from now on, and nobody knows yet."""
+        (self.home / f"ip.{target}").write_text(address, encoding="utf-8")
+
+    def run(self, *arguments: str, code: int = 0) -> Finished:
+        """Run the program on its ensemble."""
+        done = ordito(self.home, *arguments, "-e", "ensemble")
+        assert done.code == code, done.both
+        return done
+
+    def told(self) -> list[str]:
+        """Who was told since this was asked last, and of what."""
+        file = self.home / "told"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        file.unlink(missing_ok=True)
+        return sorted(lines)
+
+
+def test_who_is_told_and_when(tmp_path: Path) -> None:
+    """R-5.8.5-7: sources are told once of a changed attribute, never while they are linked, and a failure is made good
+    by the next deployment; the records alone give what was noted."""
+    lab = Lab(tmp_path)
+    lab.run("deploy", "service.yaml", "--yes")
+    assert lab.told() == []
+    lab.run("check")
+    assert lab.told() == []
+    lab.moves("far_2", "10.0.0.9")
+    shown = lab.run("check").both
+    every = "far_1,far_2 10.0.0.1 10.0.0.1 10.0.0.9"
+    assert lab.told() == [f"near_1 far_1 {every}", f"near_2 far_1 {every}"]
+    assert "target_changed" in shown
+    lab.run("check")
+    assert lab.told() == []
+    lab.moves("far_1", "10.0.0.8")
+    (tmp_path / "deaf").touch()
+    lab.run("check", code=1)
+    (tmp_path / "deaf").unlink()
+    status = json.loads(lab.run("status", "-o", "json").out)
+    assert status["instances"]["near_1"]["state"] == "started"
+    assert status["instances"]["near_1"]["local"] == "unknown"
+    lab.run("deploy", "service.yaml", "--yes")
+    assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"]
+    lab.run("deploy", "service.yaml", "--yes")
+    assert lab.told() == []
+    assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out
+    lab.run("undeploy", "--yes", "--allow-changed")
+    assert lab.told() == []
