@@ -107,6 +107,20 @@ def test_what_makes_no_sense_changes_nothing(run: Run, sensors: Path, words: lis
     assert run("notify", "one", "beat", "-e", "e", "-o", "json").json["number"] == 1
 
 
+def test_what_policies_wait_for_and_did_is_shown(run: Run, sensors: Path) -> None:
+    listed = run("policy", "list", "-e", "e")
+    assert "alarm.free" in listed.out
+    assert "never heard it" in listed.out
+    assert run("notify", "one", "monitor.failed", "-e", "e").code == 0
+    shown = run("policy", "show", "alarm", "-e", "e")
+    assert "waits for monitor.failed" in shown.out
+    assert "monitor.failed of one_1: " in shown.out
+    data = run("policy", "show", "alarm", "-e", "e", "-o", "json").json
+    assert data["policies"]["alarm"]["triggers"]["free"]["events"][0]["entity"] == "one_1"
+    unknown = run("policy", "show", "alrm", "-e", "e")
+    assert (unknown.code, "did you mean alarm?" in unknown.err) == (3, True)
+
+
 def test_nothing_can_be_told_where_nothing_is_deployed(run: Run, tmp_path: Path) -> None:
     assert run("notify", "one", "raised", "-e", "e").code == 3
     assert not (tmp_path / "e").exists()

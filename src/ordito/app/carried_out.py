@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordito.app.unheard import warn_of_unheard
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.imperative import Policy
 from ordito.model.service import STANDARD, NodeTemplate, Service
 from ordito.planning.policy_targets import SCALING
 
@@ -12,6 +13,11 @@ DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 
 ENFORCED = frozenset({SCALING})
 """The types of policies that are heeded without triggers."""
+
+
+def is_heeded(policy: Policy) -> bool:
+    """Whether anything is done about a policy: its type says what, or its triggers act."""
+    return bool(policy.triggers) or not ENFORCED.isdisjoint(policy.kinds)
 
 
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
@@ -44,7 +50,7 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():
-        if policy.triggers or not ENFORCED.isdisjoint(policy.kinds):
+        if is_heeded(policy):
             continue
         diagnostics.warning(
             "not-enforced",

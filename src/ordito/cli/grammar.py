@@ -40,6 +40,7 @@ VERBS: Mapping[str, Verb] = {
     "notify": Verb("notify", "Tell that something has happened; triggers act on it."),
     "status": Verb("status", "Show what exists and how it is."),
     "describe": Verb("describe", "Show all that is known of a node or an instance."),
+    "policy": Verb("policy", "Look at policies: what triggers wait for, and did."),
     "output": Verb("output", "Show the outputs of the service, or one of them."),
     "state": Verb("state", "Look at the records, and change them by hand."),
     "forget": Verb("forget", "Drop the records of deleted instances."),
@@ -76,6 +77,11 @@ STATE_VERBS: Mapping[str, Verb] = {
     "rm": Verb("state_rm", "Forget instances, whether they exist or not."),
     "adopt": Verb("state_adopt", "Record something that exists already as an instance."),
     "export": Verb("state_export", "Write everything that is recorded, for programs."),
+}
+
+POLICY_VERBS: Mapping[str, Verb] = {
+    "list": Verb("policy_list", "List the policies with their triggers."),
+    "show": Verb("policy_show", "Show one policy: targets, triggers, what they did."),
 }
 
 SECRETS_VERBS: Mapping[str, Verb] = {

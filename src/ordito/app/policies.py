@@ -1,0 +1,127 @@
+"""Look at the policies of what is deployed: what they are about, what their triggers wait for, and what came of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.carried_out import is_heeded
+from ordito.app.ensemble_service import service_in_use
+from ordito.app.errors import Refused
+from ordito.app.jobs import ensemble_place
+from ordito.base.suggest import nearest
+from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
+from ordito.ensemble.store import read_ensemble
+from ordito.model.imperative import Activity, Policy, Trigger
+from ordito.work.evaluations import Evaluation, period_of, wanted_of
+
+
+class PoliciesRequest(msgspec.Struct, frozen=True):
+    """Which ensemble, and which policy by its name, "" for all."""
+
+    directory: str
+    name: str = ""
+
+
+class Made(msgspec.Struct, frozen=True):
+    """What a trigger made of a notice, and whether its actions wait or are being carried out."""
+
+    entry: Entry
+    firing: Firing
+
+
+class TriggerView(msgspec.Struct, frozen=True):
+    """A trigger: ``hits`` are by entity in how many evaluations its condition has held that count now, out of
+    ``wanted``; ``remembered`` those evaluations; ``made`` what came of the notices that it heard, the latest first."""
+
+    trigger: Trigger
+    wanted: int
+    remembered: dict[str, tuple[Evaluation, ...]]
+    made: tuple[Made, ...]
+
+    @property
+    def hits(self) -> dict[str, int]:
+        """By entity, in how many of the evaluations that are remembered the condition held."""
+        period = period_of(self.trigger)
+        found: dict[str, int] = {}
+        for entity, kept in self.remembered.items():
+            last = kept[-1].at if kept else 0.0
+            counted = [e for e in kept if not period or e.at > last - period]
+            found[entity] = sum(e.holds for e in counted) if period else _in_a_row(counted)
+        return found
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What it does, in words."""
+        return tuple(map(_action, self.trigger.actions))
+
+
+class PolicyView(msgspec.Struct, frozen=True):
+    """A policy, whether this program heeds it, and its triggers."""
+
+    policy: Policy
+    is_heeded: bool
+    triggers: tuple[TriggerView, ...]
+
+
+class PoliciesView(msgspec.Struct, frozen=True):
+    """The policies, and the notices that wait to be handled, in their order."""
+
+    policies: tuple[PolicyView, ...]
+    waiting: tuple[Entry, ...]
+
+
+def policies(request: PoliciesRequest) -> PoliciesView:
+    """Look at policies. Raises ``Refused``, ``EnsembleError``, and ``InvalidDocument`` where the files of what is
+    deployed were changed."""
+    place = ensemble_place(request.directory)
+    with read_ensemble(request.directory) as ensemble:
+        service = service_in_use(place, ensemble).service
+    found = list(service.policies.values())
+    if request.name:
+        if request.name not in service.policies:
+            near = nearest(request.name, service.policies)
+            raise Refused(
+                "unknown-policy",
+                f'there is no policy "{request.name}"',
+                f"did you mean {near[0]}?" if near else "",
+                next_words=("policy", "list"),
+                purpose="see which there are",
+            )
+        found = [service.policies[request.name]]
+    entries: tuple[Entry, ...] = ()
+    remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]] = {}
+    inbox = open_inbox(place.layout)
+    if inbox is not None:
+        with inbox:
+            entries = inbox.all()
+            remembered = {(p.name, t): inbox.evaluated(p.name, t) for p in found for t in p.triggers}
+    views = tuple(_view(policy, entries, remembered) for policy in found)
+    return PoliciesView(views, tuple(e for e in reversed(entries) if e.state != HANDLED))
+
+
+def _view(
+    policy: Policy, entries: tuple[Entry, ...], remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]]
+) -> PolicyView:
+    triggers = tuple(
+        TriggerView(
+            trigger,
+            wanted_of(trigger),
+            remembered.get((policy.name, name), {}),
+            tuple(Made(e, f) for e in entries for f in e.firings if (f.policy, f.trigger) == (policy.name, name)),
+        )
+        for name, trigger in policy.triggers.items()
+    )
+    return PolicyView(policy, is_heeded(policy), triggers)
+
+
+def _in_a_row(kept: list[Evaluation]) -> int:
+    count = 0
+    for one in reversed(kept):
+        if not one.holds:
+            break
+        count += 1
+    return count
+
+
+def _action(activity: Activity) -> str:
+    return f"{activity.kind} {activity.name}"
