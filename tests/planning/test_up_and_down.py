@@ -8,7 +8,8 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.planning.options import PlanOptions
-from tests.support.runs import OPTIONS, World, assert_order, failing, is_before, steps_of
+from ordito.planning.refused import PlanRefused
+from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
@@ -196,4 +197,84 @@ def test_two_broken_hosts_whose_software_depends_on_each_others() -> None:
     run(world, "heal", "server_2")
     assert "web_1.db.db_2.Configure.add_target" in world.ran
     assert set(locals_of(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_what_is_started_needs_what_it_requires() -> None:
+    """R-5.8.5: what it requires is up already, or named too; of several instances one is enough."""
+    world = shop()
+    run(world, "stop", "db_1", "db_2")
+    with pytest.raises(PlanRefused) as caught:
+        world.plan("start", about("web_1"))
+    assert codes(caught.value.diagnostics) == ["dependency-not-up"]
+    assert "web_1 requires db_1, which is stopped" in str(caught.value)
+    made = run(world, "start", "web_1", "db_2")
+    assert_order(made, "db_2.Standard.start", "web_1.Standard.start", "web_1.db.db_2.Configure.add_target")
+    assert not [s for s in steps_of(made) if s.startswith("web_1.db.db_1")]
+    assert "not linked: web_1 with db_1; not up: db_1 (pending)" in made.warnings[0]
+    run(world, "start", "db_1")
+    assert "web_1.db.db_1.Configure.add_target" in world.ran
+    run(world, "start", "web_2", "lb_1")
+    assert world.plan().is_empty
+
+
+def test_what_is_stopped_on_a_stopped_host_is_not_started_alone() -> None:
+    world = shop()
+    run(world, "stop", "server_1")
+    with pytest.raises(PlanRefused, match="db_1 is hosted on server_1, which is stopped"):
+        world.plan("start", about("db_1"))
+
+
+def test_what_was_never_configured_is_not_started() -> None:
+    world = World(service(node("a", operations=ALL)))
+    world.run(answers=failing("a_1.Standard.configure"))
+    with pytest.raises(PlanRefused) as caught:
+        world.plan("start", about("a_1"))
+    assert codes(caught.value.diagnostics) == ["not-configured"]
+    assert world.plan("stop", about("a_1")).is_empty
+
+
+@pytest.mark.parametrize("workflow", ["stop", "start", "restart", "heal"])
+@pytest.mark.parametrize("cut", range(0, 12, 2))
+def test_a_failure_anywhere_is_mended_by_the_same_command(workflow: str, cut: int) -> None:
+    """Whatever fails, a second run completes, and deploying brings everything back."""
+    world = shop()
+    if workflow == "start":
+        run(world, "stop", "db_1", "db_2")
+    chosen = ("db_1", "db_2", "web_1", "web_2", "lb_1") if workflow != "heal" else ("server_1",)
+    steps = steps_of(world.plan(workflow, about(*chosen)))
+    run(world, workflow, *chosen, answers=failing(steps[cut % len(steps)]))
+    run(world, workflow, *chosen)
+    assert world.failed == []
+    wanted = "pending" if workflow == "stop" else "ok"
+    assert {local for i, local in locals_of(world).items() if not i.startswith("server")} == {wanted}
+    world.run()
+    assert world.failed == []
+    assert set(locals_of(world).values()) == {"ok"}
+    assert world.plan().is_empty
+    world.run("undeploy")
+    assert world.existing == []
+
+
+def test_what_is_optional_does_not_take_its_dependents_along() -> None:
+    world = World(
+        service(
+            node("cache", operations=ALL, metadata={"ordito.priority": "optional"}),
+            node("web", Requires("cache", *PAIR), operations=ALL),
+        )
+    )
+    world.run()
+    run(world, "stop", "cache_1")
+    assert locals_of(world) == {"cache_1": "pending", "web_1": "ok"}
+    assert "web_1.cache.cache_1.Configure.remove_target" in world.ran
+
+
+def test_a_pair_that_nothing_undoes_is_linked_again_all_the_same() -> None:
+    world = World(service(node("db", operations=ALL), node("web", Requires("db", "add_target"), operations=ALL)))
+    world.run()
+    run(world, "restart", "db_1")
+    assert world.done("add_target") == ["web_1.db.db_1.Configure.add_target"]
+    run(world, "stop", "web_1")
+    world.run()
+    assert world.done("add_target", "start") == ["web_1.Standard.start", "web_1.db.db_1.Configure.add_target"]
     assert world.plan().is_empty

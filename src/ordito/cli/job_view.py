@@ -24,6 +24,9 @@ from ordito.work.records import ROLLED_BACK
 
 MOST_NAMED = 12
 
+AGAIN = frozenset({"stop", "start", "restart", "heal"})
+"""The workflows that are carried out again by the same command."""
+
 
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
@@ -124,6 +127,8 @@ def suggest(report: JobReport, session: Session) -> None:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     if not applies(report.workflow):
         commands.append(NextCommand(command("status"), "see how everything is now"))
+    elif report.workflow in AGAIN:
+        commands.append(NextCommand(command("status"), f"see what the {report.workflow} came to, and give it again"))
     elif report.workflow == "deploy":
         commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
         if report.left:

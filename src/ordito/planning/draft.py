@@ -15,7 +15,8 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Instance, Snapshot
-from ordito.instances.status import OPERATIONAL
+from ordito.instances.states import STARTED
+from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.calls import Calls
 from ordito.planning.differences import Differences
@@ -200,8 +201,11 @@ class Member:
 
     @property
     def is_up(self) -> bool:
-        """Whether it does its work in the end, if all goes well."""
-        return self.rises or (not self.falls and self.record.local in OPERATIONAL)
+        """Whether it does its work in the end, if all goes well; of one that stays as it is, whether it was started and
+        nothing worse is known."""
+        if self.rises or self.falls:
+            return self.rises
+        return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)
 
 
 class Draft:

@@ -15,6 +15,7 @@ from ordito.instances.records import link_id
 from ordito.model.service import Relationship
 from ordito.planning.decide import Changed
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.lifecycle import Side
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
@@ -40,6 +41,8 @@ def links(draft: Draft) -> None:
                     _link(draft, source, targets, pairs, turns)
                 elif source.is_up and not source.rises and pairs.is_link:
                     _link_kept(draft, source, targets, pairs, changed, turns)
+            if pairs.is_link:
+                warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
         for source in pairing.of_node(node.name) if link else ():
             if source.up is not None:

@@ -22,6 +22,7 @@ from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide, decide_begun
+from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.keep import keep
@@ -91,6 +92,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "start": (
         check_requirements,
         choose_started,
+        check_dependencies,
         install_chains,
         links,
         skip_done,
@@ -102,6 +104,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "restart": (
         check_requirements,
         choose_restarted,
+        check_dependencies,
         install_chains,
         uninstall_chains,
         links,

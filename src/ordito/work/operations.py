@@ -17,7 +17,18 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
 from ordito.instances.states import CONFIGURED, CREATED, CREATING, DELETED, ERROR, STARTED, TAKES_BACK, takes_back
-from ordito.instances.status import ABSENT, DEGRADED, OPERATIONAL, PENDING, WORSE, Happened, failure, local_after
+from ordito.instances.status import (
+    ABSENT,
+    DEGRADED,
+    OPERATIONAL,
+    PENDING,
+    UNKNOWN,
+    WORSE,
+    Happened,
+    failure,
+    local_after,
+)
+from ordito.instances.status import ERROR as BROKEN
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.operation import Operation
 from ordito.model.service import LIFECYCLE, STANDARD, Service
@@ -219,7 +230,7 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        left = tuple(self._left_of(record)) if again and self._applies else ()
+        left = tuple(self._left_of(record, again=True)) if again and self._applies else ()
         return Delta(() if changed == record else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
@@ -248,7 +259,8 @@ class Operations:
         elif outcome.succeeded and step.leave == DELETED:
             delta = self._stays(step) if self._is_kept(step, outcome) else self._deleted(step, change)
         else:
-            delta = Delta(instances=(self._end_of_node(step, call, outcome, change),))
+            links = self._stopped_links(step, call, outcome) if call.operation == "stop" else ()
+            delta = Delta(instances=(self._end_of_node(step, call, outcome, change),), links=links)
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
@@ -374,12 +386,14 @@ class Operations:
             index += 1
         unlinked: dict[str, None] = {}
         for record in gone:
-            unlinked.update(dict.fromkeys(self._left_of(record)))
+            unlinked.update(dict.fromkeys(self._left_of(record, again=step.anew)))
         return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
 
-    def _left_of(self, record: Instance) -> Iterable[str]:
-        """What is recorded that goes with an instance: its links, and its ends of relationships."""
-        yield from self._snapshot.links_of(record.id)
+    def _left_of(self, record: Instance, *, again: bool) -> Iterable[str]:
+        """What is recorded that goes with an instance: its links, and its ends of relationships. Where it is made
+        again, a link stays of which an operation has failed at a source that goes on: it is made good with the link."""
+        links = ((name, self._snapshot.links[name]) for name in self._snapshot.links_of(record.id))
+        yield from (name for name, link in links if not (again and link.failed and link.source != record.id))
         yield from self._ends(record)
 
     def _gone(self, record: Instance, change: str, note: str) -> Instance:
@@ -404,8 +418,7 @@ class Operations:
             link = self._snapshot.links.get(step.link) or self._new_link(step)
             applied, failed = _remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
-            if source.local == DEGRADED and outcome.succeeded and call.name in link.failed:
-                # What it lacked since its chain has ended is made good.
+            if outcome.succeeded and self._is_made_good(source, step, call):
                 happened = self._chain_ended(source, step, call)
         local = local_after(source.local, happened)
         # What belongs to a pair and comes before the source has started is part of its making.
@@ -413,6 +426,36 @@ class Operations:
         state = ERROR if fails and outcome.ending not in NEVER_STARTED else source.state
         record = self._touched(msgspec.structs.replace(source, local=local, state=state), outcome, change)
         return Delta(instances=() if record == source else (record,), links=links)
+
+    def _is_made_good(self, source: Instance, step: Step, call: Call) -> bool:
+        """Whether the end of a pair's operation makes good what had failed of the pair, so that its source, which is
+        up, is as it should be again."""
+        link = self._snapshot.links.get(step.link)
+        if link is None or not link.failed or source.state != STARTED:
+            return False
+        if source.local == DEGRADED:
+            return call.name in link.failed
+        back = {call.operation, *TAKES_BACK.get(call.operation, ())}
+        others = (self._snapshot.links[name] for name in self._snapshot.links_of(source.id) if name != link.id)
+        return (
+            source.local in {BROKEN, UNKNOWN}
+            and not source.failed
+            and all(key.rpartition(".")[2] in back for key in link.failed)
+            and not any(other.failed and other.source == source.id for other in others)
+        )
+
+    def _stopped_links(self, step: Step, call: Call, outcome: Outcome) -> tuple[Link, ...]:
+        """The links of an instance that was stopped: they do not count as made any more, whether or not an operation
+        undoes them, so that they are made again when it is started."""
+        if call.side or not self._applies or outcome.ending in NEVER_STARTED:
+            return ()
+        found: list[Link] = []
+        for name in self._snapshot.links_of(step.instance):
+            link = self._snapshot.links[name]
+            applied = {key: one for key, one in link.applied.items() if key.rpartition(".")[2] not in LINKS}
+            if len(applied) < len(link.applied):
+                found.append(msgspec.structs.replace(link, applied=applied))
+        return tuple(found)
 
     def _new_link(self, step: Step) -> Link:
         call = self._plan.calls[step.call]
@@ -567,6 +610,9 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
         tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
     )
 
+
+LINKS = TAKES_BACK["remove_target"] | TAKES_BACK["remove_source"]
+"""The operations that link a pair."""
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""

@@ -1,0 +1,76 @@
+"""What stopping, starting or restarting would do: with what is named, and with what depends on it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.names import Names
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.base.collector import paused_collector
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+
+
+class MoveAsked(msgspec.Struct, frozen=True):
+    """To `stop`, `start` or `restart` (the ``workflow``) the instances that ``names`` mean, nodes and instances, or
+    with ``everything`` all there are. The service is the one that was deployed last."""
+
+    makes_ensemble: ClassVar[bool] = False
+
+    workflow: str
+    names: tuple[str, ...] = ()
+    everything: bool = False
+
+    def to_keep(self, known: Known, proposal: Proposal) -> MoveAsked:
+        """The same: it names nothing outside of the ensemble."""
+        return self
+
+    def from_kept(self, place: Place) -> MoveAsked:
+        """The same."""
+        return self
+
+    def propose(self, known: Known) -> Proposal:
+        """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+        status = known.status
+        if not status.service:
+            raise nothing_deployed(self.workflow)
+        with paused_collector():
+            read = read_deployed(known)
+            chosen = _all(known.snapshot) if self.everything else _named(self, read.service, known.snapshot)
+            made = make_plan(known, self.workflow, read, status.inputs, instances=chosen)
+        return for_deployed(known, self.workflow, read, made)
+
+
+def nothing_deployed(workflow: str) -> Refused:
+    """That there is nothing which a workflow could be about."""
+    return Refused(
+        "nothing-deployed",
+        f"nothing is deployed: there is nothing to {workflow}",
+        next_words=("deploy",),
+        purpose="deploy the service",
+    )
+
+
+def _all(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset(i.id for i in snapshot.instances.values() if i.exists)
+
+
+def _named(asked: MoveAsked, service: Service, snapshot: Snapshot) -> frozenset[str]:
+    names = Names(service, snapshot)
+    found: set[str] = set()
+    for text in asked.names:
+        instances = names.instances((text,))
+        if not instances:
+            raise Refused(
+                "no-instances",
+                f'"{text}" has no instances',
+                next_words=("deploy",),
+                purpose="make them",
+            )
+        found.update(i.id for i in instances)
+    return frozenset(found)

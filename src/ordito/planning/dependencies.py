@@ -1,0 +1,51 @@
+"""Transform: what comes up in a plan must have what it requires: up already, or coming up in the same plan.
+
+Of a node with several instances one that is up is enough; what is optional need not be up at all.
+"""
+
+from __future__ import annotations
+
+from ordito.instances.states import CONFIGURED
+from ordito.planning.draft import Draft, Member
+
+
+def check_dependencies(draft: Draft) -> None:
+    """Refuse the plan for everything that is required and not up, once each; says which command mends it."""
+    refused: dict[str, tuple[Member, Member, str]] = {}
+    missing: dict[str, Member | None] = {}
+    for node in draft.ordered:
+        for member in draft.of_node.get(node.name, ()):
+            if not member.rises:
+                continue
+            host = draft.members.get(member.record.host)
+            if host is not None and not host.is_up:
+                refused.setdefault(host.id, (member, host, "is hosted on"))
+            for relationship in node.requirements:
+                if relationship.is_hosting:
+                    continue
+                if relationship.target not in missing:
+                    missing[relationship.target] = _missing(draft, relationship.target)
+                if (target := missing[relationship.target]) is not None:
+                    refused.setdefault(target.id, (member, target, "requires"))
+    for member, target, how in refused.values():
+        _refuse(draft, member, target, how)
+
+
+def _missing(draft: Draft, node: str) -> Member | None:
+    """An instance of a node of which none is up, though one has to be."""
+    members = draft.of_node.get(node, [])
+    if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):
+        return None
+    return members[0] if members else None
+
+
+def _refuse(draft: Draft, member: Member, target: Member, how: str) -> None:
+    is_stopped = target.record.state == CONFIGURED
+    state = "stopped" if is_stopped else target.record.local
+    mend = f"ordito start {target.id}" if is_stopped else f"ordito heal {target.id}"
+    draft.refusals.error(
+        "dependency-not-up",
+        f"{member.id} {how} {target.id}, which is {state} and not part of this plan",
+        member.template.span,
+        hint=f"`{mend}` first" if not is_stopped else f"`{mend}` first, or name both in one command",
+    )
