@@ -70,6 +70,10 @@ TAKES_BACK: Mapping[str, frozenset[str]] = {
 """By an operation's name: the operations that no longer count as carried out once it was at work, well or not. The
 last two are what is delegated to a provider."""
 
+UNDONE_BY_STOP = frozenset({"add_target", "add_source"})
+"""The operations of a pair that do not count as carried out any more once one of its ends was stopped, whether or not
+an operation undoes them: they are carried out again when it is started."""
+
 OF_EVERY_INTERFACE = frozenset({"delete"})
 """What takes back the operations of every interface; all else takes back those of its own alone, since names such as
 ``start`` stand in several."""

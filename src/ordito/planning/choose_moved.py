@@ -108,10 +108,11 @@ def _unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
 
 
 def _with_dependents(draft: Draft, fate: Fate) -> None:
-    """What depends on what goes down goes down too, and so on."""
-    waiting = deque(m for m in draft.members.values() if m.falls)
+    """What depends on what goes down, or is down, goes down too, and so on."""
+    waiting = deque(_asked(draft))
     staying = {node: sum(m.is_up and not m.falls for m in members) for node, members in draft.of_node.items()}
     seen: set[str] = set()
+    reached = {member.id for member in waiting}
     while waiting:
         fallen = waiting.popleft()
         found = [(draft.members[i], f"it is hosted on {fallen.id}") for i in draft.snapshot.hosted_on(fallen.id)]
@@ -120,10 +121,13 @@ def _with_dependents(draft: Draft, fate: Fate) -> None:
             seen.add(node.name)
             found += _requiring(draft, node)
         for member, reason in found:
-            if not member.falls and may_run(draft, member):
+            if member.id in reached:
+                continue
+            reached.add(member.id)
+            waiting.append(member)
+            if may_run(draft, member):
                 staying[member.template.name] -= member.is_up
                 _fall(member, fate, reason)
-                waiting.append(member)
 
 
 def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[Member, str]]:

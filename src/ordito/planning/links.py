@@ -12,6 +12,7 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 
 from ordito.instances.records import link_id
+from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import Relationship
 from ordito.planning.decide import Changed
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
@@ -145,12 +146,13 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
     """The operations of a pair that were not carried out yet."""
     relationship = pairs.relationship
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
-    if link is None or target.falls:
+    down = HALVES[target.fate].down
+    if link is None or down is Down.REMOVE:
         return list(pairs.entries)
     missing: list[PairEntry] = []
     for entry in pairs.entries:
         applied = link.applied.get(entry.key)
-        if applied is None:
+        if applied is None or (down is Down.STOP and entry.key.rpartition(".")[2] in UNDONE_BY_STOP):
             missing.append(entry)
         elif applied.digest != draft.calls.all[call_of_pair(draft, source, target, entry)].digest:
             changed.note(source, entry.call, f"for {target.id} was carried out in another form")

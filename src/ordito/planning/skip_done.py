@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ordito.instances.states import CONFIGURED
+from ordito.instances.states import CONFIGURED, STARTING, UNDONE_BY_STOP
 from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
-from ordito.planning.draft import Draft, DraftStep, Fate, Member
+from ordito.planning.draft import HALVES, Down, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import STARTS
 from ordito.work.plan import Action, Condition
 
@@ -19,6 +19,8 @@ def skip_done(draft: Draft) -> None:
     for member in draft.members.values():
         if member.fate in (Fate.CONTINUE, Fate.START):
             _skip_installed(draft, member)
+        elif member.fate is Fate.RESTART:
+            _skip_links(draft, member)
         if member.undone or (member.falls and member.fate is not Fate.DROP):
             _skip_removed(draft, member)
 
@@ -30,15 +32,15 @@ def _skip_installed(draft: Draft, member: Member) -> None:
     for step in steps:
         call = draft.calls.all[step.call]
         if step.link:
-            link = draft.snapshot.links.get(step.link)
-            applied = link.applied.get(call.name) if link else None
-            step.done = applied is not None and applied.digest == call.digest and not _is_undone(draft, step)
+            step.done = _is_linked(draft, step)
             continue
         if place < member.done:
             step.done = call.key not in member.record.failed
             if not step.done:
                 # What follows it was carried out without it, so that it is no way into a state any more.
                 step.stage = None
+            elif member.record.state == CONFIGURED and step.stage is not None and step.stage.enter == STARTING:
+                step.done = False  # It was stopped, if only by an operation that was run by hand.
         elif step.stage is None:
             # It is watched already.
             applied = member.record.applied.get(call.key)
@@ -59,9 +61,22 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         member.up.end = last
 
 
-def _is_undone(draft: Draft, step: DraftStep) -> bool:
-    """Whether the plan undoes the pair of a step before, because its target goes down."""
-    return draft.members[step.far if step.instance == step.owner else step.instance].falls
+def _skip_links(draft: Draft, member: Member) -> None:
+    """Of what is stopped and started those links stay that stopping does not undo."""
+    for number in member.up.steps if member.up is not None else ():
+        step = draft.steps[number]
+        if step.link:
+            step.done = _is_linked(draft, step) and draft.calls.all[step.call].operation not in UNDONE_BY_STOP
+
+
+def _is_linked(draft: Draft, step: DraftStep) -> bool:
+    """Whether an operation of a pair was carried out as it is wanted now, and is not undone by this very plan."""
+    link, call = draft.snapshot.links.get(step.link), draft.calls.all[step.call]
+    applied = link.applied.get(call.name) if link else None
+    if applied is None or applied.digest != call.digest:
+        return False
+    target = draft.members[step.far if step.instance == step.owner else step.instance]
+    return not target.falls or (HALVES[target.fate].down is Down.STOP and call.operation not in UNDONE_BY_STOP)
 
 
 def _skip_removed(draft: Draft, member: Member) -> None:

@@ -16,7 +16,17 @@ from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
-from ordito.instances.states import CONFIGURED, CREATED, CREATING, DELETED, ERROR, STARTED, TAKES_BACK, takes_back
+from ordito.instances.states import (
+    CONFIGURED,
+    CREATED,
+    CREATING,
+    DELETED,
+    ERROR,
+    STARTED,
+    TAKES_BACK,
+    UNDONE_BY_STOP,
+    takes_back,
+)
 from ordito.instances.status import (
     ABSENT,
     DEGRADED,
@@ -452,7 +462,7 @@ class Operations:
         found: list[Link] = []
         for name in self._snapshot.links_of(step.instance):
             link = self._snapshot.links[name]
-            applied = {key: one for key, one in link.applied.items() if key.rpartition(".")[2] not in LINKS}
+            applied = {key: one for key, one in link.applied.items() if key.rpartition(".")[2] not in UNDONE_BY_STOP}
             if len(applied) < len(link.applied):
                 found.append(msgspec.structs.replace(link, applied=applied))
         return tuple(found)
@@ -610,9 +620,6 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
         tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
     )
 
-
-LINKS = TAKES_BACK["remove_target"] | TAKES_BACK["remove_source"]
-"""The operations that link a pair."""
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""
