@@ -268,7 +268,7 @@ def operations(text: str) -> Iterator[str]:
             yield from (p for word in line.split() for p in expanded(word))
             continue
         for one in prefix.split():
-            yield from (f"{p}.{word}" for p in expanded(one) for word in words.split())
+            yield from (f"{p}.{w}" for p in expanded(one) for word in words.split() for w in expanded(word))
 
 
 def matches(name: str, pattern: str) -> bool:
