@@ -9,13 +9,14 @@ from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from ordito.executors.commands import COMMANDS, Script, read_head
+from ordito.executors.commands import Script, read_head
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.environment import Environment, unfit_variable
 from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
 from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
+from ordito.executors.processors import command_for
 from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
@@ -161,7 +162,10 @@ class Attempt:
         )
         self._write(slot.environment, environment.file)
         self._write(slot.unexported, environment.unexported)
-        return COMMANDS[invocation.processor](Script(invocation, path, head, slot, environment))
+        make = command_for(invocation.processor)
+        if make is None:
+            raise Unusable(f"nothing here runs {invocation.artifact} ({invocation.processor})")
+        return make(Script(invocation, path, head, slot, environment))
 
     async def _with_dependencies(self, path: str) -> str:
         invocation = self.invocation

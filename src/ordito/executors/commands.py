@@ -96,7 +96,9 @@ def python_command(script: Script) -> Command:
     return Command(program, arguments, environment.variables, script.slot.work)
 
 
-COMMANDS: dict[str, Callable[[Script], Command]] = {
+MakeCommand = Callable[[Script], Command]
+
+COMMANDS: dict[str, MakeCommand] = {
     "tosca.artifacts.Implementation.Bash": shell_command,
     "tosca.artifacts.Implementation.Python": python_command,
 }

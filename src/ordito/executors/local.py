@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from ordito.executors.attempt import Attempt, Surroundings
-from ordito.executors.commands import COMMANDS
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
@@ -19,6 +18,7 @@ from ordito.executors.operation import Patience
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
+from ordito.executors.processors import command_for
 from ordito.executors.slots import Slots, remove
 from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
@@ -64,8 +64,9 @@ class LocalExecutor:
         self._caring: list[Callable[[], None]] = []
 
     def accepts(self, processor_kinds: Sequence[str]) -> bool:
-        """Whether an artifact of these types (the type and its ancestors) is a shell or a Python script."""
-        return any(kind in COMMANDS for kind in processor_kinds)
+        """Whether an artifact of these types (the type and its ancestors) is a shell or a Python script, or a workflow
+        that a processor carries out."""
+        return any(command_for(kind) is not None for kind in processor_kinds)
 
     def batch_key(self, invocation: Invocation) -> str:
         """What is started together is handed over together, which saves a task for each; save what is prepared slowly:

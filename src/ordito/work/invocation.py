@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -39,7 +39,8 @@ class Invocation(msgspec.Struct, frozen=True):
     environment is added save the basic variables every process needs. ``large`` holds variables that did not fit
     the environment. ``outputs`` are the variables wanted back. ``timeout`` is in seconds. ``host`` is the instance
     on which it runs, "" for the orchestrator. ``files`` are copies to make in this order before the operation
-    starts; those marked so are removed after it, also when it fails.
+    starts; those marked so are removed after it, also when it fails. ``data`` is what the processor of a workflow is
+    given.
     """
 
     job: str
@@ -55,6 +56,7 @@ class Invocation(msgspec.Struct, frozen=True):
     timeout: float | None = None
     host: str = ""
     files: tuple[Placement, ...] = ()
+    data: Mapping[str, object] | None = None
 
 
 class Ending(StrEnum):

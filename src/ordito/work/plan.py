@@ -50,6 +50,10 @@ class Condition(StrEnum):
     IF_CHANGED = "only if the far end has changed"
 
 
+PROCESSES = "workflow:"
+"""Stands before the artifact type of a workflow that a processor is asked to carry out: what processes workflows
+processes no operations."""
+
 DELEGATE = "delegate"
 """The interface name of what a provider is asked to do."""
 

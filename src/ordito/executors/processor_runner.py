@@ -1,0 +1,67 @@
+"""Runs a processor of workflows. Started as a program, by the interpreter that Ordito runs with.
+
+``python3 -I -B processor_runner.py SETTINGS``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
+``result`` (path of the result file), ``call`` (path of the file with what the processor is given), ``processor`` (where
+it is found, ``module:attribute``) and ``path`` (where modules are looked for). What it gives back, a map of outputs or
+None, is written to the result file, whose format `result.py` describes. Whatever it raises is its failure.
+"""
+
+# It is a program of its own, which uses the standard library and the processor only.
+# ruff: noqa: PTH123, T201
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+
+def main() -> None:
+    """Run the processor that the command line names, then end with its status."""
+    settings = json.loads(sys.argv[1])
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    sys.path[:] = settings["path"]
+    status, fields = _run(settings)
+    identity = [settings["job"], settings["step"], settings["attempt"]]
+    whole = ["ordito-result/1", *identity, *fields, "", str(status), "end", *identity, ""]
+    descriptor = os.open(settings["result"], os.O_WRONLY | os.O_CREAT, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write("\0".join(whole).encode("utf-8", "surrogateescape"))
+    sys.exit(status)
+
+
+def _run(settings: dict[str, Any]) -> tuple[int, list[str]]:
+    """The exit status, and the fields of the outputs."""
+    module, _, attribute = settings["processor"].partition(":")
+    try:
+        with open(settings["call"], encoding="utf-8") as file:
+            call = json.load(file)
+        process = importlib.import_module(module)
+        for name in attribute.split("."):
+            process = getattr(process, name)
+        outputs = process(call)  # type: ignore[operator]
+        if outputs is not None and not isinstance(outputs, Mapping):
+            raise TypeError(f"{settings['processor']} gave {type(outputs).__name__}, and a map of outputs is needed")
+        return 0, [text for name, value in (outputs or {}).items() for text in (str(name), "json", _json(value))]
+    except SystemExit as end:
+        if end.code is None:
+            return 0, []
+        if not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+        return (end.code & 0xFF if isinstance(end.code, int) else 1), []
+    except Exception:  # noqa: BLE001  (this is the border to a program of somebody else)
+        traceback.print_exc()
+        return 1, []
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    main()

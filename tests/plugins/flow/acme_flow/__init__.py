@@ -1,0 +1,1 @@
+"""A processor of workflows, for tests."""
