@@ -179,3 +179,37 @@ def test_a_selected_machine_is_used_and_kept(tmp_path: Path) -> None:
     removed = project.run("undeploy", "--yes")
     assert removed.code == 0, removed.both
     assert [line.split()[1] for line in lines(project)] == ["part", "part"]
+
+
+INNER = f"""{HEAD}
+metadata: {{ template_name: plain-store }}
+imports: [ types.yaml ]
+topology_template:
+  inputs: {{ name: {{ type: string }} }}
+  substitution_mappings:
+    node_type: my.Store
+    attributes: {{ place: [ where ] }}
+    capabilities: {{ service: [ engine, door ] }}
+    requirements: {{ base: [ engine, base ] }}
+  node_templates:
+    engine:
+      type: my.Part
+      occurrences: [ 1, 3 ]
+      instance_count: 2
+      properties: {{ name: {{ get_input: name }} }}
+  outputs: {{ where: {{ value: there }} }}
+"""
+
+
+def test_relationships_of_the_outside_see_the_instances_inside(tmp_path: Path) -> None:
+    """R-3.8.13-5: what connects to a substituted node is linked with each instance of the node inside that has the
+    capability, and the variables of its operations name those instances."""
+    project = make(tmp_path, SERVICE)
+    (tmp_path / "service" / "store.yaml").write_text(INNER)
+    show = f'#!/bin/bash\necho "$SOURCE_NODE $SOURCE $SOURCES > $TARGET_NODE $TARGET $TARGETS" >> {project.log}\n'
+    (tmp_path / "service" / "link.sh").write_text(show)
+    deployed = project.run("deploy", str(project.service), "--substitute", "store=plain-store", "--yes")
+    assert deployed.code == 0, deployed.both
+    assert [line for line in lines(project) if ">" in line] == [
+        f"web web_1 web_1 > store/engine store_engine_{number} store_engine_1,store_engine_2" for number in (1, 2)
+    ]

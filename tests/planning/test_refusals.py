@@ -123,6 +123,24 @@ def test_reading_from_what_nothing_orders_before_is_a_warning() -> None:
     assert World(service(node("b"), node("c", "b"), node("a", "c", operations=[reads]))).plan().warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "waits"), [("pre_configure_source", "S"), ("add_source", "S"), ("pre_configure_target", "T")]
+)
+def test_links_that_read_from_what_nothing_orders_before(name: str, waits: str) -> None:
+    """Operations of relationships wait for what their source requires, those that configure a target for what that one
+    requires; the warning names the node that lacks the requirement."""
+    reads = operation(name, inputs={"x": get_attribute("b", "port")})
+    made = World(service(node("b"), node("T"), node("S", Requires("T", reads)))).plan()
+    (warning,) = made.warnings
+    assert f'Configure.{name} of relationship "S.T" reads from node "b", and nothing has "b" deployed before' in warning
+    assert f'"{waits}" lacks a requirement that leads to it' in warning
+    requires = {waits: ["b"]}
+    ordered = service(
+        node("b"), node("T", *requires.get("T", [])), node("S", *requires.get("S", []), Requires("T", reads))
+    )
+    assert World(ordered).plan().warnings == ()
+
+
 def test_source_attributes_before_the_source_exists_are_a_warning() -> None:
     """R-7.2.3.3-1."""
     early = operation("pre_configure_target", inputs={"x": get_attribute("SOURCE", "port")})

@@ -242,6 +242,7 @@ class _Job:
             job=header.id,
             variables=header.variables,
             digest_key=Vault(self._layout).digest_key,
+            counts=self._ensemble.status.counts,
         )
         with (
             JobLog(self._layout.log(header.id)) as log,

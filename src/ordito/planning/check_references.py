@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ordito.model.operation import Operation
-from ordito.model.service import NodeTemplate, Service
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.draft import Draft
-from ordito.planning.lifecycle import INSTALL, Per, Side
+from ordito.planning.lifecycle import INSTALL, Per, Row, Side
 from ordito.planning.recipes import implemented
 from ordito.syntax.expressions import Call, Value, calls
 
@@ -20,12 +21,25 @@ def check_references(draft: Draft) -> None:
     the source exists and reads from it (§7.2.3.3)."""
     # Templates of one type that change nothing share its interfaces.
     known: dict[int, list[tuple[Operation, Call]]] = {}
+    of_links: dict[int, list[_Read]] = {}
     for node in draft.ordered:
         if id(node.interfaces) not in known:
             known[id(node.interfaces)] = list(_node_calls(node))
         for operation, call in known[id(node.interfaces)]:
-            _check_order(draft, node, operation, call)
-        _check_early_sources(draft, node)
+            _check_order(draft, node, f'{operation.interface}.{operation.name} of node "{node.name}"', call)
+        for relationship in node.requirements:
+            if id(relationship.interfaces) not in of_links:
+                of_links[id(relationship.interfaces)] = list(_link_calls(relationship))
+            for read in of_links[id(relationship.interfaces)]:
+                _check_link(draft, node, relationship, read)
+
+
+class _Read(NamedTuple):
+    """An input of a relationship's operation that reads from an instance."""
+
+    row: Row
+    operation: Operation
+    call: Call
 
 
 def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
@@ -38,37 +52,48 @@ def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
                         yield operation, call
 
 
-def _check_order(draft: Draft, node: NodeTemplate, operation: Operation, call: Call) -> None:
+def _link_calls(relationship: Relationship) -> Iterator[_Read]:
+    for placed in INSTALL:
+        row = placed.row
+        operation = implemented(relationship, row) if row.side is not Side.NODE else None
+        if operation is not None:
+            for declared in operation.inputs.values():
+                yield from (_Read(row, operation, call) for call in _reading(declared.value))
+
+
+def _check_link(draft: Draft, node: NodeTemplate, relationship: Relationship, read: _Read) -> None:
+    """The operations of a relationship run when its target is up, save those at the target itself that configure it:
+    then there is not even a source."""
+    row, operation, call = read
+    name = str(call.arguments[0])
+    is_early = row.per is Per.NEAR and row.side is Side.TARGET
+    if is_early and name in {"SOURCE", relationship.source}:
+        draft.diagnostics.warning(
+            "source-not-there-yet",
+            f'{row.operation} of "{relationship.key}" reads from the source, which does not exist while'
+            " the target is configured",
+            call.span,
+            hint="use a property of the source, or add_source",
+        )
+        return
+    waiting = draft.service.nodes[relationship.target] if is_early else node
+    what = f'{operation.interface}.{operation.name} of relationship "{relationship.key}"'
+    _check_order(draft, waiting, what, call)
+
+
+def _check_order(draft: Draft, node: NodeTemplate, what: str, call: Call) -> None:
+    """Warn where an operation in a node's chain reads from a node that this one does not wait for."""
     name = str(call.arguments[0])
     if name == node.name or name not in draft.service.nodes:
         return
     if not _requires(draft.service, node, name):
         draft.diagnostics.warning(
             "unordered-reference",
-            f'{operation.interface}.{operation.name} of node "{node.name}" reads from node "{name}", and nothing has'
-            f' "{name}" deployed before',
+            f'{what} reads from node "{name}", and nothing has "{name}" deployed before: "{node.name}" lacks a'
+            " requirement that leads to it",
             call.span,
             hint=f'add a requirement of "{node.name}" that leads to "{name}"',
         )
-
-
-def _check_early_sources(draft: Draft, node: NodeTemplate) -> None:
-    early = [p.row for p in INSTALL if p.row.per is Per.NEAR and p.row.side is Side.TARGET]
-    for relationship in node.requirements:
-        for row in early:
-            operation = implemented(relationship, row)
-            if operation is None:
-                continue
-            for declared in operation.inputs.values():
-                for call in _reading(declared.value):
-                    if call.arguments[0] == "SOURCE":
-                        draft.diagnostics.warning(
-                            "source-not-there-yet",
-                            f'{row.operation} of "{relationship.key}" reads from the source, which does not exist while'
-                            " the target is configured",
-                            call.span,
-                            hint="use a property of the source, or add_source",
-                        )
 
 
 def _reading(value: Value) -> Iterator[Call]:

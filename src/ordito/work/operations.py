@@ -90,8 +90,9 @@ class Operations:
     """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
 
     ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
-    environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values. The
-    deltas it gives must be applied to the snapshot before it is asked anything else.
+    environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values,
+    ``counts`` the wanted numbers of instances of nodes about which the plan says nothing. The deltas it gives must be
+    applied to the snapshot before it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
     is the same for all steps of a call is kept.
@@ -108,6 +109,7 @@ class Operations:
         job: str,
         variables: Mapping[str, object] | None = None,
         digest_key: Callable[[], bytes] = bytes,
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         self._service = service
         self._snapshot = snapshot
@@ -118,6 +120,7 @@ class Operations:
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self.masking = masking_for(service)
         self._environments = Environments(self._evaluator, self.masking, variables or {})
+        self._counts = counts or {}
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
@@ -335,7 +338,7 @@ class Operations:
 
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
-        return topology_outputs(self._evaluator, self._plan.counts)[0]
+        return topology_outputs(self._evaluator, {**self._counts, **self._plan.counts})[0]
 
     # ---------------------------------------------------------------------------------------------- instances
 
