@@ -121,18 +121,24 @@ def test_a_policy_about_a_group_is_about_each_member() -> None:
     assert 'node "b" wants 4' in found.message
 
 
+def test_a_policy_about_a_node_and_its_container_is_about_the_container() -> None:
+    """R-12-13: scaling a Compute scales its whole HostedOn stack."""
+    two = scaling("p", "h", "app", "war", default_instances=2, max_instances=3)
+    given = service(compute("h"), node("app", on("h"), count=4), node("war", on("app")))
+    assert planned(with_policies(given, two)).counts == {"h": 2, "app": 4, "war": 4}
+
+
 def test_numbers_that_count_in_each_container() -> None:
     """A node that is contained in another has its numbers in each instance of that."""
-    contained = on("h")
-    contained.kinds = ("cloudify.relationships.contained_in", *contained.kinds)
     several = [
         capability(
             "scalable",
+            "cloudify.capabilities.Scalable",
             "tosca.capabilities.Scalable",
             properties={"min_instances": 0, "max_instances": 3, "default_instances": 2},
             assigned=["min_instances", "max_instances", "default_instances"],
         )
     ]
-    made = planned(service(compute("h", count=3), node("app", contained, capabilities=several)))
+    made = planned(service(compute("h", count=3), node("app", on("h"), capabilities=several)))
     assert made.counts["app"] == 6
     assert sorted(r.host for r in made.instances if r.node == "app") == ["h_1", "h_1", "h_2", "h_2", "h_3", "h_3"]

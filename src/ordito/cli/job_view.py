@@ -133,6 +133,12 @@ def suggest(report: JobReport, session: Session) -> None:
         commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
         if report.left:
             commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
+    elif report.workflow != "undeploy":
+        if report.rollback and report.rollback != ROLLED_BACK:
+            commands.append(NextCommand(command("deploy"), "remove what is left of it"))
+        elif not report.rollback:
+            commands.append(NextCommand(command("jobs", "retry"), "do what it has left undone"))
+        commands.append(NextCommand(command("status"), "see how everything is now"))
     elif report.left:
         commands.append(
             NextCommand(command("undeploy"), "try again to remove what is left, by the scripts as deployed last")

@@ -13,7 +13,9 @@ from ordito.planning.draft import Draft
 from ordito.syntax.expressions import Value
 
 SCALABLE = "tosca.capabilities.Scalable"
-CONTAINED_IN = "cloudify.relationships.contained_in"
+IN_EACH = "cloudify.capabilities.Scalable"
+"""The capability whose numbers are those of the instances in each instance of the node's container."""
+
 ASSIGNED = ("min_instances", "max_instances", "default_instances")
 UNBOUNDED = frozenset({-1, "UNBOUNDED"})
 """What stands for no bound at all where a whole number is expected."""
@@ -67,8 +69,8 @@ def scalable_of(node: NodeTemplate) -> Capability | None:
 def containers(draft: Draft, node: NodeTemplate) -> int:
     """By what the numbers of a node's capability count: by the instances of its container where they are counted in
     each of them, else by one."""
-    host = node.host
-    if host is None or CONTAINED_IN not in host.kinds:
+    host, scalable = node.host, scalable_of(node)
+    if host is None or scalable is None or IN_EACH not in scalable.kinds:
         return 1
     return draft.counts.get(host.target, 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ordito.model.service import NodeTemplate, Service
 
@@ -16,15 +16,18 @@ def compute_above(service: Service, node: str) -> str:
 
 
 def outermost(service: Service, nodes: Sequence[str]) -> tuple[str, ...]:
-    """Those of some nodes that are not contained in another one of them."""
+    """Those of some nodes that are not contained in another one of them, directly or in turn."""
     among = frozenset(nodes)
-    return tuple(n for n in nodes if not _is_within(service, n, among))
-
-
-def _is_within(service: Service, node: str, among: Collection[str]) -> bool:
-    host = service.nodes[node].host
-    while host is not None:
-        if host.target in among:
-            return True
-        host = service.nodes[host.target].host
-    return False
+    within: dict[str, bool] = {}
+    for name in nodes:
+        path: list[str] = []
+        current = name
+        while current not in within:
+            path.append(current)
+            host = service.nodes[current].host
+            if host is None or host.target in among:
+                within[current] = host is not None
+            else:
+                current = host.target
+        within.update(dict.fromkeys(path, within[current]))
+    return tuple(n for n in nodes if not within[n])

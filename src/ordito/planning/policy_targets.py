@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
+from ordito.planning.containers import outermost
 
 SCALING = "tosca.policies.Scaling"
 PLACEMENT = "tosca.policies.Placement"
@@ -16,10 +17,11 @@ Targeted = Mapping[str, tuple[Policy, ...]]
 
 
 def policies_by_node(service: Service, family: str) -> Targeted:
-    """The policies of a family, by node."""
+    """The policies of a family, by node. A scaling policy that is about a node and about what contains it is about the
+    latter: what a node contains is scaled with it (R-12-13)."""
     found: dict[str, list[Policy]] = {}
     for policy in service.policies.values():
         if family in policy.kinds:
-            for node in policy.nodes:
+            for node in outermost(service, policy.nodes) if family == SCALING else policy.nodes:
                 found.setdefault(node, []).append(policy)
     return {node: tuple(policies) for node, policies in found.items()}

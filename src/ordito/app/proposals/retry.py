@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
@@ -12,19 +14,25 @@ from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
-from ordito.app.services import artifact_files, definition_files, read_service
+from ordito.app.proposals.scale import SCALE
+from ordito.app.proposals.scale_rest import rest_of
+from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import measure
 from ordito.model.circumstances import Circumstances
+from ordito.model.service import Service
+from ordito.planning.options import PlanOptions
 from ordito.source.remote import Network
 from ordito.work.effects import applies
 from ordito.work.plan import Action, Plan
 
-AGAIN = frozenset({DEPLOY, UNDEPLOY})
+AGAIN = frozenset({DEPLOY, UNDEPLOY, SCALE})
 """Workflows that continue from what exists, so that their plan is what is left."""
+
+Choose = Callable[[Service, PlanOptions], PlanOptions]
 
 
 class RetryAsked(msgspec.Struct, frozen=True):
@@ -56,7 +64,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
     if workflow == DEPLOY:
         _check_unchanged(known, job)
-    made = make_plan(known, workflow, read, status.inputs)
+    made = make_plan(known, workflow, read, status.inputs, choose=_rest(known, read, workflow, job, record))
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
     return Proposal(
         workflow=workflow,
@@ -69,7 +77,16 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         pinned=PinnedService(status.service, status.main, read.package.root),
         given=status.given,
         retries=job,
+        on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
+
+
+def _rest(known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob) -> Choose:
+    """What planning is told besides, of a workflow that was about a part of what exists."""
+    if workflow == SCALE:
+        scaling = rest_of(job, record, read.service, known.snapshot, known.status.counts)
+        return lambda _, options: dataclasses.replace(options, scaling=scaling)
+    return lambda _, options: options
 
 
 def _latest(place: Place) -> str:
@@ -84,6 +101,14 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
         raise Refused(
             "job-succeeded",
             f"job {job} ended well: it has left nothing undone",
+            next_words=("jobs", "show", job),
+            purpose="see what it did",
+        )
+    if workflow == SCALE and record.head.rollback:
+        raise Refused(
+            "not-retried",
+            f"job {job} was a scale-out, and what it did was taken back: nothing of it is left",
+            "give the same command again",
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
