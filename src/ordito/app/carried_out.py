@@ -6,6 +6,7 @@ from ordito.app.unheard import warn_of_unheard
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.imperative import Policy
 from ordito.model.service import STANDARD, NodeTemplate, Service
+from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import SCALING
 
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
@@ -50,7 +51,7 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():
-        if is_heeded(policy):
+        if is_heeded(policy) or container_type(service, policy):
             continue
         diagnostics.warning(
             "not-enforced",

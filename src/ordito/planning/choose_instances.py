@@ -14,6 +14,7 @@ from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.placement import Placement
 
 
 def choose_instances(draft: Draft) -> None:
@@ -100,7 +101,7 @@ def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], 
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
     again += lost
     again = sorted(again, key=lambda i: number_of(i.id))[:more]
-    hosts = Hosts(draft, node, staying) if node.host is not None else None
+    hosts = Hosts(draft, node) if node.host is not None else None
     if hosts is not None and hosts.is_empty:
         assert node.host is not None
         draft.diagnostics.error(
@@ -155,16 +156,17 @@ def _wanted(draft: Draft, node: NodeTemplate) -> str:
 
 
 class Hosts:
-    """The instances that may host new instances of a node, the one with the fewest of them first."""
+    """The instances that may host new instances of a node, the one with the fewest of them first; where placement
+    policies are about the node, those that they allow."""
 
-    def __init__(self, draft: Draft, node: NodeTemplate, staying: list[Instance]) -> None:
+    def __init__(self, draft: Draft, node: NodeTemplate) -> None:
         assert node.host is not None
-        hosted: dict[str, int] = {m.id: 0 for m in draft.of_node.get(node.host.target, ()) if not m.goes}
-        for record in staying:
-            if record.host in hosted:
-                hosted[record.host] += 1
-        self._hosted = hosted
-        self._queue = [(count, number_of(host), host) for host, count in hosted.items()]
+        self._hosted: dict[str, int] = {m.id: 0 for m in draft.of_node.get(node.host.target, ()) if not m.goes}
+        for member in draft.of_node.get(node.name, ()):
+            if not member.goes and member.record.host in self._hosted:
+                self._hosted[member.record.host] += 1
+        self._placement = Placement(draft, node, self._hosted)
+        self._queue = [(*self._rank(host), host) for host in self._placement.allowed()]
         heapq.heapify(self._queue)
 
     @property
@@ -174,13 +176,24 @@ class Hosts:
 
     def take(self, before: str) -> str:
         """A host for one more: the one it had before if that is there, else the one with the fewest."""
-        host = before if before in self._hosted else self._fewest()
+        again = before in self._hosted
+        host = before if again else self._fewest()
         self._hosted[host] += 1
-        heapq.heappush(self._queue, (self._hosted[host], number_of(host), host))
+        self._placement.take(host)
+        if not again:
+            heapq.heappush(self._queue, (*self._rank(host), host))
         return host
 
+    def _rank(self, host: str) -> tuple[int, int, int]:
+        return self._placement.crowd(host), self._hosted[host], number_of(host)
+
     def _fewest(self) -> str:
-        while True:
-            count, _, host = heapq.heappop(self._queue)
-            if self._hosted[host] == count:
+        while self._queue:
+            *rank, host = heapq.heappop(self._queue)
+            now = self._rank(host)
+            if now != tuple(rank):
+                heapq.heappush(self._queue, (*now, host))
+            elif self._placement.is_open(host):
                 return host
+        # That no host can be chosen has been reported.
+        return next(iter(self._hosted))

@@ -23,7 +23,7 @@ from ordito.planning.differences import Differences
 from ordito.planning.digests import Digests
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
-from ordito.planning.policy_targets import SCALING, policies_by_node
+from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import Recipes
 from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Scope
@@ -238,6 +238,7 @@ class Draft:
         self.origins: dict[str, str] = {}
         self.kept_counts: dict[str, KeptCount] | None = None
         self.scaling = policies_by_node(service, SCALING)
+        self.placement = policies_by_node(service, PLACEMENT)
         self.members: dict[str, Member] = {}
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []

@@ -80,7 +80,7 @@ class _Scaler:
             share = min(having[name] for name in siblings)
             return [name for name in new for _ in range(share)]
         wanted, _ = asked_count(self._draft, node)
-        queue = Hosts(self._draft, node, staying)
+        queue = Hosts(self._draft, node)
         return sorted((queue.take("") for _ in range(wanted)), key=new.index)
 
     def _number(self, goal: Goal, node: NodeTemplate, existing: int) -> int:
@@ -116,7 +116,7 @@ class _Scaler:
         if node.host is None:
             grow(draft, node, [""] * more, left, reason=reason)
             return
-        hosts = Hosts(draft, node, left)
+        hosts = Hosts(draft, node)
         if hosts.is_empty:
             draft.diagnostics.error(
                 "no-host",

@@ -28,6 +28,7 @@ from ordito.planning.freeze import freeze
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
 from ordito.planning.options import PlanOptions
+from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
@@ -54,6 +55,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         check_capabilities,
         choose_instances,
         decide,
+        check_placement,
         install_chains,
         uninstall_chains,
         links,
@@ -135,6 +137,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         scale_instances,
         check_capabilities,
         decide_begun,
+        check_placement,
         install_chains,
         uninstall_chains,
         links,

@@ -16,9 +16,7 @@ REMOVING = frozenset({"stop", "delete", "undeploy"})
 WELL = frozenset({"no-op", Ending.SUCCEEDED})
 
 
-def rest_of(
-    job: str, record: RecordedJob, service: Service, snapshot: Snapshot, counts: Mapping[str, int]
-) -> Scaling:
+def rest_of(job: str, record: RecordedJob, service: Service, snapshot: Snapshot, counts: Mapping[str, int]) -> Scaling:
     """What is left of a job: nodes that have not got their wanted numbers (``counts``), of which those instances leave
     that it has not removed; and the instances that it has begun to make. Raises ``EnsembleError``."""
     goals = tuple(
