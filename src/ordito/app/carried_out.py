@@ -16,9 +16,9 @@ ENFORCED = frozenset({SCALING})
 """The types of policies that are heeded without triggers."""
 
 
-def is_heeded(policy: Policy) -> bool:
+def is_heeded(service: Service, policy: Policy) -> bool:
     """Whether anything is done about a policy: its type says what, or its triggers act."""
-    return bool(policy.triggers) or not ENFORCED.isdisjoint(policy.kinds)
+    return bool(policy.triggers) or not ENFORCED.isdisjoint(policy.kinds) or bool(container_type(service, policy))
 
 
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
@@ -51,7 +51,7 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
             )
     for policy in service.policies.values():
-        if is_heeded(policy) or container_type(service, policy):
+        if is_heeded(service, policy):
             continue
         diagnostics.warning(
             "not-enforced",

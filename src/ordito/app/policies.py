@@ -12,6 +12,7 @@ from ordito.base.suggest import nearest
 from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Policy, Trigger
+from ordito.model.service import Service
 from ordito.work.evaluations import Evaluation, period_of, wanted_of
 
 
@@ -95,12 +96,15 @@ def policies(request: PoliciesRequest) -> PoliciesView:
         with inbox:
             entries = inbox.all()
             remembered = {(p.name, t): inbox.evaluated(p.name, t) for p in found for t in p.triggers}
-    views = tuple(_view(policy, entries, remembered) for policy in found)
+    views = tuple(_view(service, policy, entries, remembered) for policy in found)
     return PoliciesView(views, tuple(e for e in reversed(entries) if e.state != HANDLED))
 
 
 def _view(
-    policy: Policy, entries: tuple[Entry, ...], remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]]
+    service: Service,
+    policy: Policy,
+    entries: tuple[Entry, ...],
+    remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]],
 ) -> PolicyView:
     triggers = tuple(
         TriggerView(
@@ -111,7 +115,7 @@ def _view(
         )
         for name, trigger in policy.triggers.items()
     )
-    return PolicyView(policy, is_heeded(policy), triggers)
+    return PolicyView(policy, is_heeded(service, policy), triggers)
 
 
 def _in_a_row(kept: list[Evaluation]) -> int:
