@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -125,28 +125,31 @@ def suggest(report: JobReport, session: Session) -> None:
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
     if report.timed_out:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
-    if not applies(report.workflow):
-        commands.append(NextCommand(command("status"), "see how everything is now"))
-    elif report.workflow in AGAIN:
-        commands.append(NextCommand(command("status"), f"see what the {report.workflow} came to, and give it again"))
-    elif report.workflow == "deploy":
-        commands.append(NextCommand(command("deploy"), "carry on: what is done is not done again"))
-        if report.left:
-            commands.append(NextCommand(command("undeploy"), "take everything down, what is half made too"))
-    elif report.workflow != "undeploy":
-        if report.rollback and report.rollback != ROLLED_BACK:
-            commands.append(NextCommand(command("deploy"), "remove what is left of it"))
-        elif not report.rollback:
-            commands.append(NextCommand(command("jobs", "retry"), "do what it has left undone"))
-        commands.append(NextCommand(command("status"), "see how everything is now"))
-    elif report.left:
-        commands.append(
-            NextCommand(command("undeploy"), "try again to remove what is left, by the scripts as deployed last")
-        )
-        commands.append(NextCommand(command("status"), "see what is left"))
-    else:
-        commands.append(NextCommand(command("status", "--all"), "see that no instance is left"))
+    commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report)]
     session.next(*commands)
+
+
+def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of commands that make sense after a workflow that did not end well, each with what it does."""
+    if not applies(report.workflow):
+        yield ("status",), "see how everything is now"
+    elif report.workflow in AGAIN:
+        yield ("status",), f"see what the {report.workflow} came to, and give it again"
+    elif report.workflow == "deploy":
+        yield ("deploy",), "carry on: what is done is not done again"
+        if report.left:
+            yield ("undeploy",), "take everything down, what is half made too"
+    elif report.workflow == "scale":
+        if not report.rollback:
+            yield ("jobs", "retry"), "do what it has left undone"
+        elif report.rollback != ROLLED_BACK:
+            yield ("deploy",), "remove what is left of it"
+        yield ("status",), "see how everything is now"
+    elif report.left:
+        yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
+        yield ("status",), "see what is left"
+    else:
+        yield ("status", "--all"), "see that no instance is left"
 
 
 def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
