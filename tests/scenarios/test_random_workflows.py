@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ordito.instances.records import Instance, Snapshot
@@ -22,6 +22,8 @@ from tests.support.scenarios import place_service
 THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 SOME = settings(
     max_examples=400 if THOROUGH else 15,
+    # Shrinking what takes whole commands is for those who have the time.
+    phases=tuple(Phase) if THOROUGH else (Phase.explicit, Phase.reuse, Phase.generate),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -87,3 +89,26 @@ def test_what_deploying_and_undeploying_run_is_what_the_lifecycle_says(nodes: No
         assert play.snapshot().links == {}
         assert play.snapshot().attributes == {}
         assert play.run("undeploy").log == ()
+
+
+@SOME
+@given(topologies(scalable=True), SEEDS, st.data())
+def test_scaling_out_and_in_ends_as_it_began(nodes: Nodes, seed: int, data: st.DataObject) -> None:
+    """What is added is made as by a deployment and linked with what stays; what is removed is what was added."""
+    with played(nodes, seed) as play:
+        play.deploy()
+        before = play.snapshot()
+        name = data.draw(st.sampled_from(sorted(nodes)))
+        more = data.draw(st.integers(1, 2))
+        ran = play.run("scale", name, "--delta", str(more))
+        grown = play.existing()
+        added = {i.id for i in grown} - {i.id for i in before.instances.values() if i.exists}
+        assert added
+        Expected(nodes, grown, up=dict.fromkeys(added, MAKE)).check(ran.log)
+        assert play.deploy().log == ()
+        ran = play.run("scale", name, "--delta", str(-more))
+        Expected(nodes, grown, down=dict.fromkeys(added, REMOVE)).check(ran.log)
+        assert essence(play.snapshot()) == essence(before)
+        assert play.deploy().log == ()
+        play.run("undeploy")
+        assert play.existing() == []

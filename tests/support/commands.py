@@ -37,6 +37,7 @@ class Ran(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
     result: JobResult | None
     log: tuple[tuple[str, bool], ...]
+    environments: dict[str, dict[str, str]] = {}
 
     @property
     def begun(self) -> list[str]:
@@ -93,6 +94,7 @@ class Commands:
             tuple(self._events),
             self._result,
             tuple(self.hands.log),
+            dict(self.hands.environments),
         )
         return self.last
 
@@ -114,6 +116,14 @@ class Commands:
 
     async def _run_job(self, header: Any, plan: Plan, operations: Any, snapshot: Snapshot, **more: Any) -> JobResult:
         self.plan = plan
+        whole = operations.extend
+
+        def extend(longer: Plan) -> None:
+            # A rollback's steps are further steps of the plan.
+            self.plan = longer
+            whole(longer)
+
+        operations.extend = extend
         listeners = [*more.pop("listeners", ()), self._events.append]
         self._result = await run_job(header, plan, operations, snapshot, listeners=listeners, **more)
         return self._result

@@ -16,38 +16,46 @@ Nodes = dict[str, dict[str, Any]]
 
 
 @st.composite
-def topologies(draw: st.DrawFn, *, most: int = 5, largest: int = 3, counted: bool = False) -> Nodes:
-    """Nodes that require earlier ones, in the words of ``tests/support/topology.py``; with ``counted`` each of them has
-    a count of its own."""
-    counts = st.integers(1, largest) if counted else st.one_of(st.none(), st.integers(0, largest))
+def topologies(draw: st.DrawFn, *, most: int = 5, largest: int = 3, scalable: bool = False) -> Nodes:
+    """Nodes that require earlier ones, in the words of ``tests/support/topology.py``; if they are to be ``scalable``
+    there may be any number of each, and there is one at least."""
+    counts = st.one_of(st.none(), st.integers(1 if scalable else 0, largest))
     nodes: Nodes = {}
     for number in range(draw(st.integers(2, most))):
-        earlier = list(nodes)
-        is_compute = not number or draw(st.integers(0, 3)) == 0
-        node: dict[str, Any] = {"runs": " ".join(_some(draw, STANDARD))}
-        if is_compute:
-            node["compute"] = True
-            # Without any a provider would make it, in one step; that is another test.
-            node["runs"] = node["runs"] or "start"
-            node["count"] = draw(st.integers(1, 2))
-        else:
-            if draw(st.integers(0, 2)):
-                node["hosted_on"] = {draw(st.sampled_from(earlier)): _operations(draw)}
-            if (count := draw(counts)) is not None:
-                node["count"] = count
-        for kind in ("needs", "connects"):
-            targets = draw(st.lists(st.sampled_from(earlier), max_size=2, unique=True)) if earlier else []
-            if targets:
-                node[kind] = {target: _operations(draw) for target in targets}
+        node = _compute(draw) if not number or draw(st.integers(0, 3)) == 0 else _other(draw, list(nodes), counts)
+        _require(draw, node, list(nodes))
         if draw(st.integers(0, 3)) == 0:
             node["maintain"] = draw(st.sampled_from(("monitor_start", " ".join(WATCH))))
+        if scalable:
+            node["template"] = {"occurrences": [1, "UNBOUNDED"]}
         nodes[f"n{number}"] = node
-    hosts = {host for node in nodes.values() for host in node.get("hosted_on", {})}
-    for host in hosts:
+    for host in {host for node in nodes.values() for host in node.get("hosted_on", {})}:
         # What is hosted needs a host.
         if nodes[host].get("count") == 0:
             nodes[host]["count"] = 1
     return nodes
+
+
+def _compute(draw: st.DrawFn) -> dict[str, Any]:
+    # Without any operation a provider would make it, in one step; that is another test.
+    runs = " ".join(_some(draw, STANDARD)) or "start"
+    return {"runs": runs, "compute": True, "count": draw(st.integers(1, 2))}
+
+
+def _other(draw: st.DrawFn, earlier: list[str], counts: st.SearchStrategy[int | None]) -> dict[str, Any]:
+    node: dict[str, Any] = {"runs": " ".join(_some(draw, STANDARD))}
+    if draw(st.integers(0, 2)):
+        node["hosted_on"] = {draw(st.sampled_from(earlier)): _operations(draw)}
+    if (count := draw(counts)) is not None:
+        node["count"] = count
+    return node
+
+
+def _require(draw: st.DrawFn, node: dict[str, Any], earlier: list[str]) -> None:
+    for kind in ("needs", "connects") if earlier else ():
+        targets = draw(st.lists(st.sampled_from(earlier), max_size=2, unique=True))
+        if targets:
+            node[kind] = {target: _operations(draw) for target in targets}
 
 
 def _operations(draw: st.DrawFn) -> str:

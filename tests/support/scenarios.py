@@ -21,10 +21,11 @@ from tests.support.hands import FAILED
 from tests.support.topology import SCRIPT, service_text
 
 ROOT = Path(__file__).parents[2]
+SCENARIOS = ROOT / "tests" / "scenarios"
 KEYS = {"says", "service", "steps"}
 STEP_KEYS = {
-    *("run", "fails", "answers", "exit", "runs", "also", "order", "apart", "failed", "skipped"),
-    *("state", "links", "counts", "prints", "prints_not", "writes", "reasons", "same_as"),
+    *("run", "fails", "answers", "exit", "runs", "order", "apart", "failed", "skipped"),
+    *("state", "links", "counts", "prints", "prints_not", "writes", "reasons", "environment"),
 }
 LOOKS = ("plan", "status", "jobs", "graph", "validate", "workflow list", "workflow show")
 
@@ -52,9 +53,11 @@ class Scenario:
 
 
 def place_service(given: str | Mapping[str, Any], directory: Path) -> Path:
-    """Lay a service below a directory: the path of an example, the text of a template, or a topology in a few words
-    (`tests/support/topology.py`). Gives its main file."""
+    """Lay a service below a directory: the path of an example, the text of a template, a topology in a few words
+    (`tests/support/topology.py`) or the path of a file that holds one. Gives its main file."""
     folder = directory / "service"
+    if isinstance(given, str) and given.endswith(".yaml"):
+        given = yaml.safe_load((SCENARIOS / given).read_text(encoding="utf-8"))
     if isinstance(given, str) and "\n" not in given and (ROOT / given).is_dir():
         shutil.copytree(ROOT / given, folder)
         return folder / "service.yaml"
@@ -80,6 +83,8 @@ def _play(step: Mapping[str, Any], commands: Commands, service: Path, where: str
     for text in _lines(step.get("prints_not", "")):
         assert text not in ran.out + ran.err, f"{heard}\nit says: {text}"
     check_run(step, ran, where)
+    for pattern, wanted in step.get("environment", {}).items():
+        check_environment(pattern, wanted, ran, where)
     if {"state", "links", "counts"} & set(step):
         check_records(step, commands, where)
 
@@ -91,7 +96,7 @@ def _answers(step: Mapping[str, Any], commands: Commands, names: dict[str, str])
 
     def answer(identity: str) -> Outcome | None:
         plan = commands.plan
-        if plan is not None and not names:
+        if plan is not None and len(names) < len(plan.steps):
             short = short_name(plan)
             names.update({s.id: short(s) for s in plan.steps})
         name = names.get(identity, identity)
@@ -139,6 +144,17 @@ def check_run(step: Mapping[str, Any], ran: Ran, where: str) -> None:
         check_apart(line, reach, where)
     for line in _lines(step.get("reasons", "")):
         assert any(line in r for r in plan.reasons), f"{where}: no step or edge says: {line}\n{plan.reasons}"
+
+
+def check_environment(pattern: str, wanted: Mapping[str, str], ran: Ran, where: str) -> None:
+    """That operations find values in their environment, None for no such variable."""
+    names = _names(ran.plan)
+    found = {names[s]: e for s, e in ran.environments.items() if any(matches(names[s], p) for p in expanded(pattern))}
+    assert found, f"{where}: nothing ran that is called {pattern}"
+    for name, environment in found.items():
+        for variable, value in wanted.items():
+            is_so = environment.get(variable) == value
+            assert is_so, f"{where}: {name} has {variable}={environment.get(variable)}, not {value}\n{environment}"
 
 
 class Reach:
@@ -242,7 +258,9 @@ def check_state(given: str, snapshot: Snapshot, where: str) -> None:
             met.add(said[0])
             shown = [record.state, record.local, *([record.note] if record.note else [])]
             found = " ".join(shown[: max(2, len(said[1].split()))])
-            assert found.startswith(said[1]), f"{where}: {record.id} is {found}, and should be {said[1]}"
+            assert found.startswith(said[1].removesuffix(" *")), (
+                f"{where}: {record.id} is {found}, and should be {said[1]}"
+            )
     missing = [p for p, _ in wanted if p not in met]
     assert not missing, f"{where}: there is no {', '.join(missing)}"
 
