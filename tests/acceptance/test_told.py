@@ -10,6 +10,11 @@ from tests.acceptance.program import Finished, ordito
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 imports: [ profile:ordito ]
+interface_types:
+  lab.Moving:
+    derived_from: tosca.interfaces.Root
+    operations: { look: {} }
+    notifications: { moved: {} }
 node_types:
   lab.Target:
     derived_from: tosca.nodes.Root
@@ -17,6 +22,10 @@ node_types:
     interfaces:
       Standard: { operations: { create: { implementation: look.sh, outputs: { ip: [ SELF, ip ] } } } }
       Maintain: { type: ordito.interfaces.Maintain, operations: { check: look.sh } }
+      Moving:
+        type: lab.Moving
+        operations: { look: { implementation: look.sh, outputs: { ip: [ SELF, ip ] } } }
+        notifications: { moved: { outputs: { ip: [ SELF, ip ] } } }
   lab.Source:
     derived_from: tosca.nodes.Root
     requirements:
@@ -100,3 +109,27 @@ def test_who_is_told_and_when(tmp_path: Path) -> None:
     assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out
     lab.run("undeploy", "--yes", "--allow-changed")
     assert lab.told() == []
+
+
+def test_whatever_brings_the_change(tmp_path: Path) -> None:
+    """R-5.8.5-7: an operation that was asked for, and a notification from outside, which is a job of its own; a
+    restart, a stop and a start. Instances that come and go are not told of."""
+    lab = Lab(tmp_path)
+    lab.run("deploy", "service.yaml", "--yes")
+    lab.moves("far_2", "10.0.0.3")
+    lab.run("run", "look", "--node", "far", "--yes")
+    assert lab.told() == [f"near_{n} far_1 far_1,far_2 10.0.0.1 10.0.0.1 10.0.0.3" for n in (1, 2)]
+    lab.run("notify", "far_1", "moved", "-i", "ip=10.0.0.4")
+    assert lab.told() == [f"near_{n} far_1 far_1,far_2 10.0.0.4 10.0.0.4 10.0.0.3" for n in (1, 2)]
+    lab.run("notify", "far_1", "moved", "-i", "ip=10.0.0.4")
+    assert lab.told() == []
+    for verb in ("restart", "stop", "start"):
+        lab.run(verb, "far_2", "--yes")
+        assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], verb
+    lab.moves("far_3", "10.0.0.5")
+    lab.run("scale", "far=3", "--yes")
+    lab.run("scale", "far=1", "--yes", "--allow-changed")
+    assert lab.told() == []
+    lab.run("deploy", "service.yaml", "--yes")
+    assert lab.told() == []
+    assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out

@@ -20,8 +20,9 @@ from ordito.app.job_run import JobReport, run_new
 from ordito.app.jobs import ensemble_place
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal, known_of, propose
+from ordito.app.proposals.tell import TellAsked
 from ordito.app.proposals.trigger import TriggerAsked
-from ordito.app.reception import receive
+from ordito.app.reception import Reception, receive
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.listing import listed
 from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox
@@ -82,6 +83,13 @@ class Onlooker(Protocol):
     def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
         """The actions of a trigger make no sense now: none was carried out, and none will be."""
 
+    def telling(self, entry: Entry) -> Conversation:
+        """Instances are about to be told of what has changed by a notice, and by what triggers did about it; gives who
+        is told of that."""
+
+    def told(self, entry: Entry, report: JobReport | Refusal) -> None:
+        """Instances were told, or could not be."""
+
 
 def handle_waiting(request: HandlingRequest, onlooker: Onlooker) -> Handling:
     """Handle everything that waits, unless another command works on the ensemble, which then does it.
@@ -106,6 +114,7 @@ class _Handler:
         self._handled: list[int] = []
         self._reports: list[JobReport] = []
         self._refused = 0
+        self._no_news: set[int] = set()
 
     def handle(self) -> Handling:
         """All steps there are to take."""
@@ -149,15 +158,17 @@ class _Handler:
         elif (firing := entry.next_firing) is not None:
             self._fire(ensemble, entry, firing)
         else:
-            self._finish(entry)
+            self._finish(ensemble, entry)
 
     def _receive(self, ensemble: Ensemble, entry: Entry) -> None:
-        is_heard = receive(self._place, ensemble, self._inbox, entry, self._request.options.commit)
+        came_of_it = receive(self._place, ensemble, self._inbox, entry, self._request.options.commit)
         known = self._inbox.entry(entry.number)
         if known is not None:
             self._onlooker.received(known)
-        if not is_heard:
+        if came_of_it is Reception.DROPPED:
             self._handled.append(entry.number)
+        elif came_of_it is Reception.RECORDED:
+            self._no_news.add(entry.number)
 
     def _fire(self, ensemble: Ensemble, entry: Entry, firing: Firing) -> None:
         if firing.job and firing.job in self._place.layout.job_ids():
@@ -219,9 +230,29 @@ class _Handler:
         else:
             self._inbox.end(firing.number, f"job {job} {ended}")
 
-    def _finish(self, entry: Entry) -> None:
+    def _finish(self, ensemble: Ensemble, entry: Entry) -> None:
+        # What was told is recorded, so that who does this once more after a crash finds nobody to tell.
+        if entry.number not in self._no_news:
+            self._tell(ensemble, entry)
         self._inbox.finish(entry.number)
         self._handled.append(entry.number)
+
+    def _tell(self, ensemble: Ensemble, entry: Entry) -> None:
+        """Tell those who know something that is not so any more."""
+        try:
+            known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
+            proposal = propose(TellAsked(), known)
+            if proposal is None or proposal.plan.is_empty:
+                return
+            variables = known.spec.variables(proposal.service)
+            cause = f"{entry.notice.event} of {entry.notice.entity}"
+            proposal = msgspec.structs.replace(proposal, variables=variables, cause=cause)
+            report = run_new(ensemble, proposal, self._request.options, self._onlooker.telling(entry))
+        except (Refused, InvalidDocument, PlanRefused) as refusal:
+            self._onlooker.told(entry, refusal)
+            return
+        self._reports.append(report)
+        self._onlooker.told(entry, report)
 
 
 def _said(firing: Firing) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from ordito.app.place import Place
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Edit, Record, write_down
@@ -13,22 +15,31 @@ from ordito.instances.topology_outputs import topology_outputs
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of
 from ordito.work.plan import Call
+from ordito.work.telling import has_listeners
 from ordito.work.triggers import Decision, decide, hearing
 
 NOTIFY = "notify"
 """The workflow's name of the jobs that record notices."""
 
 
-def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit: str) -> bool:
+class Reception(Enum):
+    """What came of a notice: it changed nothing, it is recorded, or also somebody may have to be told of it."""
+
+    DROPPED = "dropped"
+    RECORDED = "recorded"
+    NEWS = "news"
+
+
+def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit: str) -> Reception:
     """Record a notice, whose attributes have their new values afterwards, and write down what triggers make of it.
-    Whether it meant something: what it is about may have gone while it waited; it is dropped then.
+    What it is about may have gone while it waited; it is dropped then.
 
     Raises ``Refused`` where the job's files must be committed and cannot, and ``EnsembleError``.
     """
     notice = entry.notice
     if not ensemble.status.service:
         inbox.drop(entry.number, "nothing is deployed any more")
-        return False
+        return Reception.DROPPED
     basis = deployed(place, ensemble)
     service = basis.whole.service
     try:
@@ -41,7 +52,7 @@ def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit
         decisions = _decisions(evaluator, notice, inbox) if entry.state == WAITING else _decided(entry)
     except (NotHeard, WrongValue) as error:
         inbox.drop(entry.number, str(error))
-        return False
+        return Reception.DROPPED
 
     def begins(job: str) -> None:
         if entry.state == WAITING:
@@ -55,7 +66,7 @@ def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit
     how = Record(NOTIFY, _call(notice), "told from outside", outputs)
     write_down(ensemble, how, [edit], basis, commit, begins=begins)
     inbox.recorded(entry.number)
-    return True
+    return Reception.NEWS if has_listeners(service) else Reception.RECORDED
 
 
 def _decisions(evaluator: Evaluator, notice: Notice, inbox: Inbox) -> list[Decision]:

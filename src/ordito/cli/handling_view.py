@@ -44,21 +44,38 @@ class CliOnlooker:
 
     def acted(self, entry: Entry, firing: Firing, report: JobReport | None) -> None:
         """Say how the job of a trigger has ended."""
+        if report is None:
+            self._session.note(f"  trigger {firing.name}: there is nothing to do.")
+        else:
+            self._ended(report)
+
+    def _ended(self, report: JobReport) -> None:
         from ordito.cli.job_view import write_report
 
         session = self._session
-        if report is None:
-            session.note(f"  trigger {firing.name}: there is nothing to do.")
-            return
         write_report(report, self._conversation.ledger, session)
         if report.status not in WELL:
             command = session.settings.command("jobs", "logs", report.job)
             session.next(NextCommand(command, "read all that the operations printed"))
 
+    def telling(self, entry: Entry) -> Conversation:
+        """A new conversation; nobody has to approve of it."""
+        self._conversation = LookingConversation(self._session)
+        return self._conversation
+
+    def told(self, entry: Entry, report: JobReport | Refusal) -> None:
+        """Say how the job that told of changes has ended, or why there was none."""
+        if isinstance(report, JobReport):
+            self._ended(report)
+        else:
+            self._refused("who knows what has changed cannot be told of it", report)
+
     def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
         """Say why the actions of a trigger were not carried out."""
+        self._refused(f"trigger {firing.name} wanted what cannot be done, and nothing of it was", refusal)
+
+    def _refused(self, said: str, refusal: Refusal) -> None:
         session = self._session
-        said = f"trigger {firing.name} wanted what cannot be done, and nothing of it was"
         if isinstance(refusal, Refused):
             hint = f" ({refusal.hint})" if refusal.hint else ""
             session.warn(f"{said}: {printable(refusal.message)}{printable(hint)}")

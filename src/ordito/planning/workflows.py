@@ -151,6 +151,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     ),
     "check": (check_requirements, existing, looking("check"), install_waits, tell_changes, reduce),
     "discover": (check_requirements, existing, looking("discover"), install_waits, tell_changes, reduce),
+    "tell": (check_requirements, existing, tell_changes, reduce),
     "run": (check_requirements, existing, run_operation, run_waits, tell_changes, reduce),
     ROLLBACK: (
         check_requirements,

@@ -27,6 +27,7 @@ EFFECTS: Mapping[str, Effect] = {
     "check": Effect.LEAVES,
     "discover": Effect.LEAVES,
     "run": Effect.LEAVES,
+    "tell": Effect.LEAVES,
     "notify": Effect.LEAVES,
     "state mv": Effect.SHAPES,
     "state adopt": Effect.SHAPES,

@@ -60,6 +60,13 @@ def noted(text: str) -> Noted:
     return Noted(word == UP, digest, change)
 
 
+def has_listeners(service: Service) -> bool:
+    """Whether anything in a service is told of changes."""
+    # Relationships that change nothing of their type share its interfaces.
+    every = {id(r.interfaces): r for node in service.nodes.values() for r in node.requirements}
+    return any(True for relationship in every.values() for _ in _telling(relationship))
+
+
 def is_telling(operation: str, side: str) -> bool:
     """Whether an operation of a relationship is one that tells a side of changes."""
     return TELLS.get(side) == operation
