@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from ordito.instances.records import Delta
 from ordito.instances.states import TRANSITIONS
 from ordito.model.service import Service
+from ordito.planning.options import Goal, PlanOptions, RolledBack, Scaling
+from ordito.planning.workflows import ROLLBACK
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan
-from tests.support.runs import World, is_before, steps_of
+from tests.support.runs import OPTIONS, World, is_before, steps_of
 from tests.support.services import STANDARD_OPERATIONS, Requires, compute, node, service
 
 CONFIGURE = [
@@ -189,6 +192,62 @@ def test_growing_and_shrinking_ends_as_it_began(given_service: Service, seed: in
     if not explicit_below:
         assert after == before
         assert set(world.snapshot.links) == links
+
+
+@QUICK
+@given(topologies(), st.integers(0, 2**32), st.data())
+def test_scaling_out_and_in_ends_as_it_began(given_service: Service, seed: int, data: st.DataObject) -> None:
+    """R-7.1-4: nothing but links runs on what stays, and what was added is what leaves."""
+    random = Random(seed)
+    world = World(given_service)
+    world.run(random=random)
+    counted = [n.name for n in given_service.nodes.values() if n.instance_count is not None]
+    name, more = data.draw(st.sampled_from(counted)), data.draw(st.integers(1, 2))
+    before = {i.id: (i.state, i.local, i.host, i.index, i.applied) for i in world.snapshot.instances.values()}
+    links = dict(world.snapshot.links)
+    out = world.run("scale", options=scaled(name, more), random=random)
+    assert (world.failed, world.skipped) == ([], [])
+    made = {i.id for i in out.instances}
+    assert all(s.split(".")[0] in made or s.rpartition(".")[2] in PAIRS for s in world.ran)
+    assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+    kept = replace(OPTIONS, kept=out.kept_counts or {})
+    assert world.plan(options=kept).is_empty
+    back = world.run("scale", options=replace(scaled(name, -more), kept=out.kept_counts or {}), random=random)
+    assert (world.failed, world.skipped, back.kept_counts) == ([], [], {})
+    there = (i for i in world.snapshot.instances.values() if i.exists)
+    assert {i.id: (i.state, i.local, i.host, i.index, i.applied) for i in there} == before
+    assert world.snapshot.links.keys() == links.keys()
+    assert world.plan().is_empty
+
+
+@QUICK
+@given(topologies(), st.integers(0, 2**32), st.data())
+def test_a_scale_out_that_fails_anywhere_leaves_what_was_there(
+    given_service: Service, seed: int, data: st.DataObject
+) -> None:
+    """R-7.1-4: what it has added is removed, and nothing else."""
+    random = Random(seed)
+    world = World(given_service)
+    world.run(random=random)
+    counted = [n.name for n in given_service.nodes.values() if n.instance_count is not None]
+    options = scaled(data.draw(st.sampled_from(counted)), data.draw(st.integers(1, 2)))
+    before = {i.id: (i.state, i.host, i.index) for i in world.snapshot.instances.values()}
+    links = set(world.snapshot.links)
+    called = [s.id for s in world.plan("scale", options).steps if s.action is Action.CALL]
+    unlucky = data.draw(st.sampled_from(called)) if called else ""
+    out = world.run(
+        "scale", lambda step, _: Ending.FAILED if step.id == unlucky else None, options=options, random=random
+    )
+    back = RolledBack(f"job{world.jobs}", frozenset(i.id for i in out.instances))
+    world.jobs -= 1  # It is the same job that is rolled back.
+    world.run(ROLLBACK, options=replace(OPTIONS, rolled_back=back), random=random)
+    assert world.failed == []
+    assert {i.id: (i.state, i.host, i.index) for i in world.snapshot.instances.values() if i.exists} == before
+    assert set(world.snapshot.links) == links
+
+
+def scaled(node: str, delta: int) -> PlanOptions:
+    return replace(OPTIONS, scaling=Scaling((Goal(node, delta=delta),)))
 
 
 def _recount(given_service: Service, name: str, more: int) -> Service:

@@ -157,10 +157,12 @@ def _wanted(draft: Draft, node: NodeTemplate) -> str:
 
 class Hosts:
     """The instances that may host new instances of a node, the one with the fewest of them first; where placement
-    policies are about the node, those that they allow."""
+    policies are about the node, those that they allow. One that is not up, and that the plan leaves as it is, is the
+    last to be chosen."""
 
     def __init__(self, draft: Draft, node: NodeTemplate) -> None:
         assert node.host is not None
+        self._draft = draft
         self._hosted: dict[str, int] = {m.id: 0 for m in draft.of_node.get(node.host.target, ()) if not m.goes}
         for member in draft.of_node.get(node.name, ()):
             if not member.goes and member.record.host in self._hosted:
@@ -184,8 +186,9 @@ class Hosts:
             heapq.heappush(self._queue, (*self._rank(host), host))
         return host
 
-    def _rank(self, host: str) -> tuple[int, int, int]:
-        return self._placement.crowd(host), self._hosted[host], number_of(host)
+    def _rank(self, host: str) -> tuple[bool, int, int, int]:
+        is_down = self._draft.options.is_partial and not self._draft.members[host].is_up
+        return is_down, self._placement.crowd(host), self._hosted[host], number_of(host)
 
     def _fewest(self) -> str:
         while self._queue:

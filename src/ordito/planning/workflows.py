@@ -138,6 +138,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         check_capabilities,
         decide_begun,
         check_placement,
+        check_dependencies,
         install_chains,
         uninstall_chains,
         links,
