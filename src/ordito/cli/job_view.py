@@ -28,6 +28,9 @@ AGAIN = frozenset({"stop", "start", "restart", "heal"})
 """The workflows that are carried out again by the same command."""
 
 
+SCALE = "scale"
+
+
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
     channel = session.err
@@ -107,6 +110,9 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
 
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
+    if report.rollback and report.workflow == SCALE:
+        # To remove what it has added is what a scale-out does by itself: it has failed, and no more is to be said.
+        return ExitCode.JOB_FAILED
     if report.rollback:
         return ExitCode.ROLLED_BACK if report.rollback == ROLLED_BACK else ExitCode.ROLLBACK_INCOMPLETE
     if report.status == "cancelled":
@@ -139,7 +145,7 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("deploy",), "carry on: what is done is not done again"
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
-    elif report.workflow == "scale":
+    elif report.workflow == SCALE:
         if not report.rollback:
             yield ("jobs", "retry"), "do what it has left undone"
         elif report.rollback != ROLLED_BACK:

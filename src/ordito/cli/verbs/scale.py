@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from ordito.cli.asked.scale import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
@@ -47,14 +45,4 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
     from ordito.cli.job_view import end_job
 
     nothing = "Nothing to do: there are as many instances as are asked for."
-    code = end_job(result.report, conversation.ledger, session, nothing=nothing)
-    if code in {ExitCode.ROLLED_BACK, ExitCode.ROLLBACK_INCOMPLETE} and not _was_asked_for():
-        # To take back what it has added is what a scale-out does by itself, so that it has failed, and no more.
-        return ExitCode.JOB_FAILED
-    return code
-
-
-def _was_asked_for() -> bool:
-    """Whether the command line asks for a rollback."""
-    source = click.get_current_context().get_parameter_source("on_failure")
-    return source is click.core.ParameterSource.COMMANDLINE
+    return end_job(result.report, conversation.ledger, session, nothing=nothing)
