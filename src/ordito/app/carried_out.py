@@ -24,13 +24,13 @@ def is_heeded(service: Service, policy: Policy) -> bool:
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
     """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
     for name, workflow in service.workflows.items():
-        if name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
+        if "/" in name and name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
             diagnostics.error(
                 "not-supported-yet",
-                f'the workflow "{name}" of the template would replace the generated one, which is not carried out '
-                "in this version",
+                f'the workflow "{name}" of a topology that substitutes a node would deploy a part of the service by '
+                "itself, which is not carried out in this version",
                 workflow.span,
-                hint="remove it to use the generated workflow",
+                hint="remove it to have its nodes deployed with all others",
             )
     for name, substituted in service.substituted.items():
         template = substituted.template

@@ -215,7 +215,10 @@ def _comparable(plan: Plan) -> Plan:
 
 
 def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:
-    """A plan in which the inputs that are given for single calls are sealed, or opened."""
+    """A plan in which the inputs that are given for single calls, or for a workflow, are sealed, or opened."""
+    if any(scope.inputs for scope in plan.scopes):
+        scopes = tuple(msgspec.structs.replace(s, inputs=change(dict(s.inputs))) for s in plan.scopes)
+        plan = msgspec.structs.replace(plan, scopes=scopes)
     if not any(call.given for call in plan.calls):
         return plan
     calls = tuple(msgspec.structs.replace(c, given=change(dict(c.given))) if c.given else c for c in plan.calls)

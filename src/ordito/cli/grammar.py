@@ -34,6 +34,7 @@ VERBS: Mapping[str, Verb] = {
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
+    "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),
     "scale": Verb("scale", "Have more or fewer instances of a node."),
     "stop": Verb("stop", "Stop instances, and what depends on them."),
     "start": Verb("start", "Start instances that are stopped."),
@@ -85,6 +86,10 @@ STATE_VERBS: Mapping[str, Verb] = {
 POLICY_VERBS: Mapping[str, Verb] = {
     "list": Verb("policy_list", "List the policies with their triggers."),
     "show": Verb("policy_show", "Show one policy: targets, triggers, what they did."),
+WORKFLOW_VERBS: Mapping[str, Verb] = {
+    "list": Verb("workflow_list", "List all workflows."),
+    "show": Verb("workflow_show", "Show a workflow of the template: its inputs and steps."),
+    "run": Verb("workflow_run", "Run a workflow of the template."),
 }
 
 SECRETS_VERBS: Mapping[str, Verb] = {

@@ -35,6 +35,7 @@ PLANNED: Mapping[str, str] = {
     "check": "check",
     "discover": "discover",
     "run": "run",
+    "workflow": "workflow",
 }
 """The workflows that can be planned, and the modules of `cli/asked` that know their arguments."""
 
@@ -84,7 +85,8 @@ Finish = Callable[[Any, Any, Session], ExitCode]
 
 def finisher(workflow: str) -> Finish:
     """What the verb of a workflow says at the end."""
-    module = importlib.import_module(f"ordito.cli.verbs.{PLANNED[workflow]}")
+    # All workflows of templates are one: the name comes behind.
+    module = importlib.import_module(f"ordito.cli.verbs.{PLANNED[workflow.partition(' ')[0]]}")
     finish: Finish = getattr(module, "finish", _finish)
     return finish
 

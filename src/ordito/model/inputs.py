@@ -31,6 +31,7 @@ def bind_inputs(
     *,
     origin: str = "-i",
     quiet: Collection[str] = (),
+    whose: str = "",
 ) -> dict[str, Value]:
     """The value of every input.
 
@@ -38,8 +39,10 @@ def bind_inputs(
     option in messages), or to a list or map of plain data. Unknown names, values of the wrong type or outside of
     their constraints, and required inputs without any value are errors. Inputs that are not required and have no
     value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive and of unknown
-    inputs. What is sensitive, because it is given so, named so or declared so, comes wrapped.
+    inputs. ``whose`` is what messages call their owner, the service where it is "". What is sensitive, because it is
+    given so, named so or declared so, comes wrapped.
     """
+    whose = whose or f'service "{service.name}"'
     values = Values(service.data_types, diagnostics)
     values.literal = True
     bound: dict[str, Value] = {}
@@ -58,7 +61,7 @@ def bind_inputs(
                 hide(node)  # It may be a secret whose name was mistyped.
             diagnostics.error(
                 "unknown-input",
-                f'service "{service.name}" has no input "{name}"',
+                f'{whose} has no input "{name}"',
                 node.span if node is not None else None,
                 hint=diagnostics.suggestion(name, service.inputs),
             )

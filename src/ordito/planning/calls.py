@@ -3,7 +3,7 @@ whether it is still the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -11,25 +11,35 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.instances.records import Instance
+from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.settings import Settings
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
-from ordito.work.plan import DELEGATE, Call
+from ordito.work.activities import Written
+from ordito.work.plan import DELEGATE, Call, Scope
 
 SETTLE = Call("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""
 
-Key = tuple[str, str, str, str]
+Key = tuple[object, ...]
 
 
 class Calls:
-    """The calls of one plan, in the order in which they are first asked for."""
+    """The calls of one plan, in the order in which they are first asked for; ``scopes`` are those of the plan."""
 
-    def __init__(self, service: Service, digests: Digests, options: PlanOptions, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        service: Service,
+        digests: Digests,
+        options: PlanOptions,
+        diagnostics: Diagnostics,
+        scopes: Sequence[Scope] = (),
+    ) -> None:
         self._service = service
+        self.scopes = scopes
         self._digests = digests
         self._options = options
         self._diagnostics = diagnostics
@@ -86,6 +96,49 @@ class Calls:
             self._add(key, Call(node.name, "", interface, name, declared=declared))
         return self._known[key]
 
+    def of_activity(
+        self,
+        owner: NodeTemplate | Relationship,
+        side: str,
+        operation: Operation,
+        activity: Activity,
+        written: Written,
+        scope: int,
+    ) -> int:
+        """The number of the call of an operation by an activity, whose place in the service is ``written``: that of the
+        template where neither the activity nor the scope it stands in has inputs."""
+        scoped = scope >= 0 and bool(self.scopes[scope].inputs or self.scopes[scope].activity)
+        if not activity.inputs and not scoped:
+            if isinstance(owner, Relationship):
+                return self.of_relationship(owner, side, operation)
+            return self.of_node(owner, operation.interface, operation.name, operation)
+        name = owner.key if isinstance(owner, Relationship) else owner.name
+        place = written if activity.inputs else ()
+        key = (name, side, operation.interface, operation.name, place, scope)
+        if key not in self._known:
+            context = Context(relationship=owner) if isinstance(owner, Relationship) else Context(node=owner.name)
+            call = self._call(name, side, operation.interface, operation.name, operation, context, ())
+            with_own = {n: i.value for n, i in operation.inputs.items() if i.has_value} | dict(activity.inputs)
+            scopes = [*self._scopes_of(scope)]
+            digest = self._digests.of_written(operation, with_own, scopes) if operation.implementation else NO_OP_DIGEST
+            self._add(key, msgspec.structs.replace(call, activity=place, scope=scope, digest=digest))
+        return self._known[key]
+
+    def _scopes_of(self, scope: int) -> Iterator[object]:
+        while scope >= 0:
+            yield self.scopes[scope].inputs
+            yield list(self.scopes[scope].activity)
+            scope = self.scopes[scope].outer
+
+    def bare(self, owner: NodeTemplate | Relationship, side: str, interface: str, name: str) -> int:
+        """The number of a call that stands for what the job does itself, and that no record remembers."""
+        named = owner.key if isinstance(owner, Relationship) else owner.name
+        key = (named, side, "", interface, name)
+        if key not in self._known:
+            declared = self._place(owner.span)
+            self._add(key, Call(named, side, interface, name, declared=declared))
+        return self._known[key]
+
     def _of(
         self,
         owner: str,
@@ -100,9 +153,24 @@ class Calls:
         known = self._known.get(key)
         if known is not None:
             return known
+        call = self._call(owner, side, interface, name, operation, context, more)
         if operation is None or operation.implementation is None:
-            declared = self._place(operation.span) if operation else ""
-            return self._add(key, Call(owner, side, interface, name, digest=NO_OP_DIGEST, declared=declared))
+            return self._add(key, msgspec.structs.replace(call, digest=NO_OP_DIGEST))
+        return self._add(key, call, self._digests.content(operation, context))
+
+    def _call(
+        self,
+        owner: str,
+        side: str,
+        interface: str,
+        name: str,
+        operation: Operation | None,
+        context: Context,
+        more: Iterable[str],
+    ) -> Call:
+        """The call of an operation, without a digest."""
+        if operation is None or operation.implementation is None:
+            return Call(owner, side, interface, name, declared=self._place(operation.span) if operation else "")
         implementation = operation.implementation
         wanted = dict.fromkeys((*operation.outputs, *self._outputs.get((owner, interface, name), ()), *more))
         call = Call(
@@ -117,8 +185,7 @@ class Calls:
             timeout=operation.timeout,
             declared=self._place(operation.span),
         )
-        call = _with_settings(call, self._settings(context, side, name))
-        return self._add(key, call, self._digests.content(operation, context))
+        return _with_settings(call, self._settings(context, side, name))
 
     def _settings(self, context: Context, side: str, operation: str) -> Settings:
         """What is said to Ordito of the node in whose chain an operation runs."""

@@ -81,6 +81,13 @@ class Digests:
         marks = {i.name: mark for i in given if (mark := by(i.schema, i.metadata)) is not None}
         return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans, marks)
 
+    def of_written(self, operation: Operation, values: Mapping[str, Value], more: list[object]) -> str:
+        """The digest of an operation that a workflow calls with inputs of its own: of these as they are written, and of
+        what ``more`` there is to them."""
+        assert operation.implementation is not None
+        files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
+        return self._digest([files, {name: as_written(value) for name, value in values.items()}, more])
+
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make."""
         values = dict(node.properties)

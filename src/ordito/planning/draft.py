@@ -228,9 +228,11 @@ class Draft:
         self.diagnostics = Diagnostics()
         self.refusals = Diagnostics()
         # Static values are evaluated without any instance, so that they are the same whatever exists.
+        self.inputs = inputs
         self.static = Evaluator(service, Snapshot(), inputs)
         self.digests = Digests(service, inputs, options.digests, self.diagnostics, options.digest_key)
-        self.calls = Calls(service, self.digests, options, self.diagnostics)
+        self.scopes: list[Scope] = []
+        self.calls = Calls(service, self.digests, options, self.diagnostics, self.scopes)
         self.differences = Differences(self.calls, self.digests, options)
         self.recipes = Recipes(service, self.calls, options, self.diagnostics)
         self.ordered: list[NodeTemplate] = []
@@ -246,7 +248,6 @@ class Draft:
         self.linking = 0
         self.overlaps = False
         self.halts = False
-        self.scopes: list[Scope] = []
         self.steps: list[DraftStep] = []
         self.befores: list[int] = []
         self.afters: list[int] = []

@@ -95,6 +95,8 @@ class PlanOptions:
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
+    ``written`` is the name of the workflow of the template that is planned, "" for none, and ``given`` its inputs, as
+    ``get_input`` finds them.
     ``digest_key`` gives the key of digests of sensitive values.
     """
 
@@ -112,6 +114,8 @@ class PlanOptions:
     run: OperationRun = NO_RUN
     kept: Mapping[str, KeptCount] = field(default_factory=dict)
     scaling: Scaling = NOT_SCALED
+    written: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
     digest_key: Callable[[], bytes] = bytes
 
     @property

@@ -28,10 +28,11 @@ def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool) -> None:
     steps[-1].closes = closes
     if anew:
         works[0].anew = steps[-1].anew = True
-    _set_states(steps)
+    set_states(steps)
 
 
-def _set_states(steps: list[DraftStep]) -> None:
+def set_states(steps: list[DraftStep]) -> None:
+    """Set the states of steps that follow each other."""
     stage: Stage | None = None
     last: DraftStep | None = None
     for step in steps:

@@ -25,6 +25,7 @@ from ordito.planning.decide import decide, decide_begun
 from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
+from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
 from ordito.planning.options import PlanOptions
@@ -169,6 +170,26 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 }
 """By name, in the order in which they are applied."""
 
+WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, reduce)
+"""A workflow that somebody wrote, by its own name."""
+
+OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
+    "deploy": (
+        check_requirements,
+        check_references,
+        check_existing,
+        counts,
+        check_capabilities,
+        choose_instances,
+        stay,
+        preconditions,
+        written,
+        reduce,
+    ),
+    "undeploy": (check_requirements, all_instances, keep, preconditions, written, reduce),
+}
+"""Workflows that somebody wrote in the place of those that are made (§7.1)."""
+
 ALIASES = {"install": "deploy", "uninstall": "undeploy"}
 
 GOES_ON = frozenset(
@@ -195,14 +216,17 @@ def plan(
 ) -> Plan:
     """The plan of a workflow for a service, from what exists; the same for the same arguments.
 
-    Raises ``PlanRefused`` with everything that stands against it, and ``ValueError`` for a workflow that there is not.
+    Where ``options.written`` names a workflow of the template, that one is planned: under a name of its own, or in the
+    place of the one that is made. Raises ``PlanRefused`` with everything that stands against it, and ``ValueError`` for
+    a workflow that there is not.
     """
     name = ALIASES.get(workflow, workflow)
-    if name not in WORKFLOWS:
+    if not options.written and name not in WORKFLOWS:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
+    transforms = OVERRIDDEN.get(name, WRITTEN) if options.written else WORKFLOWS[name]
     draft = Draft(name, service, snapshot, inputs, options)
-    for transform in WORKFLOWS[name]:
+    for transform in transforms:
         if draft.diagnostics.has_errors and transform not in GOES_ON:
             break
         transform(draft)

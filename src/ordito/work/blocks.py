@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -80,13 +80,14 @@ class Contexts(msgspec.Struct, frozen=True):
     relationship: Relationship | None = None
     side: str = ""
     other: str = ""
+    inputs: Mapping[str, object] = {}
 
     def of(self, member: str) -> Context:
         """The context in which a member's value is evaluated."""
         if self.relationship is None:
-            return Context(node=self.node, instance=member)
+            return Context(node=self.node, instance=member, inputs=self.inputs)
         source, target = (member, self.other) if self.side == "source" else (self.other, member)
-        return Context(relationship=self.relationship, source=source, target=target)
+        return Context(relationship=self.relationship, source=source, target=target, inputs=self.inputs)
 
 
 class Blocks:
@@ -123,7 +124,7 @@ class Blocks:
         kept = self._of_pairs if other else self._shared
         block = kept.get(key)
         if block is None:
-            block = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other))
+            block = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other, place.inputs))
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
         if block.dirty:

@@ -49,19 +49,25 @@ from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.news import News
-from ordito.work.operation_inputs import with_given
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
+from ordito.work.scopes import Scopes
 from ordito.work.secrecy import as_shown, masking_for, without_secrets
 from ordito.work.telling import Telling
+from ordito.work.set_state import Filters, link_with_state, with_state
 
 T = TypeVar("T")
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
 MADE_AGAIN = "removed to be made again"
+
+STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER})
+"""Steps that change nothing."""
+DONE_HERE = STAND_FOR_ORDER | {Action.SET_STATE}
+"""Steps that call nothing."""
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -117,6 +123,8 @@ class Operations:
         self._root = root
         self._job = job
         self._applies = applies(plan.workflow)
+        # Of a deployment that somebody wrote, whatever comes first makes an instance.
+        self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self.masking = masking_for(service)
         self._environments = Environments(self._evaluator, self.masking, variables or {})
@@ -124,6 +132,8 @@ class Operations:
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
+        self._scopes = Scopes(self._evaluator, plan.scopes)
+        self._filters = Filters(service, self._evaluator)
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     # ------------------------------------------------------------------------------------------ before the start
@@ -131,6 +141,8 @@ class Operations:
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
         call = self._plan.calls[step.call]
+        if wrong := self._scopes.wrong(call.scope):
+            return Prepared(refusal=self.masking.text(wrong))
         place = self._place(step, call)
         environment = self._environments.prepare(place, step)
         if environment.refusals:
@@ -226,7 +238,7 @@ class Operations:
 
     def on_start(self, step: Step, change: str) -> Delta:
         """What changes by the start of a step: the node state, the first sign of life; a link's record begins."""
-        if step.action is Action.JOIN:
+        if step.action in STAND_FOR_ORDER:
             return Delta()
         links: tuple[Link, ...] = ()
         owner = step.instance
@@ -236,11 +248,12 @@ class Operations:
         record = self._snapshot.instances[owner]
         again = step.anew and step.opens and step.enter == CREATING
         begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
+        begins |= self._makes and not record.created
         if not begins:
             is_same = not step.enter or step.enter == record.state
             return Delta(() if is_same else (msgspec.structs.replace(record, state=step.enter),), links)
         local = local_after(record.local, Happened.CHAIN_BEGAN)
-        changed = msgspec.structs.replace(record, state=step.enter, local=local, note="")
+        changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = tuple(self._left_of(record, again=True)) if again and self._applies else ()
@@ -254,8 +267,8 @@ class Operations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
-        if step.action is Action.JOIN:
-            return outcome, Delta()
+        if step.action in DONE_HERE:
+            return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
         call = self._plan.calls[step.call]
         if outcome.ending in ANSWERED and is_probe(self._service, call):
             return self._found(step, call, outcome, change)
@@ -296,6 +309,9 @@ class Operations:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
+        if step.action is Action.FILTER:
+            call = self._plan.calls[step.call]
+            return self._filters.left_out(step, call, self._relationships.get(call.owner) if call.side else None)
         if not step.condition:
             return ""
         record = self._snapshot.instances[self._owner(step)]
@@ -316,6 +332,8 @@ class Operations:
 
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
+        if step.action is Action.FILTER:
+            return Delta()
         if step.leave == DELETED:
             return self._deleted(step, change)
         if step.condition is Condition.IF_CHANGED:
@@ -330,6 +348,15 @@ class Operations:
         local = local_after(record.local, self._chain_ended(record, step, call)) if step.closes else record.local
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
+
+    def _state_set(self, step: Step, change: str) -> Delta:
+        """What a workflow that sets a node state changes: one that is deleted is gone."""
+        if step.link:
+            return link_with_state(self._snapshot, self._new_link(step), step.leave)
+        record = self._snapshot.instances[step.instance]
+        if step.leave == DELETED:
+            return self._deleted(step, change) if record.exists else Delta()
+        return Delta(instances=(with_state(record, step.leave),))
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
@@ -596,19 +623,20 @@ class Operations:
 
     def _place(self, step: Step, call: Call) -> Place:
         operation = self._operation(step.call, call)
+        inputs = self._scopes.inputs(call.scope)
         if not call.side:
-            return Place(operation, call.owner, step.instance)
+            return Place(operation, call.owner, step.instance, inputs=inputs)
         relationship = self._relationships[call.owner]
         node = relationship.source if call.side == "source" else relationship.target
-        return Place(operation, node, step.instance, relationship, call.side, step.far)
+        return Place(operation, node, step.instance, relationship, call.side, step.far, inputs)
 
     def _operation(self, index: int, call: Call) -> Operation:
         operation = self._operations.get(index)
         if operation is None:
             holder = self._relationships[call.owner] if call.side else self._service.nodes[call.owner]
             operation = holder.interfaces[call.interface].operations[call.operation]
-            if call.given:
-                operation = with_given(operation, call.given, self._evaluator.marks)
+            if call.given or call.activity or call.scope >= 0:
+                operation = self._scopes.operation(operation, call)
                 self.masking.know(part for i in operation.inputs.values() for part in sensitive_parts(i.value))
             self._operations[index] = operation
         return operation

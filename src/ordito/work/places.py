@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.instances.context import Context
@@ -13,6 +15,7 @@ class Place(msgspec.Struct, frozen=True):
     """Where and for whom an operation runs: on a node instance, or at one ``side`` of a relationship between two.
 
     ``instance`` is the one it runs on, ``far`` the other end ("" for node operations, and where there is none).
+    ``inputs`` are those of the workflow that calls it, which ``get_input`` finds first.
     """
 
     operation: Operation
@@ -21,6 +24,7 @@ class Place(msgspec.Struct, frozen=True):
     relationship: Relationship | None = None
     side: str = ""
     far: str = ""
+    inputs: Mapping[str, object] = {}
 
     @property
     def source(self) -> str:
@@ -36,5 +40,5 @@ class Place(msgspec.Struct, frozen=True):
     def context(self) -> Context:
         """The context in which its inputs are evaluated."""
         if self.relationship is None:
-            return Context(node=self.node, instance=self.instance)
-        return Context(relationship=self.relationship, source=self.source, target=self.target)
+            return Context(node=self.node, instance=self.instance, inputs=self.inputs)
+        return Context(relationship=self.relationship, source=self.source, target=self.target, inputs=self.inputs)

@@ -22,11 +22,13 @@ from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.user_part import UserPart, new_user_part
+from ordito.app.written_workflows import in_place, without_own
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.status import Status
 from ordito.instances.static_values import check_static_values
+from ordito.work.plan import Plan
 
 SERVICE_FILE = "service.yaml"
 """The service that is meant where none is named: the one in the ensemble's own directory."""
@@ -95,6 +97,9 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
     check_choices(asked.choices, read.service, diagnostics)
     check_files(read, diagnostics, required=True)
     check_carried_out(read.service, diagnostics)
+    # The template's own way of deploying may take inputs that the topology does not have.
+    asked_values = gathered.asked
+    gathered = without_own(gathered, read.service)
     bound = bind_given(read.service, gathered, diagnostics)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
@@ -108,6 +113,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         allow_large=asked.allow_large,
         force=asked.force,
         reset_counts=asked.reset_counts,
+        choose=lambda service, options: in_place(service, options, DEPLOY, asked_values),
     )
     is_new = not user.exists
     return Proposal(
@@ -124,9 +130,14 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,
         contents=made.contents,
-        asked_inputs=bound.asked,
+        asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
     )
+
+
+def _only_given(plan: Plan, asked: Mapping[str, object]) -> dict[str, object]:
+    """The inputs of the workflow that deploys which this command gave, evaluated."""
+    return {name: value for scope in plan.scopes[:1] for name, value in scope.inputs.items() if name in asked}
 
 
 def _service_path(place: Place, asked: str, user: UserPart) -> str:

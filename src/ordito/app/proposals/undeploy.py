@@ -9,6 +9,7 @@ import msgspec
 from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.written_workflows import in_place
 from ordito.base.collector import paused_collector
 
 replace = msgspec.structs.replace
@@ -53,6 +54,7 @@ class UndeployAsked(msgspec.Struct, frozen=True):
                 force=self.force,
                 include_protected=self.include_protected,
                 include_unmanaged=self.include_unmanaged,
+                choose=lambda service, options: in_place(service, options, UNDEPLOY, {}),
             )
         proposal = for_deployed(known, UNDEPLOY, read, made)
         return proposal if self.allow_changed else replace(proposal, unapproved=made.plan.drifted)

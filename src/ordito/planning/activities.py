@@ -1,0 +1,297 @@
+"""Lists of activities as steps of a plan: what workflow steps and the actions of triggers have in common (§3.6.23).
+
+The activities of a list follow each other; each happens at every instance, or every pair, of its target at the same
+time, and the next begins when it has ended well at all of them. What inlines a workflow ends with that workflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ordito.base.suggest import nearest
+from ordito.instances.states import DELETED
+from ordito.model.imperative import Activity
+from ordito.model.interface_names import interface_named
+from ordito.model.operation import Operation
+from ordito.model.service import STANDARD, NodeTemplate
+from ordito.planning.chains import in_sequence
+from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.lifecycle import Side
+from ordito.planning.recipes import Where, where_run
+from ordito.planning.spots import Spot, spots_of
+from ordito.planning.stages import set_states
+from ordito.work.activities import Written
+from ordito.work.plan import Action, Gate
+
+DEPLOYS, UNDEPLOYS = "deploy", "undeploy"
+DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninstall": UNDEPLOYS}
+"""The workflows of single nodes: those of what provides a node, and for other nodes the generated ones."""
+
+NO_FILTERS: Mapping[str, Sequence[int]] = {}
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """Where a list of activities stands, and what it is about.
+
+    ``name`` begins the ids of its steps, ``holder`` is its place in the service (see ``work.activities``). ``target``,
+    ``requirement`` and ``operation_host`` are what a workflow step says ("" for a target where all is inlined).
+    ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
+    With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
+    ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
+    number of workflows around them.
+    """
+
+    name: str
+    holder: Written
+    target: str = ""
+    requirement: str = ""
+    operation_host: str = ""
+    scope: int = -1
+    reason: str = ""
+    tolerant: bool = False
+    filtered: bool = False
+    may_be_left_out: bool = False
+    depth: int = 0
+
+
+class Woven(msgspec.Struct, frozen=True):
+    """Activities in a draft: all ``steps`` that may fail, and the ``end``: what follows them waits for it."""
+
+    steps: tuple[int, ...]
+    end: int
+
+
+class Inlines(Protocol):
+    """Weaves the steps of a workflow that an activity names, between ``begin`` and what it gives."""
+
+    def __call__(
+        self,
+        activity: Activity,
+        number: int,
+        setting: Setting,
+        spots: Sequence[Spot],
+        begin: int,
+        filters: Mapping[str, Sequence[int]],
+    ) -> Woven:
+        """Weave them."""
+
+
+def is_delete(node: NodeTemplate, operation: Operation) -> bool:
+    """Whether an operation is the one by which instances of a node go."""
+    interface = node.interfaces.get(operation.interface)
+    return operation.name == "delete" and interface is not None and STANDARD in interface.kinds
+
+
+class Names:
+    """The ids of a plan's steps: each is used once."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """The id itself, or with a number behind it where it is in use."""
+        count = self._used[wanted] = self._used.get(wanted, 0) + 1
+        return wanted if count == 1 else self.take(f"{wanted}.{count}")
+
+
+class Weaver:
+    """Weaves activities into a draft; ``inlines`` does so with workflows. All of one plan share ``names``."""
+
+    def __init__(self, draft: Draft, inlines: Inlines, names: Names) -> None:
+        self._draft = draft
+        self._inlines = inlines
+        self._names = names
+        self._in_order = draft.why("activities of a step follow each other")
+        self._at_all = draft.why("an activity has ended when it has at every instance")
+
+    def weave(
+        self,
+        setting: Setting,
+        activities: Sequence[Activity],
+        begin: int,
+        filters: Mapping[str, Sequence[int]] = NO_FILTERS,
+    ) -> Woven:
+        """Weave activities, the first of which waits for the step ``begin``. ``filters`` are the filter steps that
+        decide, by instance and link, whether activities happen there."""
+        draft = self._draft
+        spots: tuple[Spot, ...] = ()
+        if setting.target:
+            spots = spots_of(draft, setting.target, setting.requirement, setting.operation_host)
+        if not spots and any(a.kind != "inline" for a in activities):
+            what = f'the links of "{setting.requirement}" of' if setting.requirement else "instances of"
+            draft.diagnostics.warning(
+                "no-instance", f'"{setting.name}" does nothing: there are no {what} "{setting.target}"', None
+            )
+        steps: list[int] = []
+        if setting.filtered:
+            filters = self._filters(setting, spots, begin, filters)
+            steps += [number for found in filters.values() for number in found]
+        end = begin
+        for number, activity in enumerate(activities):
+            if activity.kind == "inline":
+                woven = self._inlines(activity, number, setting, spots, end, filters)
+                steps += woven.steps
+                end = woven.end
+                continue
+            lasts: list[int] = []
+            for spot in spots:
+                made = self._at(setting, activity, number, spot)
+                if made:
+                    guards = [begin] if filters and setting.may_be_left_out and end != begin else []
+                    guards += filters.get(spot.id, ())
+                    self._after(made[0], end, guards, gated=setting.may_be_left_out)
+                    steps += made
+                    lasts.append(made[-1])
+            end = self._joined(setting, activity, lasts, end, guarded=bool(filters))
+        return Woven(tuple(steps), end)
+
+    def filter_steps(
+        self, name: str, condition: Written, spots: Sequence[Spot], begin: int, *, gated: bool, reason: str
+    ) -> dict[str, list[int]]:
+        """A step at each place that looks whether a condition holds there."""
+        draft, found = self._draft, {}
+        why = draft.why(reason)
+        for spot in spots:
+            step = self._step(Setting(name, condition), spot, "filter", self._call(spot, "step", "filter"), why)
+            step.action, step.written = Action.FILTER, condition
+            number = draft.add(step)
+            self._after(number, begin, (), gated=gated)
+            found[spot.id] = [number]
+        return found
+
+    def _filters(
+        self, setting: Setting, spots: Sequence[Spot], begin: int, before: Mapping[str, Sequence[int]]
+    ) -> dict[str, list[int]]:
+        reason = f'"{setting.name}" has a filter'
+        gated = setting.may_be_left_out or bool(before)
+        found = self.filter_steps(setting.name, setting.holder, spots, begin, gated=gated, reason=reason)
+        for spot in spots:
+            for number in before.get(spot.id, ()):
+                self._draft.edge(number, found[spot.id][0], self._in_order)
+        return found
+
+    def _after(self, number: int, before: int, filters: Sequence[int], *, gated: bool) -> None:
+        step = self._draft.steps[number]
+        if gated or filters:
+            step.gate = Gate.ALL
+        self._draft.edge(before, number, self._in_order)
+        for one in filters:
+            self._draft.edge(one, number, self._in_order)
+
+    def _joined(self, setting: Setting, activity: Activity, lasts: list[int], before: int, *, guarded: bool) -> int:
+        """The step that stands for the end of an activity at every place; what is left out by a filter has ended."""
+        if not lasts:
+            return before
+        if len(lasts) == 1 and not guarded:
+            return lasts[0]
+        gate = Gate.ALL if setting.may_be_left_out and not guarded else Gate.NONE
+        name = f"{setting.name}.{activity.name}"
+        join = self._draft.join(name, self._at_all, tolerant=setting.tolerant, gate=gate)
+        for last in lasts:
+            self._draft.edge(last, join, self._at_all)
+        return join
+
+    # ------------------------------------------------------------------------------------------- one activity, once
+
+    def _at(self, setting: Setting, activity: Activity, number: int, spot: Spot) -> list[int]:
+        """The steps of an activity at one place, each after the one before; none where nothing is to be done."""
+        if activity.kind == "delegate":
+            return self._delegate(setting, activity, spot)
+        why = self._draft.why(setting.reason)
+        if activity.kind == "set_state":
+            call = self._call(spot, "set_state", activity.name)
+            step = self._step(setting, spot, self._draft.calls.all[call].name, call, why)
+            step.action, step.leave = Action.SET_STATE, activity.name
+            return [self._draft.add(step)]
+        found = interface_named(spot.owner.interfaces, activity.interface)
+        operation = found.operations.get(activity.operation) if found is not None else None
+        if operation is None:
+            self._refuse(activity, spot)
+            return []
+        called = self._draft.calls.of_activity(
+            spot.owner, spot.side, operation, activity, (*setting.holder, str(number)), setting.scope
+        )
+        step = self._step(setting, spot, self._draft.calls.all[called].name, called, why)
+        step.runs_on = self._runs_on(setting, operation, spot)
+        if self._draft.workflow == "undeploy" and spot.side is Side.NODE and is_delete(spot.near.template, operation):
+            step.leave = DELETED
+        return [self._draft.add(step)]
+
+    def _step(self, setting: Setting, spot: Spot, name: str, call: int, why: int) -> DraftStep:
+        source = spot.far if spot.side is Side.TARGET and spot.far is not None else spot.near
+        return DraftStep(
+            self._names.take(f"{setting.name}.{spot.id}.{name}"),
+            Action.CALL,
+            source.id,
+            spot.near.id,
+            spot.far.id if spot.far is not None else "",
+            spot.link,
+            call,
+            tolerant=setting.tolerant,
+            reason=why,
+        )
+
+    def _call(self, spot: Spot, interface: str, name: str) -> int:
+        return self._draft.calls.bare(spot.owner, spot.side, interface, name)
+
+    def _runs_on(self, setting: Setting, operation: Operation, spot: Spot) -> str:
+        """Where an operation runs: as the step says, else as for the lifecycle."""
+        node = spot.near.template
+        is_own = spot.side is Side.NODE and setting.target in self._draft.service.nodes
+        if is_own and setting.operation_host:
+            operation = msgspec.structs.replace(operation, operation_host=setting.operation_host)
+        interface = node.interfaces.get(operation.interface) if spot.side is Side.NODE else None
+        where = where_run(operation, node, spot.side, lifecycle=interface is not None and STANDARD in interface.kinds)
+        if where is Where.ORCHESTRATOR:
+            return ""
+        return self._draft.runs_on(where, spot.near.id, spot.far.id if spot.far is not None else "")
+
+    def _delegate(self, setting: Setting, activity: Activity, spot: Spot) -> list[int]:
+        """The workflow of a single node: what its provider does, or the operations of its own lifecycle."""
+        draft, member = self._draft, spot.near
+        name = DELEGATED.get(activity.name)
+        if name is None or not isinstance(spot.owner, NodeTemplate):
+            self._refuse_delegate(activity, spot)
+            return []
+        if activity.inputs:
+            draft.diagnostics.warning(
+                "unused-inputs", f'what is delegated to "{spot.near.template.name}" takes no inputs', activity.span
+            )
+        if name == DEPLOYS:
+            # What the record shows as done is not done again: a provider would make the node a second time.
+            done = member.record.applied if member.record.exists and member.record.created else {}
+            entries = tuple(e for e in draft.recipes.making(spot.owner).install if e.key not in done)
+        else:
+            entries = draft.recipes.removing(spot.owner).uninstall
+        if not entries:
+            return []
+        numbers = in_sequence(draft, member, entries, tolerant=setting.tolerant)
+        why = draft.why(setting.reason)
+        steps = [draft.steps[number] for number in numbers]
+        for step in steps:
+            step.id = self._names.take(f"{setting.name}.{step.id}")
+            step.reason = why
+        steps[0].opens, steps[-1].closes = True, True
+        set_states(steps)
+        return numbers
+
+    def _refuse_delegate(self, activity: Activity, spot: Spot) -> None:
+        near = nearest(activity.name, DELEGATED)
+        message = f'"{activity.name}" is delegated to {spot.id}, and nothing that provides it has such a workflow'
+        hint = f'did you mean "{near[0]}"?' if near else f"there are {DEPLOYS} and {UNDEPLOYS}"
+        if not isinstance(spot.owner, NodeTemplate):
+            message, hint = f'"{activity.name}" is delegated to a relationship', "delegate to a node"
+        self._draft.diagnostics.error("unknown-workflow", message, activity.span, hint=hint)
+
+    def _refuse(self, activity: Activity, spot: Spot) -> None:
+        known = [f"{i.name}.{o}" for i in spot.owner.interfaces.values() for o in i.operations]
+        near = nearest(activity.name, known)
+        self._draft.diagnostics.error(
+            "unknown-operation",
+            f'{spot.id} has no operation "{activity.name}"',
+            activity.span,
+            hint=f'did you mean "{near[0]}"?' if near else "",
+        )

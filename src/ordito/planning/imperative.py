@@ -1,0 +1,308 @@
+"""Transforms: workflows that somebody wrote, as steps of a plan (§7.3).
+
+Each workflow step is an entrance, its activities, and an end. A step waits for the ends of all that name it as what
+follows their success; one that is named as what follows a failure begins as soon as one of these has failed, and is
+left out where none has. A workflow ends with all its steps that nothing follows. What is inlined stands as a whole
+between two activities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ordito.instances.conditions import Conditions
+from ordito.instances.entities import LinkEntity, NodeEntity
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Delta, Snapshot
+from ordito.model.imperative import Activity, Precondition, Step, Workflow
+from ordito.model.service import Relationship
+from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
+from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.lifecycle import Side
+from ordito.planning.spots import Spot, spots_of
+from ordito.work.activities import of_precondition, of_step
+from ordito.work.plan import Gate, Scope
+
+MOST_DEPTH = 50
+"""Workflows may inline each other so deep."""
+MOST_STEPS = 1_000_000
+"""So many steps a plan may have that inlining makes: a few lines can ask for more than there is room for."""
+
+UNDEPLOY = "undeploy"
+
+
+def there_are(draft: Draft) -> None:
+    """Transform: every instance that exists, and stays as it is but for what the workflow does to it."""
+    for node in draft.ordered:
+        for record in draft.snapshot.records_of(node.name):
+            if record.exists:
+                draft.put(Member(record, node, Fate.KEEP, ""))
+
+
+def stay(draft: Draft) -> None:
+    """Transform: what a deployment that somebody wrote has no use for stays: nothing in it removes instances."""
+    for members in draft.of_node.values():
+        surplus = [m for m in members if m.goes]
+        for member in surplus:
+            member.fate = Fate.KEEP
+        if surplus:
+            draft.diagnostics.warning(
+                "surplus-kept",
+                f"{', '.join(m.id for m in surplus)}: there are more than are wanted, and the workflow of the template"
+                " that deploys removes none",
+                members[0].template.span,
+                hint="undeploy, or raise the number of instances",
+            )
+
+
+def preconditions(draft: Draft) -> None:
+    """Transform: what the workflow asks for must hold, of every instance of every target, before anything runs."""
+    workflow = draft.service.workflows[draft.options.written]
+    conditions: Conditions | None = None
+    for precondition in workflow.preconditions:
+        conditions = conditions or _conditions(draft)
+        condition, spots = precondition.condition, spots_of(draft, precondition.target, precondition.relationship)
+        if not spots:
+            _refuse(draft, workflow, precondition, f'"{precondition.target}" has no instances')
+        if condition is None:
+            continue
+        for spot in spots:
+            verdict = conditions.of(condition, entity_of(spot))
+            if not verdict.holds:
+                _refuse(draft, workflow, precondition, str(verdict))
+
+
+def _conditions(draft: Draft) -> Conditions:
+    """Conditions on what there will be when the workflow begins: what exists, and what it is to make."""
+    snapshot = draft.snapshot
+    if draft.created:
+        snapshot = Snapshot()
+        before = draft.snapshot
+        links, attributes, outputs = tuple(before.links.values()), before.attributes, before.outputs
+        snapshot.apply(Delta((*before.instances.values(), *draft.created), links, (), attributes, outputs))
+    return Conditions(Evaluator(draft.service, snapshot, draft.inputs))
+
+
+def entity_of(spot: Spot) -> NodeEntity | LinkEntity:
+    """What a condition is about at a place."""
+    if isinstance(spot.owner, Relationship) and spot.far is not None:
+        source, target = (spot.near, spot.far) if spot.side is not Side.TARGET else (spot.far, spot.near)
+        return LinkEntity(spot.owner, source.id, target.id)
+    return NodeEntity(spot.near.template, spot.near.id)
+
+
+def _refuse(draft: Draft, workflow: Workflow, precondition: Precondition, why: str) -> None:
+    draft.diagnostics.error(
+        "unmet-precondition",
+        f'workflow "{workflow.name}" cannot begin: {why}',
+        precondition.span,
+        hint="nothing was run; bring about what it asks for first",
+    )
+
+
+def written(draft: Draft) -> None:
+    """Transform: the steps of the workflow that is asked for."""
+    workflow = draft.service.workflows[draft.options.written]
+    draft.overlaps, draft.halts = True, draft.workflow != UNDEPLOY
+    begin = draft.join("begin", draft.why("the beginning of the workflow"))
+    scope = -1
+    if draft.options.given:
+        draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
+        scope = 0
+    weaving = _Weaving(draft)
+    setting = Setting("", (), scope=scope, tolerant=draft.workflow == UNDEPLOY)
+    weaving.workflow(workflow, setting, begin, NO_FILTERS)
+
+
+def weave_actions(draft: Draft, setting: Setting, activities: Sequence[Activity]) -> Woven:
+    """Weave a list of activities that belongs to no workflow: the actions of a trigger, on a target. The draft's
+    members must be there (``there_are``); its plan halts at a failure."""
+    draft.overlaps, draft.halts = True, True
+    begin = draft.join(f"{setting.name}.begin", draft.why(setting.reason))
+    return _Weaving(draft).weaver.weave(setting, activities, begin)
+
+
+class _Weaving:
+    """The weaving of one plan: activities in steps, steps in workflows, workflows in activities."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self.weaver = Weaver(draft, self._inline, Names())
+
+    def workflow(self, workflow: Workflow, around: Setting, begin: int, filters: Mapping[str, Sequence[int]]) -> Woven:
+        """The steps of a workflow. Of ``around`` the name goes before those of the steps, and the scope is theirs."""
+        draft, steps = self._draft, workflow.steps
+        after = _Followed(steps)
+        ends: dict[str, int] = {}
+        may: dict[str, bool] = {}
+        failing: dict[str, tuple[int, ...]] = {}
+        for name in after.order:
+            step = steps[name]
+            may[name] = around.may_be_left_out or bool(after.failure[name]) or any(may[b] for b in after.success[name])
+            setting = Setting(
+                name=f"{around.name}.{name}" if around.name else name,
+                holder=of_step(workflow.name, name),
+                target=step.target,
+                requirement=step.relationship,
+                operation_host=step.operation_host,
+                scope=around.scope,
+                reason=_reason(workflow, name, after),
+                tolerant=around.tolerant,
+                filtered=step.filter is not None,
+                may_be_left_out=may[name],
+                depth=around.depth,
+            )
+            entrance = self._entrance(setting, after, name, begin, ends, failing)
+            woven = self.weaver.weave(setting, step.activities, entrance, filters)
+            failing[name] = woven.steps
+            ends[name] = self._sealed(setting.name, woven.end, entrance, setting)
+        finals = [ends[name] for name in steps if not steps[name].on_success]
+        whole = draft.join(f"{around.name or workflow.name}.end", draft.why("a workflow ends with its last steps"))
+        draft.steps[whole].tolerant = around.tolerant
+        for end in finals or [begin]:
+            draft.edge(end, whole, draft.steps[whole].reason)
+        every = tuple(number for numbers in failing.values() for number in numbers)
+        return Woven(every, self._sealed(around.name, whole, begin, around))
+
+    def _entrance(
+        self,
+        setting: Setting,
+        after: _Followed,
+        name: str,
+        begin: int,
+        ends: Mapping[str, int],
+        failing: Mapping[str, tuple[int, ...]],
+    ) -> int:
+        """The step for which the first activity waits: the beginning of the workflow, the ends of the steps before, or
+        a failure of one of them."""
+        draft, before = self._draft, after.success[name]
+        if not before and not after.failure[name]:
+            return begin
+        entrances: list[int] = []
+        if before:
+            why = draft.why(f'"{name}" follows {_named(before)}')
+            gate = Gate.ALL if setting.may_be_left_out else Gate.NONE
+            join = draft.join(f"{setting.name}.begin", why, tolerant=setting.tolerant, gate=gate)
+            for other in before:
+                draft.edge(ends[other], join, why)
+            entrances.append(join)
+        if after.failure[name]:
+            why = draft.why(f'"{name}" is there for a failure of {_named(after.failure[name])}')
+            join = draft.join(f"{setting.name}.failed", why, gate=Gate.FAILED)
+            for number in dict.fromkeys(n for other in after.failure[name] for n in failing[other]):
+                draft.edge(number, join, why)
+            entrances.append(join)
+        if len(entrances) == 1:
+            return entrances[0]
+        why = draft.why(f'"{name}" runs after success and after failure, once')
+        either = draft.join(f"{setting.name}.either", why, gate=Gate.ANY)
+        for entrance in entrances:
+            draft.edge(entrance, either, why)
+        return either
+
+    def _sealed(self, name: str, end: int, begin: int, setting: Setting) -> int:
+        """An end that is left out with the beginning."""
+        if not setting.may_be_left_out or end == begin:
+            return end
+        draft = self._draft
+        why = draft.why("what did not begin does not end")
+        join = draft.join(f"{name}.end", why, tolerant=setting.tolerant, gate=Gate.ALL)
+        draft.edge(end, join, why)
+        draft.edge(begin, join, why)
+        return join
+
+    def _inline(
+        self,
+        activity: Activity,
+        number: int,
+        setting: Setting,
+        spots: Sequence[Spot],
+        begin: int,
+        filters: Mapping[str, Sequence[int]],
+    ) -> Woven:
+        """A workflow as a whole, with inputs of its own; its preconditions say where its operations happen
+        (R-7.3.5-1)."""
+        draft, workflow = self._draft, self._draft.service.workflows[activity.name]
+        if setting.depth >= MOST_DEPTH or len(draft.steps) > MOST_STEPS:
+            what = f"{MOST_DEPTH} workflows deep" if setting.depth >= MOST_DEPTH else f"to more than {MOST_STEPS} steps"
+            draft.diagnostics.error(
+                "too-much-inlined",
+                f'workflow "{activity.name}" is inlined {what}',
+                activity.span,
+                hint="inline less of it",
+            )
+            return Woven((), begin)
+        scope = setting.scope
+        if activity.inputs:
+            on = spots[0].near.id if len(spots) == 1 and not spots[0].link else ""
+            draft.scopes.append(Scope(workflow.name, {}, (*setting.holder, str(number)), scope, on))
+            scope = len(draft.scopes) - 1
+        inner = Setting(
+            name=setting.name,
+            holder=(),
+            scope=scope,
+            tolerant=setting.tolerant,
+            may_be_left_out=setting.may_be_left_out,
+            depth=setting.depth + 1,
+        )
+        found = {name: list(numbers) for name, numbers in filters.items()}
+        looked: list[int] = []
+        for place, precondition in enumerate(workflow.preconditions):
+            if precondition.condition is None:
+                continue
+            where = spots_of(draft, precondition.target, precondition.relationship)
+            more = self.weaver.filter_steps(
+                f"{setting.name}.{workflow.name}",
+                of_precondition(workflow.name, place),
+                where,
+                begin,
+                gated=setting.may_be_left_out,
+                reason=f'workflow "{workflow.name}" has a precondition',
+            )
+            for name, numbers in more.items():
+                found.setdefault(name, []).extend(numbers)
+                looked += numbers
+        if looked:
+            begin = self._looked(setting, looked, begin)
+        woven = self.workflow(workflow, inner, begin, found)
+        return Woven((*looked, *woven.steps), woven.end)
+
+    def _looked(self, setting: Setting, looked: list[int], begin: int) -> int:
+        """The beginning of a workflow whose preconditions were looked at: what it does first may change them."""
+        draft = self._draft
+        why = draft.why("preconditions are looked at before a workflow begins")
+        join = draft.join(f"{setting.name}.looked", why, tolerant=setting.tolerant)
+        for number in looked:
+            draft.edge(number, join, why)
+        return self._sealed(f"{setting.name}.looked", join, begin, setting)
+
+
+class _Followed:
+    """Which steps stand before each step, by how it is named there, and an order in which these come first."""
+
+    def __init__(self, steps: Mapping[str, Step]) -> None:
+        self.success: dict[str, list[str]] = {name: [] for name in steps}
+        self.failure: dict[str, list[str]] = {name: [] for name in steps}
+        for name, step in steps.items():
+            for follower in dict.fromkeys(step.on_success):
+                self.success[follower].append(name)
+            for follower in dict.fromkeys(step.on_failure):
+                self.failure[follower].append(name)
+        waits = {name: len(self.success[name]) + len(self.failure[name]) for name in steps}
+        self.order = [name for name, count in waits.items() if not count]
+        for name in self.order:  # grows while it is read; the model has refused circles
+            for follower in (*dict.fromkeys(steps[name].on_success), *dict.fromkeys(steps[name].on_failure)):
+                waits[follower] -= 1
+                if not waits[follower]:
+                    self.order.append(follower)
+
+
+def _reason(workflow: Workflow, name: str, after: _Followed) -> str:
+    follows = [f"after {_named(after.success[name])}"] if after.success[name] else []
+    follows += [f"if {_named(after.failure[name])} fails"] if after.failure[name] else []
+    return f'step "{name}" of workflow "{workflow.name}"' + (f", {' or '.join(follows)}" if follows else "")
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = [f'"{name}"' for name in names[:3]]
+    return ", ".join(shown) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,98 @@
+"""Where activities happen: at each instance of a node or of the members of a group, at each pair of a relationship
+(§3.6.23, §3.6.27)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ordito.instances.records import link_id
+from ordito.model.service import NodeTemplate, Relationship
+from ordito.planning.draft import Draft, Member
+from ordito.planning.lifecycle import Side
+from ordito.planning.options import MOST_PAIRS
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """One place where activities happen: the instance ``near``, or a pair of which it is the end at ``side``; ``far``
+    is the other end then, and ``link`` the link's id."""
+
+    owner: NodeTemplate | Relationship
+    near: Member
+    far: Member | None = None
+    link: str = ""
+    side: Side = Side.NODE
+
+    @property
+    def id(self) -> str:
+        """The id of the instance or the link."""
+        return self.link or self.near.id
+
+
+def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: str = "") -> tuple[Spot, ...]:
+    """Every place that a target means, in order: a node template, a group (of which ``operation_host`` may choose
+    members), or the relationships of a node's requirement, whose operations run at SOURCE or TARGET."""
+    service = draft.service
+    if requirement:
+        return _pairs(draft, service.nodes[target], requirement, operation_host)
+    if target in service.nodes:
+        return tuple(_instances(draft, [target]))
+    group = service.groups.get(target)
+    members = group.members if group is not None else ()
+    if operation_host:
+        members = _chosen([service.nodes[name] for name in members if name in service.nodes], operation_host)
+    return tuple(_instances(draft, members))
+
+
+def _instances(draft: Draft, nodes: Iterable[str]) -> Iterator[Spot]:
+    kept = {member.id for member in draft.kept}
+    for name in nodes:
+        for member in draft.of_node.get(name, ()):
+            if member.id not in kept:
+                yield Spot(member.template, member)
+
+
+def _chosen(members: list[NodeTemplate], wanted: str) -> tuple[str, ...]:
+    """The members of a group that a node template's or a node type's name means (R-3.6.27-2)."""
+    name = wanted.rpartition(":")[2]
+    for fits in (
+        lambda n: n.name == wanted,
+        lambda n: wanted in n.kinds,
+        lambda n: any(kind.rpartition(".")[2] == name or kind == name for kind in n.kinds),
+    ):
+        found = tuple(n.name for n in members if fits(n))
+        if found:
+            return found
+    return ()
+
+
+def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: str) -> tuple[Spot, ...]:
+    side = Side.TARGET if operation_host.upper() == "TARGET" else Side.SOURCE
+    found: list[Spot] = []
+    for relationship in node.requirements:
+        if relationship.requirement != requirement:
+            continue
+        for source in draft.of_node.get(node.name, ()):
+            for target in far_ends(draft, source, relationship):
+                near, far = (source, target) if side is Side.SOURCE else (target, source)
+                link = link_id(relationship.key, relationship.source, source.id, target.id)
+                found.append(Spot(relationship, near, far, link, side))
+    if len(found) > MOST_PAIRS and not draft.options.allow_large:
+        draft.diagnostics.error(
+            "too-many-pairs",
+            f'requirement "{requirement}" of node "{node.name}" has {len(found)} pairs, and more than {MOST_PAIRS} have'
+            " to be asked for",
+            node.span,
+            hint="plan fewer instances, or give --allow-large",
+        )
+        return ()
+    return tuple(found)
+
+
+def far_ends(draft: Draft, source: Member, relationship: Relationship) -> list[Member]:
+    """The instances that a source is linked with: its own host, or all of the target node."""
+    if relationship.is_hosting:
+        host = draft.members.get(source.record.host)
+        return [host] if host is not None else []
+    return draft.of_node.get(relationship.target, [])

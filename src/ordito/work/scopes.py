@@ -1,0 +1,91 @@
+"""The inputs of workflows that somebody wrote, and of the activities in them, as the operations see them that they call
+(§7.3.6): evaluated when the first step asks for them, and the same for all that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.instances.conformity import misfit
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.model.operation import Input, Operation
+from ordito.model.schema import PropertyDefinition
+from ordito.syntax.expressions import is_static
+from ordito.work.activities import activity_at
+from ordito.work.attribute_values import fitted
+from ordito.work.operation_inputs import with_given
+from ordito.work.plan import Call, Scope
+
+
+class Scopes:
+    """The scopes of one plan."""
+
+    def __init__(self, evaluator: Evaluator, scopes: tuple[Scope, ...]) -> None:
+        self._evaluator = evaluator
+        self._scopes = scopes
+        self._known: dict[int, Mapping[str, object]] = {-1: {}}
+        self._wrong: dict[int, str] = {-1: ""}
+
+    def inputs(self, scope: int) -> Mapping[str, object]:
+        """What ``get_input`` finds first, by name."""
+        if scope not in self._known:
+            # Workflows inline each other as deep as planning allows.
+            self._known[scope], self._wrong[scope] = self._evaluated(self._scopes[scope])
+        return self._known[scope]
+
+    def wrong(self, scope: int) -> str:
+        """Why the inputs of a scope cannot be evaluated, "" where they can."""
+        self.inputs(scope)
+        return self._wrong[scope]
+
+    def _evaluated(self, scope: Scope) -> tuple[Mapping[str, object], str]:
+        found = {**self.inputs(scope.outer), **scope.inputs}
+        wrong = self.wrong(scope.outer)
+        if not scope.activity or wrong:
+            return found, wrong
+        service = self._evaluator.service
+        *holder, number = scope.activity
+        activity = activity_at(service, tuple(holder), int(number))
+        record = self._evaluator.snapshot.instances.get(scope.on)
+        context = Context(node=record.node if record else "", instance=scope.on, inputs=self.inputs(scope.outer))
+        declared = service.workflows[activity.name].inputs
+        for name, value in activity.inputs.items():
+            try:
+                data = self._evaluator.evaluate(value, context)
+            except EvaluationError as error:
+                return found, f'input "{name}" of workflow "{activity.name}" cannot be evaluated: {error}'
+            data, misfitting = self._fitted(data, declared.get(name))
+            if misfitting:
+                return found, f'input "{name}" of workflow "{activity.name}": {misfitting}'
+            if not isinstance(data, Nothing):
+                found[name] = data
+            elif name in declared and declared[name].required:
+                return found, f'input "{name}" of workflow "{activity.name}" has no value: {data.reason}'
+        return found, ""
+
+    def _fitted(self, value: object, declared: PropertyDefinition | None) -> tuple[object, str]:
+        if declared is None or value is None or isinstance(value, Nothing):
+            return value, ""
+        data_types, marks = self._evaluator.service.data_types, self._evaluator.marks
+        found = fitted(value, declared.schema, data_types)
+        wrong = misfit(found, declared.schema, "it", data_types)
+        return marks.wrap(found, marks.of(declared)), wrong
+
+    def operation(self, operation: Operation, call: Call) -> Operation:
+        """An operation as a call means it: with the inputs that its activity gives. One that is called in a scope is an
+        operation of its own, since its inputs may have other values there."""
+        if call.given:
+            operation = with_given(operation, call.given, self._evaluator.marks)
+        if call.activity:
+            *holder, number = call.activity
+            given = activity_at(self._evaluator.service, tuple(holder), int(number)).inputs
+            static = {name: value for name, value in given.items() if is_static(value)}
+            inputs = dict(with_given(operation, static, self._evaluator.marks).inputs)
+            for name, value in given.items():
+                if name not in static:
+                    declared = inputs.get(name) or Input(name)
+                    inputs[name] = msgspec.structs.replace(declared, has_value=True, value=value)
+            return msgspec.structs.replace(operation, inputs=inputs)
+        return msgspec.structs.replace(operation) if call.scope >= 0 else operation

@@ -1,0 +1,59 @@
+"""What the activities of a workflow change by themselves: node states, and whether an instance passes a filter
+(§3.6.23, §3.6.27)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.instances.conditions import Conditions
+from ordito.instances.entities import LinkEntity, NodeEntity
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Delta, Instance, Link, Snapshot
+from ordito.instances.states import ERROR, STARTED
+from ordito.instances.status import Happened, local_after
+from ordito.model.service import Relationship, Service
+from ordito.work.activities import condition_at
+from ordito.work.plan import Call, Step
+
+AVAILABLE = "available"
+
+SAYS: dict[str, Happened] = {
+    STARTED: Happened.CHAIN_ENDED,
+    AVAILABLE: Happened.CHAIN_ENDED,
+    ERROR: Happened.FAILED_MODIFIED,
+}
+"""What the node states that a workflow sets say of the operational status; all others leave it as it is. ``available``
+is no state of the lifecycle, but one that the specification takes for known (§7.3.7)."""
+
+
+def with_state(record: Instance, state: str) -> Instance:
+    """The record of an instance whose state a workflow has set."""
+    happened = SAYS.get(state)
+    local = record.local if happened is None else local_after(record.local, happened)
+    return msgspec.structs.replace(record, state=state, local=local)
+
+
+def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
+    """A link whose state a workflow has set; ``new`` is its record where it has none yet."""
+    link = snapshot.links.get(new.id, new)
+    return Delta(links=(msgspec.structs.replace(link, state=state),))
+
+
+class Filters:
+    """Says whether conditions hold, of steps that ask."""
+
+    def __init__(self, service: Service, evaluator: Evaluator) -> None:
+        self._service = service
+        self._conditions = Conditions(evaluator)
+
+    def left_out(self, step: Step, call: Call, relationship: Relationship | None) -> str:
+        """Why the place of a step is left out, "" where it is not."""
+        condition = condition_at(self._service, step.written)
+        if condition is None:
+            return ""
+        entity: NodeEntity | LinkEntity = NodeEntity(self._service.nodes[call.owner], step.instance)
+        if relationship is not None:
+            ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
+            entity = LinkEntity(relationship, *ends)
+        verdict = self._conditions.of(condition, entity)
+        return "" if verdict.holds else f"the filter leaves it out: {verdict}"
