@@ -9,7 +9,6 @@ import pytest
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposal import Proposal
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.base.diagnostics import InvalidDocument
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -52,11 +51,12 @@ def test_other_workflows_replace_nothing(tmp_path: Path) -> None:
     assert steps(proposal(tmp_path, WORKFLOW.replace("NAME", "backup"))) == steps(proposal(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["deploy", "undeploy", "install", "uninstall"])
-def test_a_workflow_in_place_of_the_generated_one_is_refused(tmp_path: Path, name: str) -> None:
-    """Deploying otherwise than the template says would be worse than not deploying."""
-    with pytest.raises(InvalidDocument, match="replace the generated one"):
-        proposal(tmp_path, WORKFLOW.replace("NAME", name))
+@pytest.mark.parametrize("name", ["deploy", "install"])
+def test_a_workflow_takes_the_place_of_the_generated_one(tmp_path: Path, name: str) -> None:
+    """R-7.1-1, R-7.1-3: what the template says is planned, and nothing else."""
+    made = proposal(tmp_path, WORKFLOW.replace("NAME", name))
+    assert steps(made) == ["one.a_1.set_state.started"]
+    assert made.workflow == "deploy"
 
 
 def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:

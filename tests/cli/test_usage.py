@@ -9,7 +9,16 @@ import click
 import pytest
 
 from ordito import __version__
-from ordito.cli.grammar import ALIASES, JOBS_VERBS, POLICY_VERBS, SECRETS_VERBS, STATE_VERBS, VERBS, root
+from ordito.cli.grammar import (
+    ALIASES,
+    JOBS_VERBS,
+    POLICY_VERBS,
+    SECRETS_VERBS,
+    STATE_VERBS,
+    VERBS,
+    WORKFLOW_VERBS,
+    root,
+)
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"
@@ -29,7 +38,13 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
     assert not any(f"  {name} " in shown.out for name in ALIASES)
 
 
-GROUPS = {"jobs": JOBS_VERBS, "policy": POLICY_VERBS, "state": STATE_VERBS, "secrets": SECRETS_VERBS}
+GROUPS = {
+    "jobs": JOBS_VERBS,
+    "policy": POLICY_VERBS,
+    "state": STATE_VERBS,
+    "secrets": SECRETS_VERBS,
+    "workflow": WORKFLOW_VERBS,
+}
 ALL = [[n] for n in VERBS] + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
 
 

@@ -48,8 +48,8 @@ class JobReport(msgspec.Struct, frozen=True):
     before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
-    what was not. ``kept`` is what came of its files in
-    git."""
+    what was not. ``handled`` says that each failure was followed by what the workflow has for it, which went well.
+    ``kept`` is what came of its files in git."""
 
     job: str
     workflow: str
@@ -67,6 +67,7 @@ class JobReport(msgspec.Struct, frozen=True):
     timed_out: bool = False
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    handled: bool = False
 
 
 def run_new(
@@ -221,6 +222,7 @@ class _Job:
             timed_out=canceller.timed_out and result.status == "cancelled",
             rollback=result.rollback,
             remains=result.remains,
+            handled=result.handled,
         )
 
     async def _run(

@@ -10,14 +10,19 @@ from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
-from ordito.ensemble.job_format import moment
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_format import NO_OP, ConfigChange, moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
 from ordito.ensemble.lock import holder
 from ordito.ensemble.log_lines import by_lines
 from ordito.ensemble.logs import places_of, read_log
 from ordito.ensemble.store import read_ensemble
 from ordito.ensemble.unfinished import UnfinishedJob
+from ordito.work.invocation import Ending
 from ordito.work.plan import Action
+
+WELL = frozenset({"", NO_OP, str(Ending.SUCCEEDED), str(Ending.BY_HAND)})
+"""How the ConfigChange of a step says that it ended well, or that none has ended."""
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"
@@ -115,8 +120,23 @@ def steps_of(record: RecordedJob | None) -> set[str]:
     """The ids of the steps of a closed job, by its record. Raises ``EnsembleError``."""
     if record is None:
         return set()
-    tasks = {change.step or f"{change.target}.{change.operation}" for change in record.changes() if change.operation}
+    tasks = {step_of(change) for change in record.changes() if change.operation}
     return tasks | record.file.skipped.keys()
+
+
+def failed_steps(place: Place, job: str) -> list[str]:
+    """The ids of the steps of a closed job that have failed; none where its record cannot be read."""
+    try:
+        record = read_job(place.layout, job)
+        changes = list(record.changes()) if record is not None else []
+    except EnsembleError:
+        return []
+    return [step_of(change) for change in changes if change.operation and change.outcome not in WELL]
+
+
+def step_of(change: ConfigChange) -> str:
+    """The id of the step that a ConfigChange tells of."""
+    return change.step or f"{change.target}.{change.operation}"
 
 
 def unknown_step(job: str, step: str, known: Collection[str]) -> Refused:

@@ -40,7 +40,8 @@ class InstanceStatus(msgspec.Struct, frozen=True):
 
 
 class StatusResult(msgspec.Struct, frozen=True):
-    """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known."""
+    """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
+    ``failed`` are the steps that have failed of the last job, where that was a workflow of the template."""
 
     service: str
     effective: str
@@ -49,6 +50,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     deleted: int
     job: OpenJob | None
     caveat: str = ""
+    failed: tuple[str, ...] = ()
 
 
 def status(request: StatusRequest) -> StatusResult:
@@ -83,7 +85,19 @@ def status(request: StatusRequest) -> StatusResult:
             deleted=sum(not instance.exists for instance in snapshot.instances.values()),
             job=describe(place, ensemble.unfinished) if ensemble.unfinished else None,
             caveat=caveat,
+            failed=_failed(place, ensemble),
         )
+
+
+def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
+    """The steps that failed of the last job, where that was a workflow of the template (§7.3.7): what it has left need
+    not be a state that anybody knows."""
+    last = ensemble.status.last_job
+    if last is None or last.status != "failed" or not last.workflow.startswith("workflow "):
+        return ()
+    from ordito.app.jobs import failed_steps
+
+    return tuple(failed_steps(place, last.id))
 
 
 NO_OUTLINE = Outline("", {})

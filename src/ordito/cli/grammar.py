@@ -86,6 +86,8 @@ STATE_VERBS: Mapping[str, Verb] = {
 POLICY_VERBS: Mapping[str, Verb] = {
     "list": Verb("policy_list", "List the policies with their triggers."),
     "show": Verb("policy_show", "Show one policy: targets, triggers, what they did."),
+}
+
 WORKFLOW_VERBS: Mapping[str, Verb] = {
     "list": Verb("workflow_list", "List all workflows."),
     "show": Verb("workflow_show", "Show a workflow of the template: its inputs and steps."),

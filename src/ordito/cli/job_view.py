@@ -46,6 +46,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
     if report.status == "degraded" and report.failed:
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
+    if report.handled:
+        channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
     if report.rollback:
         _write_rollback(report, session)
     if report.crash_file:
@@ -88,6 +90,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "no_op": report.no_op,
         "failed": report.failed,
         "skipped": report.skipped,
+        **({"handled": True} if report.handled else {}),
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
         "failures": [msgspec.to_builtins(failure, enc_hook=encode_hook) for failure in report.failures],
         "outputs": dict(report.outputs),

@@ -8,6 +8,7 @@ from itertools import islice
 import msgspec
 
 from ordito.app.status import InstanceStatus, StatusResult
+from ordito.base.listing import listed
 from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
@@ -15,6 +16,7 @@ from ordito.cli.status_tree import Row, rows
 from ordito.cli.text_width import pad, printable, width
 from ordito.work.plan import KeptCount
 
+MOST_NAMED = 5
 MOST_IN_TREE = 200
 """Rows above which the status is plain lines, one an instance."""
 FORMAT = "ordito.status/1"
@@ -42,6 +44,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
         "instances": {i.instance.id: _instance_data(i) for i in found.instances},
         "outputs": shown(found.status.outputs),
+        **({"failed_steps": list(found.failed)} if found.failed else {}),
         "kept_counts": msgspec.to_builtins(found.status.kept),
     }
 
@@ -82,6 +85,9 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     _write_rows(shown, channel)
     write_kept_counts(found.status.kept, channel)
     channel.line(job_line(found))
+    if found.failed:
+        named = listed(found.failed, MOST_NAMED)
+        channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:

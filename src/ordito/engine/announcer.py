@@ -97,6 +97,7 @@ class Announcer:
                 seconds=max(0.0, closing.at - self._header.began),
                 rollback=closing.rollback,
                 remains=closing.remains,
+                handled=closing.handled,
                 at=closing.at,
             )
         )

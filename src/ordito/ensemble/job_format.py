@@ -28,7 +28,9 @@ class JobHead(_Row, frozen=True):
     the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that did nothing, ``skipped`` of
     those that were not run; ``changes`` is how many ConfigChanges there are. ``commits`` are those that hold the
     files it was made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and
-    why. ``rollback`` is complete or incomplete where the job was taken back, and ``remains`` what was not.
+    why. ``rollback`` is complete or incomplete where the job was taken back, and ``remains`` what was not. The failures
+    of a job that was ``handled`` were followed by what its workflow has for them, and that went well; ``arguments`` are
+    the inputs of a workflow that somebody wrote.
     """
 
     change_id: str
@@ -40,6 +42,8 @@ class JobHead(_Row, frozen=True):
     status: str = ""
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    handled: bool = False
+    arguments: Mapping[str, object] = {}
     began: str = ""
     ended: str = ""
     seconds: float = 0.0
@@ -57,6 +61,10 @@ class JobHead(_Row, frozen=True):
     summary: str = ""
     commits: Mapping[str, str] = {}
     not_committed: tuple[str, ...] = ()
+
+
+NO_OP = "no-op"
+"""The outcome of a step that did nothing."""
 
 
 class ConfigChange(_Row, frozen=True):

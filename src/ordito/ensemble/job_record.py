@@ -16,7 +16,7 @@ from ordito.ensemble.changes import Changes
 from ordito.ensemble.codec import Decoder
 from ordito.ensemble.entity_change import Entity
 from ordito.ensemble.files import write_whole
-from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
+from ordito.ensemble.job_format import FORMAT, NO_OP, ConfigChange, JobFile, JobHead, moment
 from ordito.ensemble.jobs_tsv import job_line, task_line
 from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
@@ -141,7 +141,7 @@ class JobRecord:
             instance=step.instance if step.link else "",
             operation=operation,
             step="" if step.id == f"{target}.{operation}" else step.id,
-            outcome="no-op" if record.no_op and outcome.succeeded else str(outcome.ending),
+            outcome=NO_OP if record.no_op and outcome.succeeded else str(outcome.ending),
             changed=outcome.changed,
             exit_code=outcome.exit_code or None,
             attempts=record.attempt,
@@ -196,6 +196,8 @@ class JobRecord:
             status=closing.status,
             rollback=closing.rollback,
             remains=closing.remains,
+            handled=closing.handled,
+            arguments=self._arguments,
             began=moment(header.began),
             ended=moment(closing.at),
             seconds=self.seconds,
@@ -214,6 +216,12 @@ class JobRecord:
             commits=self.kept.commits,
             not_committed=self.kept.problems,
         )
+
+    @property
+    def _arguments(self) -> Mapping[str, object]:
+        """The inputs of the workflow that was run, which are those of the scope around all others."""
+        scopes = self.job.plan.scopes
+        return scopes[0].inputs if scopes and not scopes[0].activity else {}
 
     @property
     def seconds(self) -> float:

@@ -20,7 +20,8 @@ from ordito.model.service import STANDARD, NodeTemplate
 from ordito.planning.chains import in_sequence
 from ordito.planning.draft import Draft, DraftStep
 from ordito.planning.lifecycle import Side
-from ordito.planning.recipes import Where, where_run
+from ordito.planning.recipe import Where
+from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
 from ordito.planning.stages import set_states
 from ordito.work.activities import Written

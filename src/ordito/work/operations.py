@@ -55,8 +55,8 @@ from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
 from ordito.work.scopes import Scopes
 from ordito.work.secrecy import as_shown, masking_for, without_secrets
-from ordito.work.telling import Telling
 from ordito.work.set_state import Filters, link_with_state, with_state
+from ordito.work.telling import Telling
 
 T = TypeVar("T")
 

@@ -59,7 +59,10 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     head = job.head
     channel.line(channel.paint("strong", f"Job {head.change_id}"))
     for name in HEADER:
-        if value := getattr(head, name):
+        value = getattr(head, name)
+        if name == "status" and head.handled:
+            value = f"{value}, and handled by what the workflow has for it"
+        if value:
             channel.line(f"  {name:<11} {printable(value)}")
     rows = [_row(task) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
