@@ -212,7 +212,8 @@ def _numbered(parts: list[str], reach: Reach) -> Iterator[list[str]]:
     if not marked:
         yield patterns
         return
-    form = re.compile(re.escape(marked[0]).replace(r"\#", "#").replace("#", r"(\d+)", 1).replace("#", r"\d+"))
+    escaped = re.escape(marked[0]).replace(r"\#", "#").replace(r"\*", ".*")
+    form = re.compile(escaped.replace("#", r"(\d+)", 1).replace("#", r"\d+"))
     found = {m[1] for name in reach.names if (m := form.fullmatch(name))}
     assert found, f"no step is called {marked[0]}\n{_listing(reach)}"
     for number in sorted(found):

@@ -6,7 +6,7 @@ Of a node with several instances one that is up is enough; what is optional need
 from __future__ import annotations
 
 from ordito.instances.states import CONFIGURED
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft, Fate, Member
 
 
 def check_dependencies(draft: Draft) -> None:
@@ -36,16 +36,23 @@ def _missing(draft: Draft, node: str) -> Member | None:
     members = draft.of_node.get(node, [])
     if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):
         return None
-    return members[0] if members else None
+    if members:
+        return members[0]
+    lost = (r for r in draft.snapshot.records_of(node) if not r.exists and not r.was_scaled_in)
+    return next((Member(r, draft.service.nodes[node], Fate.KEEP, "") for r in lost), None)
 
 
 def _refuse(draft: Draft, member: Member, target: Member, how: str) -> None:
-    is_stopped = target.record.state == CONFIGURED
-    state = "stopped" if is_stopped else target.record.local
-    mend = f"ordito start {target.id}" if is_stopped else f"ordito heal {target.id}"
+    record = target.record
+    is_stopped = record.state == CONFIGURED
+    state = "stopped" if is_stopped else record.local
+    if is_stopped:
+        hint = f"`ordito start {target.id}` first, or name both in one command"
+    else:
+        hint = f"`ordito heal {target.id}` first" if record.created else "`ordito deploy` first, which makes it"
     draft.refusals.error(
         "dependency-not-up",
         f"{member.id} {how} {target.id}, which is {state} and not part of this plan",
         member.template.span,
-        hint=f"`{mend}` first" if not is_stopped else f"`{mend}` first, or name both in one command",
+        hint=hint,
     )

@@ -37,11 +37,10 @@ def links(draft: Draft) -> None:
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in pairing.of_node(node.name):
-                targets = pairing.wanted(source, pairs.relationship)
                 if source.rises and _is_of(pairs, HALVES[source.fate].up is Up.MAKE):
-                    _link(draft, source, targets, pairs, turns)
+                    _link(draft, source, pairing.wanted(source, pairs.relationship), pairs, turns)
                 elif source.is_up and not source.rises and pairs.is_link:
-                    _link_kept(draft, source, targets, pairs, changed, turns)
+                    _link_kept(draft, source, _asked(draft, source, pairs.relationship, pairing), pairs, changed, turns)
             if pairs.is_link:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
@@ -64,6 +63,15 @@ def unlinks(draft: Draft) -> None:
                 _unlink_kept(draft, source, unlink, turns, pairing)
             elif source.fate is not Fate.DROP:
                 _unlink(draft, source, unlink, turns, pairing)
+
+
+def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pairing) -> list[Member]:
+    """The instances that a source which stays is to be linked with. Nobody has asked a partial plan for the links of
+    what stays as it is, save where the one instance that it was linked with leaves."""
+    targets = pairing.wanted(source, relationship)
+    if not draft.options.is_partial or pairing.loses(source, relationship):
+        return targets
+    return [target for target in targets if target.rises]
 
 
 def _is_of(pairs: Pairs, whole: bool) -> bool:
@@ -123,8 +131,6 @@ def _link_kept(
     up = draft.why(f"{pairs.relationship.target} is up before it is linked")
     whole = draft.why(f"{source.template.name} is linked")
     for target in targets:
-        if draft.options.is_partial and not target.rises:
-            continue  # Nobody has asked for the links of what stays as it is.
         entries = _unlinked(draft, source, target, pairs, changed)
         if not entries:
             continue

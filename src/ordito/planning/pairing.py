@@ -63,6 +63,10 @@ class Pairing:
             return [t for t in linked if t.is_up]
         return [t for t in self.of_node(relationship.target) if t.is_up][:1]
 
+    def loses(self, source: Member, relationship: Relationship) -> bool:
+        """Whether the one instance that a source has a pair with leaves, so that another takes its place."""
+        return self.is_to_one(relationship) and any(t.goes for t in self._linked(source, relationship))
+
     def _linked(self, source: Member, relationship: Relationship) -> list[Member]:
         """The one instance that a source has a pair with already, if it has."""
         snapshot, members = self._draft.snapshot, self._draft.members

@@ -122,6 +122,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "heal": (
         check_requirements,
         choose_anew,
+        check_dependencies,
         install_chains,
         uninstall_chains,
         links,
