@@ -195,3 +195,15 @@ def test_a_saved_plan(orders: Orders) -> None:
     assert existing(orders) == well("base_1", "base_2", "base_3", "top_1")
     stale = orders.run("deploy", str(saved), "--yes")
     assert stale.code == 3, stale.both
+
+
+def test_a_node_that_is_called_otherwise_keeps_its_number(orders: Orders) -> None:
+    assert orders.run("scale", "base=3", "--yes").code == 0
+    text = orders.service.read_text(encoding="utf-8")
+    orders.service.write_text(text.replace("base", "ground"), encoding="utf-8")
+    moved = orders.run("state", "mv", "base", "ground", "--yes")
+    assert moved.code == 0, moved.both
+    assert list(status_of(orders.ensemble)["keptCounts"]) == ["ground"]
+    assert "3, kept from scale" in orders.run("describe", "ground").out
+    assert "Nothing to do" in orders.run("deploy", "--yes").err
+    assert orders.run("jobs", "replay").code == 0

@@ -35,6 +35,7 @@ from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.outputs import BUILT_IN
+from ordito.work.plan import KeptCount
 from ordito.work.probes import CHECK, maintaining
 
 MOST_EVENTS = 10
@@ -97,14 +98,16 @@ class InstanceDescription(msgspec.Struct, frozen=True):
 
 
 class NodeDescription(msgspec.Struct, frozen=True):
-    """A node template: what is declared, how many instances are wanted (None where that is not known), and those that
-    there are, with their effective statuses. ``status`` is that of all of them together."""
+    """A node template: what is declared, how many instances are wanted (None where that is not known; ``kept`` where
+    scaling has set that), and those that there are, with their effective statuses. ``status`` is that of all of them
+    together."""
 
     name: str
     type: str
     declared: str
     status: str
     wanted: int | None
+    kept: KeptCount | None = None
     optional: bool = False
     protected: bool = False
     lost: bool = False
@@ -190,6 +193,7 @@ class _Describing:
             declared=str(template.span) if template and template.span else "",
             status=aggregate(existing) if existing else ABSENT,
             wanted=self._status.counts.get(name),
+            kept=self._status.kept.get(name),
             lost=template is None or (outline is not None and outline.lost),
             instances=tuple(self._brief(record) for record in records),
             events=last_tasks(self._layout, {record.id for record in records}, MOST_EVENTS),

@@ -62,6 +62,7 @@ def _node_data(found: NodeDescription) -> dict[str, object]:
         "description": found.description,
         "status": found.status,
         "wanted": found.wanted,
+        "kept": msgspec.to_builtins(found.kept),
         "optional": found.optional,
         "protected": found.protected,
         "orphaned": found.lost,
@@ -117,12 +118,19 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
     ]
 
 
+def _wanted(found: NodeDescription) -> str:
+    if found.kept is not None:
+        kept = found.kept
+        return f"{kept.count}, kept from scale (job {kept.job}); the template asks for {kept.over}"
+    return "" if found.wanted is None else str(found.wanted)
+
+
 def _of_node(found: NodeDescription, channel: Channel) -> tuple[str, list[tuple[str, Rows]]]:
     about = [
         ("type", found.type),
         ("declared", found.declared),
         ("description", printable(found.description)),
-        ("wanted", "" if found.wanted is None else str(found.wanted)),
+        ("wanted", _wanted(found)),
         ("priority", "optional" if found.optional else ""),
         ("protected", "undeploying leaves it alone" if found.protected else ""),
         ("orphaned", "no longer in the service" if found.lost else ""),

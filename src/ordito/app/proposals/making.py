@@ -68,7 +68,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         instances=instances,
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
-        kept={} if reset_counts else known.status.kept,
+        kept={} if reset_counts else told.kept,
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     return Made(made, measured.digest, measured.contents, whole)
@@ -105,6 +105,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         accepts=plugins.accepts,
         provides=plugins.provides,
         left_behind=whole.nodes,
+        kept=known.status.kept,
         digest_key=Vault(known.place.layout).digest_key,
     )
 

@@ -20,7 +20,7 @@ from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call, Plan, Step
+from ordito.work.plan import Call, KeptCount, Plan, Step
 from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
 
 
@@ -36,7 +36,8 @@ class Edit(msgspec.Struct, frozen=True):
 
 class Basis(msgspec.Struct, frozen=True):
     """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
-    wanted numbers of instances, and the environment that it works in."""
+    wanted numbers of instances, the environment that it works in, and which of these numbers scaling has set (None:
+    as before)."""
 
     whole: Whole
     pinned: PinnedService
@@ -44,6 +45,7 @@ class Basis(msgspec.Struct, frozen=True):
     given: dict[str, GivenValue] = {}
     counts: dict[str, int] = {}
     environment: str = ""
+    kept: dict[str, KeptCount] | None = None
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -106,7 +108,7 @@ def write_down(
         environment=basis.environment,
     )
     steps = tuple(_step(edit, how.call) for edit in edits)
-    plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts)
+    plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts, kept_counts=basis.kept)
     records: list[StepFinishedRecord | JobClosingRecord] = []
     for number, edit in enumerate(edits):
         change = change_ids.next()

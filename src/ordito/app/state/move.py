@@ -17,6 +17,7 @@ from ordito.app.state.edit import Basis, Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
+from ordito.ensemble.status import Status
 from ordito.ensemble.store import open_ensemble
 from ordito.instances.moving import Names, Place, moved
 from ordito.instances.records import Delta, Snapshot
@@ -59,7 +60,7 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         refuse_unfinished(ensemble)
         _check_records(request, ensemble.snapshot)
         _check(request, look_at("", request.directory, GivenChoices(), Diagnostics(), fetch=False).service)
-        known = known_of(place, ensemble.snapshot, ensemble.status, None)
+        known = known_of(place, ensemble.snapshot, _by_both_names(request, ensemble.status), None)
         basis = deployed(place, ensemble)
         delta, ids = _renaming(request, known, basis)
         snapshot = copied(ensemble.snapshot)
@@ -72,6 +73,12 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
             raise Declined
         edit = Edit(request.new, f'"{request.old}" is called "{request.new}"', lambda _: delta)
         return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit), ids)
+
+
+def _by_both_names(request: MoveRequest, status: Status) -> Status:
+    """The status in which the number that scaling has set is known by the new name too."""
+    kept = status.kept.get(request.old)
+    return status if kept is None else msgspec.structs.replace(status, kept={**status.kept, request.new: kept})
 
 
 def _renaming(request: MoveRequest, known: Known, basis: Basis) -> tuple[Delta, dict[str, str]]:

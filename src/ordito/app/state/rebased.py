@@ -25,7 +25,16 @@ def proposed(known: Known, snapshot: Snapshot) -> Proposal:
 def new_basis(known: Known, proposal: Proposal) -> Basis:
     """The ground of records that belong to the service as it is written now, of which a copy is kept."""
     pinned = pin_service(known.place.layout, proposal.read, proposal.measured, proposal.files)
-    return Basis(proposal.whole, pinned, proposal.inputs, proposal.given, proposal.plan.counts, proposal.environment)
+    plan = proposal.plan
+    return Basis(
+        proposal.whole,
+        pinned,
+        proposal.inputs,
+        proposal.given,
+        plan.counts,
+        proposal.environment,
+        plan.kept_counts,
+    )
 
 
 def copied(snapshot: Snapshot) -> Snapshot:
