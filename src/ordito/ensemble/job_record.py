@@ -151,7 +151,7 @@ class JobRecord:
             reason=plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
             start="" if record.no_op else start,
             seconds=None if record.no_op else round(outcome.seconds, 3),
-            summary=outcome.message,
+            summary=outcome.message or record.because,
             output=outcome.tail,
         )
 

@@ -25,6 +25,7 @@ from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
 from ordito.planning.stages import set_states
 from ordito.work.activities import Written
+from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.plan import Action, Gate
 
 DEPLOYS, UNDEPLOYS = "deploy", "undeploy"
@@ -42,7 +43,7 @@ class Setting(msgspec.Struct, frozen=True):
     ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
     With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
     ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
-    number of workflows around them.
+    number of workflows around them, ``carried`` what an earlier job has carried out of them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Setting(msgspec.Struct, frozen=True):
     filtered: bool = False
     may_be_left_out: bool = False
     depth: int = 0
+    carried: Carried = NOTHING_CARRIED
 
 
 class Woven(msgspec.Struct, frozen=True):
@@ -139,36 +141,52 @@ class Weaver:
                 continue
             lasts: list[int] = []
             for spot in spots:
+                if self._was_left_out(setting, filters.get(spot.id, ())):
+                    continue
                 made = self._at(setting, activity, number, spot)
                 if made:
                     guards = [begin] if filters and setting.may_be_left_out and end != begin else []
                     guards += filters.get(spot.id, ())
                     self._after(made[0], end, guards, gated=setting.may_be_left_out)
+                    self._carry(setting, made)
                     steps += made
                     lasts.append(made[-1])
             end = self._joined(setting, activity, lasts, end, guarded=bool(filters))
         return Woven(tuple(steps), end)
 
+    def _was_left_out(self, setting: Setting, filters: Sequence[int]) -> bool:
+        """Whether an earlier job has found that a place does not pass its filters."""
+        left_out = setting.carried.left_out
+        return bool(left_out) and any(self._draft.steps[number].id in left_out for number in filters)
+
+    def _carry(self, setting: Setting, steps: Sequence[int]) -> None:
+        """Steps that an earlier job has carried out only stand for their order. What is there for a failure is not
+        among them: it is there once more."""
+        if setting.carried.done and not setting.may_be_left_out:
+            for number in steps:
+                step = self._draft.steps[number]
+                step.done |= step.id in setting.carried.done
+
     def filter_steps(
-        self, name: str, condition: Written, spots: Sequence[Spot], begin: int, *, gated: bool, reason: str
+        self, setting: Setting, name: str, condition: Written, spots: Sequence[Spot], begin: int, *, gated: bool
     ) -> dict[str, list[int]]:
-        """A step at each place that looks whether a condition holds there."""
+        """A step at each place that looks whether a condition holds there; ``name`` goes before their ids."""
         draft, found = self._draft, {}
-        why = draft.why(reason)
+        why = draft.why(f'"{name}" is filtered')
         for spot in spots:
             step = self._step(Setting(name, condition), spot, "filter", self._call(spot, "step", "filter"), why)
             step.action, step.written = Action.FILTER, condition
             number = draft.add(step)
             self._after(number, begin, (), gated=gated)
+            self._carry(setting, [number])
             found[spot.id] = [number]
         return found
 
     def _filters(
         self, setting: Setting, spots: Sequence[Spot], begin: int, before: Mapping[str, Sequence[int]]
     ) -> dict[str, list[int]]:
-        reason = f'"{setting.name}" has a filter'
         gated = setting.may_be_left_out or bool(before)
-        found = self.filter_steps(setting.name, setting.holder, spots, begin, gated=gated, reason=reason)
+        found = self.filter_steps(setting, setting.name, setting.holder, spots, begin, gated=gated)
         for spot in spots:
             for number in before.get(spot.id, ()):
                 self._draft.edge(number, found[spot.id][0], self._in_order)

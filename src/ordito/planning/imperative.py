@@ -110,7 +110,7 @@ def written(draft: Draft) -> None:
         draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
         scope = 0
     weaving = _Weaving(draft)
-    setting = Setting("", (), scope=scope, tolerant=draft.workflow == UNDEPLOY)
+    setting = Setting("", (), scope=scope, tolerant=draft.workflow == UNDEPLOY, carried=draft.options.carried)
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 
@@ -151,6 +151,7 @@ class _Weaving:
                 filtered=step.filter is not None,
                 may_be_left_out=may[name],
                 depth=around.depth,
+                carried=around.carried if around.depth else around.carried.of(name),
             )
             entrance = self._entrance(setting, after, name, begin, ends, failing)
             woven = self.weaver.weave(setting, step.activities, entrance, filters)
@@ -244,6 +245,7 @@ class _Weaving:
             tolerant=setting.tolerant,
             may_be_left_out=setting.may_be_left_out,
             depth=setting.depth + 1,
+            carried=setting.carried,
         )
         found = {name: list(numbers) for name, numbers in filters.items()}
         looked: list[int] = []
@@ -252,12 +254,12 @@ class _Weaving:
                 continue
             where = spots_of(draft, precondition.target, precondition.relationship)
             more = self.weaver.filter_steps(
+                setting,
                 f"{setting.name}.{workflow.name}",
                 of_precondition(workflow.name, place),
                 where,
                 begin,
                 gated=setting.may_be_left_out,
-                reason=f'workflow "{workflow.name}" has a precondition',
             )
             for name, numbers in more.items():
                 found.setdefault(name, []).extend(numbers)

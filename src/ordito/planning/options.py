@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ordito.model.service import Service
+from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.plan import KeptCount
 
 
@@ -96,7 +97,7 @@ class PlanOptions:
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
     ``written`` is the name of the workflow of the template that is planned, "" for none, and ``given`` its inputs, as
-    ``get_input`` finds them.
+    ``get_input`` finds them; ``carried`` is what an earlier job has carried out of it.
     ``digest_key`` gives the key of digests of sensitive values.
     """
 
@@ -116,6 +117,7 @@ class PlanOptions:
     scaling: Scaling = NOT_SCALED
     written: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
+    carried: Carried = NOTHING_CARRIED
     digest_key: Callable[[], bytes] = bytes
 
     @property

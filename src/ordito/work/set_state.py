@@ -13,6 +13,7 @@ from ordito.instances.states import ERROR, STARTED
 from ordito.instances.status import Happened, local_after
 from ordito.model.service import Relationship, Service
 from ordito.work.activities import condition_at
+from ordito.work.carried import LEFT_OUT
 from ordito.work.plan import Call, Step
 
 AVAILABLE = "available"
@@ -56,4 +57,4 @@ class Filters:
             ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
             entity = LinkEntity(relationship, *ends)
         verdict = self._conditions.of(condition, entity)
-        return "" if verdict.holds else f"the filter leaves it out: {verdict}"
+        return "" if verdict.holds else f"{LEFT_OUT}: {verdict}"

@@ -16,8 +16,10 @@ from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.scale import SCALE
 from ordito.app.proposals.scale_rest import rest_of
+from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
+from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
@@ -86,12 +88,12 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
     if workflow == SCALE:
         scaling = rest_of(job, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
-    return lambda _, options: options
+    return lambda service, options: rest_of_workflow(known.place, record, service, options)
 
 
 def _latest(place: Place) -> str:
     """The latest job that may have left something undone; "" where there is none."""
-    return max((line.id for line in job_lines(place.layout) if line.workflow in AGAIN), default="")
+    return max((line.id for line in job_lines(place.layout) if _continues(line.workflow)), default="")
 
 
 def _checked(place: Place, job: str, record: RecordedJob) -> str:
@@ -112,7 +114,7 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
-    if workflow not in AGAIN:
+    if not _continues(workflow):
         raise Refused(
             "not-retried",
             f"job {job} is a {workflow}, which does not continue where it stopped",
@@ -120,7 +122,8 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
-    later = max((line.id for line in job_lines(place.layout) if applies(line.workflow)), default="")
+    counting = (w for w in job_lines(place.layout) if applies(w.workflow) or w.workflow == workflow)
+    later = max((line.id for line in counting), default="")
     if later > job:
         raise Refused(
             "later-job",
@@ -129,6 +132,10 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             purpose="do what the later one has left undone",
         )
     return workflow
+
+
+def _continues(workflow: str) -> bool:
+    return workflow in AGAIN or is_written(workflow)
 
 
 def _check_unchanged(known: Known, job: str) -> None:
