@@ -59,9 +59,18 @@ def test_what_is_hosted_follows_a_kept_number() -> None:
     given = service(compute("h", count=1), node("app", on("h"), occurrences=(0, None)), node("war", on("app")))
     made = planned(given, {"h": KeptCount(2, 1, "j")})
     assert made.counts == {"h": 2, "app": 2, "war": 2}
-    # The template asks for one on each of two, which is not what it asked for then.
-    assert planned(given, {"h": KeptCount(2, 1, "j"), "app": KeptCount(4, 1, "j")}).counts["app"] == 2
     assert planned(given, {"h": KeptCount(2, 1, "j"), "app": KeptCount(4, 2, "j")}).counts["app"] == 4
+
+
+def test_a_kept_number_of_what_is_hosted_follows_the_number_of_hosts() -> None:
+    """Two on each host, and one more on one of them: a host that comes or goes is worth two."""
+    five = {"app": KeptCount(5, 2, "j")}
+    for hosts, expected in ((2, 5), (3, 7), (1, 3)):
+        made = planned(service(compute("h", count=hosts), node("app", on("h"), occurrences=(0, None))), five)
+        assert made.counts["app"] == expected
+        assert made.kept_counts == {"app": KeptCount(expected, hosts, "j")}
+    asked = planned(service(compute("h", count=2), node("app", on("h"), count=3)), five)
+    assert (asked.counts["app"], asked.kept_counts) == (3, {})
 
 
 def test_a_kept_number_that_the_bounds_no_longer_allow() -> None:

@@ -24,8 +24,8 @@ def counts(draft: Draft) -> None:
                 kept[node.name] = draft.options.kept[node.name]
             continue
         count, origin = asked_count(draft, node)
-        before = draft.options.kept.get(node.name)
-        if before is not None and before.over == count:
+        before = kept_count(draft, node, count, origin)
+        if before is not None:
             kept[node.name] = before
             count, origin = before.count, f"kept from scale (job {before.job})"
             check_bounds(draft, node, count, origin, RESET)
@@ -37,6 +37,19 @@ def counts(draft: Draft) -> None:
 
 
 ONE_ON_EACH = "one on each "
+
+
+def kept_count(draft: Draft, node: NodeTemplate, asked: int, origin: str) -> KeptCount | None:
+    """The number of instances of a node that scaling has set and that still holds, if the template asks for so many
+    now. Where it asks for one on each host, and there are more or fewer hosts than there were, each of them counts for
+    as many instances as one did then."""
+    kept = draft.options.kept.get(node.name)
+    if kept is None or kept.over == asked:
+        return kept
+    if not kept.over or not origin.startswith(ONE_ON_EACH):
+        return None
+    count = max(0, kept.count + (asked - kept.over) * (kept.count // kept.over))
+    return KeptCount(count, asked, kept.job) if count != asked else None
 
 
 def asked_count(draft: Draft, node: NodeTemplate) -> tuple[int, str]:

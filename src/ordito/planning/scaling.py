@@ -12,7 +12,7 @@ from ordito.instances.records import Instance, number_of
 from ordito.model.service import NodeTemplate
 from ordito.planning.bounds import bounds_of, check_bounds, of_policy
 from ordito.planning.choose_instances import Hosts, grow, leaving
-from ordito.planning.counts import asked_count
+from ordito.planning.counts import asked_count, kept_count
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
@@ -138,7 +138,8 @@ class _Scaler:
             return
         asked, origin = asked_count(draft, node)
         if not is_scaled:
-            if kept is not None and kept.over == asked:
+            kept = kept_count(draft, node, asked, origin)
+            if kept is not None:
                 self._kept[node.name] = kept
                 asked, origin = kept.count, f"kept from scale (job {kept.job})"
             draft.counts[node.name], draft.origins[node.name] = asked, origin

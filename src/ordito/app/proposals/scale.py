@@ -108,6 +108,12 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
     goals: dict[str, Goal] = {}
     for text, count, delta in _wanted(asked):
         for node, why in _nodes(text, service, snapshot, compute=asked.compute):
+            if service.nodes[node].existing:
+                raise Refused(
+                    "selected-node",
+                    f'"{node}" was selected from an inventory: there is one of it, and none can be made',
+                    "scale what it carries with --no-scale-compute",
+                )
             if node in goals:
                 raise Refused(
                     "scaled-twice",
