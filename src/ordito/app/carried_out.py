@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ordito.app.unheard import warn_of_unheard
+from ordito.app.unprocessed import warn_of_unprocessed
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.imperative import Policy
 from ordito.model.service import STANDARD, NodeTemplate, Service
@@ -60,6 +61,7 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
             hint="what it asks for must be seen to by other means",
         )
     warn_of_unheard(service, diagnostics)
+    warn_of_unprocessed(service, diagnostics)
 
 
 def _is_lifecycle(node: NodeTemplate, operation: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.app.canceller import Canceller
+from ordito.app.compile import compiled
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
@@ -242,6 +243,7 @@ class _Job:
             header.inputs,
             root=self._root,
             job=header.id,
+            describe=lambda: compiled(self._service),
             variables=header.variables,
             digest_key=Vault(self._layout).digest_key,
             counts=self._ensemble.status.counts,

@@ -130,7 +130,8 @@ def names_image(artifact: Artifact, package: Package) -> bool:
 
 
 def artifacts(service: Service) -> Iterator[Artifact]:
-    """Every artifact of a service: those that nodes and relationships hold, and those that operations run or need."""
+    """Every artifact of a service: those that nodes and relationships hold, and those that operations and workflows run
+    or need."""
     seen: set[int] = set()
     for node in service.nodes.values():
         owners: tuple[NodeTemplate | Relationship, ...] = (node, *node.requirements)
@@ -141,6 +142,9 @@ def artifacts(service: Service) -> Iterator[Artifact]:
             if id(owner.interfaces) not in seen:
                 seen.add(id(owner.interfaces))
                 yield from _of_interfaces(owner.interfaces.values(), seen)
+    for workflow in service.workflows.values():
+        if workflow.implementation is not None:
+            yield from (workflow.implementation, *workflow.dependencies)
 
 
 def definition_files(read: ReadService) -> Iterator[str]:

@@ -88,7 +88,7 @@ class Resuming:
                 processes.get(index),
             )
             for index in in_doubt
-            if self._course.steps[index].action is Action.CALL
+            if self._course.steps[index].action in (Action.CALL, Action.WORKFLOW)
         ]
         ends = await self._workers.settle(doubts)
         self._writer.now = self._parts.clock.now()

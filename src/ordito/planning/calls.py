@@ -130,6 +130,11 @@ class Calls:
             yield list(self.scopes[scope].activity)
             scope = self.scopes[scope].outer
 
+    def put(self, call: Call) -> int:
+        """The number of a call that is like no other."""
+        self.all.append(call)
+        return len(self.all) - 1
+
     def bare(self, owner: NodeTemplate | Relationship, side: str, interface: str, name: str) -> int:
         """The number of a call that stands for what the job does itself, and that no record remembers."""
         named = owner.key if isinstance(owner, Relationship) else owner.name

@@ -18,6 +18,7 @@ from ordito.model.imperative import Activity, Precondition, Step, Workflow
 from ordito.model.service import Relationship
 from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
 from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.external import external
 from ordito.planning.lifecycle import Side
 from ordito.planning.spots import Spot, spots_of
 from ordito.work.activities import of_precondition, of_step
@@ -131,6 +132,8 @@ class _Weaving:
 
     def workflow(self, workflow: Workflow, around: Setting, begin: int, filters: Mapping[str, Sequence[int]]) -> Woven:
         """The steps of a workflow. Of ``around`` the name goes before those of the steps, and the scope is theirs."""
+        if workflow.implementation is not None:
+            return self._external(workflow, around, begin)
         draft, steps = self._draft, workflow.steps
         after = _Followed(steps)
         ends: dict[str, int] = {}
@@ -164,6 +167,17 @@ class _Weaving:
             draft.edge(end, whole, draft.steps[whole].reason)
         every = tuple(number for numbers in failing.values() for number in numbers)
         return Woven(every, self._sealed(around.name, whole, begin, around))
+
+    def _external(self, workflow: Workflow, around: Setting, begin: int) -> Woven:
+        """The one step of a workflow that an artifact implements."""
+        draft = self._draft
+        name = f"{around.name}.{workflow.name}" if around.name else workflow.name
+        why = draft.why(f'"{workflow.name}" is carried out as a whole')
+        number = external(draft, workflow, name, around.scope, why, tolerant=around.tolerant)
+        if around.may_be_left_out:
+            draft.steps[number].gate = Gate.ALL
+        draft.edge(begin, number, why)
+        return Woven((number,), number)
 
     def _entrance(
         self,

@@ -96,7 +96,7 @@ def _shown(plan: Plan, step: Step) -> PreviewStep:
     delegated = step.action is Action.DELEGATE
     return PreviewStep(
         id=step.id,
-        instance=step.instance,
+        instance=step.instance or call.interface,
         operation=call.name,
         far=step.far,
         runs_on=step.runs_on,

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from ordito.base.paths import above, from_above, levels_above
-from ordito.base.sensitive import revealed, sensitive_parts
+from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
@@ -47,6 +47,7 @@ from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
 from ordito.work.environment import Environments
+from ordito.work.external import Describe, Job, inputs_of, invocation_of, outputs_of, sensitive_results
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
 from ordito.work.news import News
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
@@ -64,10 +65,10 @@ WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
 MADE_AGAIN = "removed to be made again"
 
-STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER})
-"""Steps that change nothing."""
-DONE_HERE = STAND_FOR_ORDER | {Action.SET_STATE}
-"""Steps that call nothing."""
+STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW})
+"""Steps that change nothing when they start."""
+APART = STAND_FOR_ORDER | {Action.SET_STATE}
+"""Steps that are no operations."""
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -97,7 +98,8 @@ class Operations:
 
     ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
     environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values,
-    ``counts`` the wanted numbers of instances of nodes about which the plan says nothing. The deltas it gives must be
+    ``counts`` the wanted numbers of instances of nodes about which the plan says nothing, and ``describe`` gives the
+    service as plain data, for processors of workflows. The deltas it gives must be
     applied to the snapshot before it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
@@ -116,6 +118,7 @@ class Operations:
         variables: Mapping[str, object] | None = None,
         digest_key: Callable[[], bytes] = bytes,
         counts: Mapping[str, int] | None = None,
+        describe: Describe = dict,
     ) -> None:
         self._service = service
         self._snapshot = snapshot
@@ -129,6 +132,7 @@ class Operations:
         self.masking = masking_for(service)
         self._environments = Environments(self._evaluator, self.masking, variables or {})
         self._counts = counts or {}
+        self._describe = describe
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
         self._operations: dict[int, Operation] = {}
@@ -143,6 +147,8 @@ class Operations:
         call = self._plan.calls[step.call]
         if wrong := self._scopes.wrong(call.scope):
             return Prepared(refusal=self.masking.text(wrong))
+        if step.action is Action.WORKFLOW:
+            return self._prepared_workflow(step, call, attempt)
         place = self._place(step, call)
         environment = self._environments.prepare(place, step)
         if environment.refusals:
@@ -167,8 +173,24 @@ class Operations:
         withholds = bool(self._sensitive_outputs(step)) if gives else False
         return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
 
+    def _prepared_workflow(self, step: Step, call: Call, attempt: int) -> Prepared:
+        """The invocation of what carries out a workflow as a whole."""
+        inputs, wrong = inputs_of(self._evaluator, call, self._scopes.inputs(call.scope))
+        self.masking.know(sensitive_parts(inputs))
+        if wrong:
+            return Prepared(refusal=self.masking.text(wrong))
+        files = self._files(call, ())
+        found = msgspec.structs.replace(call, artifact=files.artifact, dependencies=files.dependencies)
+        job = Job(self._job, files.root, self._describe)
+        invocation = invocation_of(job, step, found, attempt, inputs, self._snapshot)
+        return Prepared(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
+
     def shown_inputs(self, step: Step) -> dict[str, object]:
         """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
+        if step.action is Action.WORKFLOW:
+            call = self._plan.calls[step.call]
+            inputs, _ = inputs_of(self._evaluator, call, self._scopes.inputs(call.scope))
+            return as_shown({name: shown(value) for name, value in inputs.items()}, self.masking)
         if step.action is not Action.CALL or step.call < 0:
             return {}
         call = self._plan.calls[step.call]
@@ -183,6 +205,8 @@ class Operations:
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
         """The check that is asked about a called operation in doubt; None where its instance has none that an executor
         ``accepts``, or the check itself is in doubt."""
+        if step.action is Action.WORKFLOW:
+            return None  # It belongs to no instance that could be asked.
         call, node = self._plan.calls[step.call], self._service.nodes[self._snapshot.instances[step.instance].node]
         operation = None if is_probe(self._service, call) else maintaining(node, CHECK)
         implementation = operation.implementation if operation is not None else None
@@ -267,8 +291,8 @@ class Operations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
-        if step.action in DONE_HERE:
-            return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
+        if step.action in APART:
+            return self._end_apart(step, outcome, change)
         call = self._plan.calls[step.call]
         if outcome.ending in ANSWERED and is_probe(self._service, call):
             return self._found(step, call, outcome, change)
@@ -292,6 +316,22 @@ class Operations:
         if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
         return outcome, self._with_news(step, call, outcome, delta, change)
+
+    def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What changes by the end of what is no operation."""
+        if step.action is Action.WORKFLOW:
+            return self._end_of_workflow(step, self._plan.calls[step.call], outcome, change)
+        return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
+
+    def _end_of_workflow(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What comes of a workflow that was carried out as a whole: attributes that its outputs are mapped to."""
+        if not outcome.succeeded:
+            return outcome, Delta()
+        try:
+            delta = outputs_of(self._evaluator, call, step, outcome)
+        except WrongValue as wrong:
+            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        return outcome, marked_by_values(delta, self._snapshot, change, applies=self._applies)
 
     def _with_news(self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
@@ -612,6 +652,8 @@ class Operations:
 
     def _sensitive_outputs(self, step: Step) -> set[str]:
         """The outputs of a step that are sensitive by what is declared for them."""
+        if step.action is Action.WORKFLOW:
+            return sensitive_results(self._evaluator, self._plan.calls[step.call], step)
         if step.action is Action.DELEGATE:
             template = self._service.nodes[self._snapshot.instances[step.instance].node]
             declared = {**template.definitions, **template.attribute_definitions}

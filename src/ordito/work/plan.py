@@ -13,13 +13,15 @@ from ordito.instances.records import Instance, Link
 
 class Action(StrEnum):
     """What a step does: call an operation, let a provider make or remove a node, set the node state (``leave``), look
-    whether an instance passes a filter, or only join other steps."""
+    whether an instance passes a filter, carry out a whole workflow that an artifact implements, or only join other
+    steps."""
 
     CALL = "call"
     DELEGATE = "delegate"
     JOIN = "join"
     SET_STATE = "set state"
     FILTER = "filter"
+    WORKFLOW = "workflow"
 
 
 class Gate(StrEnum):
@@ -53,6 +55,12 @@ class Condition(StrEnum):
 PROCESSES = "workflow:"
 """Stands before the artifact type of a workflow that a processor is asked to carry out: what processes workflows
 processes no operations."""
+
+SCRIPTS = ("tosca.artifacts.Implementation.Bash", "tosca.artifacts.Implementation.Python")
+"""What is carried out as it is, be it an operation or a workflow."""
+
+WORKFLOW = "workflow"
+"""The interface name of a workflow that is carried out as a whole."""
 
 DELEGATE = "delegate"
 """The interface name of what a provider is asked to do."""

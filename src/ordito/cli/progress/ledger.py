@@ -18,6 +18,9 @@ from ordito.work.events import (
     StepSucceeded,
 )
 
+WHOLE = "workflow"
+"""What steps are shown under that are about no instance, since they are whole workflows."""
+
 SETTLED = frozenset({"ok", "degraded", "absent"})
 """Local statuses in which an instance without running operations needs nobody's attention any more."""
 
@@ -159,6 +162,7 @@ class Ledger:
             activity.last_line = event.text.rpartition("\n")[2]
 
     def _account(self, instance: str) -> Account:
+        instance = instance or WHOLE
         account = self.accounts.get(instance)
         if account is None:
             name = node_of(instance)
@@ -172,6 +176,7 @@ class Ledger:
 
     def _review(self, instance: str, account: Account) -> None:
         """Count an instance where it belongs now."""
+        instance = instance or WHOLE
         before, now = account.seen_as, account.phase
         if now is before:
             return

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import title
+from ordito.cli.progress.ledger import WHOLE, title
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.instances.text import as_text
 from ordito.work.events import (
@@ -114,7 +114,7 @@ class LineProgress:
             self._line(event.at, instance, operation, f"{bar} {printable(text)}")
 
     def _line(self, at: float, instance: str, operation: str, said: str) -> None:
-        name, what = pad(instance, self._name_width), pad(operation, OPERATION_WIDTH)
+        name, what = pad(instance or WHOLE, self._name_width), pad(operation, OPERATION_WIDTH)
         self._channel.line(f"{clock(at - self._began)} {name}  {what} {said}".rstrip())
 
 

@@ -1,0 +1,152 @@
+"""Workflows that an artifact implements, as one step of a job: what their processor is given, and what comes of what it
+gives back (§7.3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ordito.base.sensitive import revealed, shown
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Delta, Snapshot
+from ordito.instances.text import as_text
+from ordito.model.operation import Operation
+from ordito.work.attribute_values import WrongValue
+from ordito.work.invocation import Invocation, Outcome
+from ordito.work.outputs import notified, sensitive_outputs
+from ordito.work.places import Place
+from ordito.work.plan import PROCESSES, Call, Step
+
+FORMAT = "ordito.workflow-call/1"
+
+Describe = Callable[[], Mapping[str, object]]
+"""Gives the service as plain data, for who reads it elsewhere."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What all workflows of a job share: its id, the folder of the service's files, and the service as plain data."""
+
+    id: str
+    root: str
+    describe: Describe
+
+
+def invocation_of(
+    job: Job, step: Step, call: Call, attempt: int, inputs: Mapping[str, object], snapshot: Snapshot
+) -> Invocation:
+    """What is handed over: to a script the inputs as variables, to a processor all that it may need to know."""
+    values = {name: revealed(value) for name, value in inputs.items() if value is not None}
+    data: dict[str, object] | None = None
+    environment = {name: as_text(value) for name, value in values.items()}
+    if call.processor.startswith(PROCESSES):
+        environment = {}
+        data = {
+            "format": FORMAT,
+            "workflow": call.operation,
+            "inputs": values,
+            "outputs": list(call.outputs),
+            "job": job.id,
+            "attempt": attempt,
+            "service": job.describe(),
+            "snapshot": snapshot_data(snapshot),
+        }
+    return Invocation(
+        job=job.id,
+        step=step.id,
+        attempt=attempt,
+        processor=call.processor,
+        root=job.root,
+        artifact=call.artifact,
+        environment=environment,
+        dependencies=call.dependencies,
+        outputs=call.outputs,
+        timeout=call.timeout,
+        data=data,
+    )
+
+
+def inputs_of(evaluator: Evaluator, call: Call, given: Mapping[str, object]) -> tuple[dict[str, object], str]:
+    """The inputs of a workflow, those that are given before what it declares as defaults; and what is wrong with them,
+    "" for nothing."""
+    found: dict[str, object] = {}
+    for name, declared in evaluator.service.workflows[call.operation].inputs.items():
+        value = given.get(name)
+        if name not in given and declared.has_default:
+            try:
+                value = evaluator.evaluate(declared.default, Context())
+            except EvaluationError as error:
+                return found, f'input "{name}" of workflow "{call.operation}" cannot be evaluated: {error}'
+        if value is not None and not isinstance(value, Nothing):
+            found[name] = evaluator.marks.wrap(value, evaluator.marks.of(declared))
+        elif declared.required:
+            return found, f'workflow "{call.operation}" needs input "{name}", and nothing gives it a value'
+    return found, ""
+
+
+def snapshot_data(snapshot: Snapshot) -> dict[str, object]:
+    """What exists as plain data that may be shown."""
+    attributes = snapshot.attributes
+    instances = {
+        i.id: {
+            "node": i.node,
+            "index": i.index,
+            "host": i.host,
+            "state": i.state,
+            "local": i.local,
+            "attributes": shown(attributes.get(i.id, {})),
+        }
+        for i in snapshot.instances.values()
+        if i.exists
+    }
+    links = {
+        name: {
+            "relationship": link.relationship,
+            "source": link.source,
+            "target": link.target,
+            "state": link.state,
+            "attributes": shown(attributes.get(name, {})),
+        }
+        for name, link in snapshot.links.items()
+    }
+    return {"instances": instances, "links": links}
+
+
+def outputs_of(evaluator: Evaluator, call: Call, step: Step, outcome: Outcome) -> Delta:
+    """What the outputs of a workflow change: attributes of all instances of the nodes that they are mapped to. Raises
+    ``WrongValue`` where one is missing or does not fit."""
+    attributes: dict[str, dict[str, object]] = {}
+    for name, path in evaluator.service.workflows[call.operation].outputs.items():
+        if name not in outcome.outputs:
+            where = ".".join(str(p) for p in path)
+            raise WrongValue(f'the workflow gave no output "{name}", which is mapped to {where}')
+        for place, at in _places(evaluator, step, name, path):
+            for holder, values in notified(evaluator, place, at, {name: outcome.outputs[name]}).items():
+                attributes.setdefault(holder, {}).update(values)
+    return Delta(attributes=attributes)
+
+
+def sensitive_results(evaluator: Evaluator, call: Call, step: Step) -> set[str]:
+    """The outputs of a workflow that are mapped to something sensitive."""
+    found: set[str] = set()
+    for name, path in evaluator.service.workflows[call.operation].outputs.items():
+        for place, at in _places(evaluator, step, name, path):
+            found |= sensitive_outputs(evaluator, place, at)
+    return found
+
+
+def _places(evaluator: Evaluator, step: Step, name: str, path: tuple[str | int, ...]) -> list[tuple[Place, Step]]:
+    """An output at each instance of the node, or each pair of the relationship template, to which it is mapped."""
+    service, snapshot, first = evaluator.service, evaluator.snapshot, str(path[0])
+    operation = Operation("", name, outputs={name: ("SELF", *path[1:])})
+    if first in service.nodes:
+        return [(Place(operation, first, instance), step) for instance in snapshot.ids_of(first)]
+    keys = {r.key: r for r in service.relationship_templates.get(first, ())}
+    found: list[tuple[Place, Step]] = []
+    for link in snapshot.links.values():
+        relationship = keys.get(link.relationship)
+        if relationship is not None:
+            place = Place(operation, relationship.source, link.source, relationship, "source", link.target)
+            found.append((place, msgspec.structs.replace(step, link=link.id)))
+    return found
