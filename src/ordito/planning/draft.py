@@ -283,8 +283,9 @@ class Draft:
         self.afters.append(after)
         self.edge_reasons.append(reason)
 
-    def weave(self, chain: Chain) -> None:
-        """Put what was gathered for a chain between the steps that it was made with."""
+    def weave(self, chain: Chain, then: int = 0) -> None:
+        """Put what was gathered for a chain between the steps that it was made with; ``then`` is the reason why these
+        wait for it, where there is one of their own."""
         if chain.between is None:
             return
         made, woven, first = chain.steps, [], 0
@@ -302,7 +303,7 @@ class Draft:
                 before = step
                 woven.append(step)
             if place < len(made):
-                self.edge(before, made[place], added[-1][1])
+                self.edge(before, made[place], then or added[-1][1])
         woven += made[first:]
         chain.steps, chain.begin, chain.end = woven, woven[0], woven[-1]
         chain.between = None

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 from ordito.instances.records import link_id
 from ordito.instances.states import UNDONE_BY_STOP
-from ordito.model.service import Relationship
+from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import Changed
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.left_out import warn_of_left_out
@@ -21,7 +21,7 @@ from ordito.planning.lifecycle import Side
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
-from ordito.planning.recipe import PairEntry, Pairs
+from ordito.planning.recipe import Making, PairEntry, Pairs
 from ordito.work.plan import Action
 
 
@@ -30,8 +30,8 @@ def links(draft: Draft) -> None:
     changed = Changed(draft)
     pairing = Pairing(draft)
     for node in draft.ordered:
-        link = draft.recipes.making(node).link
-        for pairs in link:
+        recipe = draft.recipes.making(node)
+        for pairs in recipe.link:
             if not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target)):
                 continue  # What the template has lost is not linked any further.
             before = draft.linking
@@ -44,9 +44,8 @@ def links(draft: Draft) -> None:
             if pairs.is_link:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
-        for source in pairing.of_node(node.name) if link else ():
-            if source.up is not None:
-                draft.weave(source.up)
+        if recipe.link:
+            _weave(draft, node, recipe)
     changed.report()
 
 
@@ -63,6 +62,16 @@ def unlinks(draft: Draft) -> None:
                 _unlink_kept(draft, source, unlink, turns, pairing)
             elif source.fate is not Fate.DROP:
                 _unlink(draft, source, unlink, turns, pairing)
+
+
+def _weave(draft: Draft, node: NodeTemplate, recipe: Making) -> None:
+    """Put the links of a node's instances where they belong in their chains."""
+    then = 0
+    if recipe.reached_by:
+        then = draft.why(f"{node.name} gets its address by its link with {recipe.reached_by}")
+    for source in draft.of_node.get(node.name, ()):
+        if source.up is not None:
+            draft.weave(source.up, then)
 
 
 def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pairing) -> list[Member]:

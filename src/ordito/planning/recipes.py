@@ -71,13 +71,14 @@ class Recipes:
         """How instances of a node template are made."""
         recipe = self._making.get(node.name)
         if recipe is None:
-            table = INSTALL_REACHED_BY_LINK if self._is_reached_by_link(node) else INSTALL
+            reached_by = self._reached_by(node)
+            table = INSTALL_REACHED_BY_LINK if reached_by else INSTALL
             delegated = MAKES if self.is_delegated(node) else None
             laid = self._lay(node, table, delegated)
             link = self._pairs(node, table, None, laid.places)
             if delegated is not None:
                 self._check_moments(node, link)
-            recipe = Making(laid.entries, link, self._start(node, laid.entries), laid.ready)
+            recipe = Making(laid.entries, link, self._start(node, laid.entries), laid.ready, reached_by)
             self._making[node.name] = recipe
         return recipe
 
@@ -106,9 +107,10 @@ class Recipes:
         )
         return not node.existing and self._options.provides(node.kinds) and all(o.implementation is None for o in own)
 
-    def _is_reached_by_link(self, node: NodeTemplate) -> bool:
-        """Whether the address of a host comes with a link."""
-        return node.is_compute and any(VIRTUAL_IP in self._service.nodes[r.target].kinds for r in node.requirements)
+    def _reached_by(self, node: NodeTemplate) -> str:
+        """The node by the link with which a host gets its address, "" for none."""
+        targets = (r.target for r in node.requirements if node.is_compute)
+        return next((t for t in targets if VIRTUAL_IP in self._service.nodes[t].kinds), "")
 
     # ------------------------------------------------------------------------------------------------- instances
 

@@ -1,0 +1,57 @@
+"""Writes the tables in ``docs/lifecycle.md`` from the lifecycle table itself: ``python -m tools.lifecycle``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ordito.model.service import RELATIONSHIP_LIFECYCLE
+from ordito.planning.lifecycle import INSTALL, UNINSTALL, Per, Placed, Row, Side
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "lifecycle.md"
+
+TABLES = {"install": INSTALL, "uninstall": UNINSTALL}
+CALLED = {
+    Per.INSTANCE: "once",
+    Per.NEAR: "once for each of its relationships",
+    Per.PAIR: "once for each pair",
+}
+RUNS_ON = {Side.NODE: "the instance", Side.SOURCE: "the source", Side.TARGET: "the target"}
+
+
+def table(rows: tuple[Placed, ...]) -> str:
+    """A table as Markdown."""
+    lines = ["| state | operation | runs on | how often |", "|---|---|---|---|"]
+    lines += [f"| {_state(p)} | {_operation(p.row)} | {RUNS_ON[p.row.side]} | {_often(p.row)} |" for p in rows]
+    return "\n".join(lines)
+
+
+def _state(placed: Placed) -> str:
+    return f"`{placed.stage.enter}`" if placed.stage is not None else f"after `{placed.reached}`"
+
+
+def _operation(row: Row) -> str:
+    interface = row.interface.rpartition(".")[2]
+    side = f" of `{row.side}`" if row.interface == RELATIONSHIP_LIFECYCLE else ""
+    whose = "Cloudify: " if row.interface.startswith("cloudify.") else ""
+    return f"{whose}`{interface}.{row.operation}`{side}"
+
+
+def _often(row: Row) -> str:
+    often = CALLED[row.per]
+    if row.of_hosts:
+        often += ", of hosts"
+    return f"{often}, if `{row.undoes.rpartition('.')[2]}` was begun" if row.undoes else often
+
+
+def document(text: str) -> str:
+    """The document with its tables made anew."""
+    for name, rows in TABLES.items():
+        begin, end = f"<!-- table: {name} -->\n", f"<!-- end: {name} -->"
+        before, _, rest = text.partition(begin)
+        after = rest.partition(end)[2]
+        text = f"{before}{begin}\n{table(rows)}\n\n{end}{after}"
+    return text
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
