@@ -124,12 +124,18 @@ def lines(project: Project) -> list[str]:
 
 
 def test_a_substituted_node_is_deployed(tmp_path: Path) -> None:
-    """R-2.10-1, R-2.10-2, R-2.12-1, R-3.8.9-1, R-3.8.13-5: what is inside is made in place of the node, after what the
+    """R-2.10-1, R-2.10-2, R-2.12-1, R-3.8.9-1, R-5.8.2-1: what is inside is made in place of the node, after what the
     node requires and before what requires it; relationships lead inside; the choice is remembered."""
     project = make(tmp_path, SERVICE)
     undecided = project.run("deploy", str(project.service), "--yes")
     assert undecided.code != 0
     assert "plain-store (store.yaml), other-store (other.yaml)" in undecided.both
+    assert not project.log.exists(), "nothing was run"
+
+    asked = project.run("plan", str(project.service), "--substitute", "store=plain-store")
+    assert "Chosen\n    store  substituted by the topology of store.yaml\n" in asked.out
+    nobody = project.run("deploy", str(project.service), "--substitute", "store=plain-store")
+    assert nobody.code != 0, "somebody has to agree to it"
     assert not project.log.exists(), "nothing was run"
 
     deployed = project.run("deploy", str(project.service), "--substitute", "store=plain-store", "--yes")

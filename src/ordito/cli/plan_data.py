@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ordito.app.proposal import Proposal
+from ordito.cli.chosen_view import chosen_data
 from ordito.planning.preview import PreviewStep, Totals, preview
 from ordito.work.plan import Change, Plan
 
@@ -34,6 +35,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "counts": {
             node: {"count": count, "origin": shown.origins.get(node, "")} for node, count in shown.counts.items()
         },
+        "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
         "warnings": list(shown.warnings),
         "unfinished": unfinished,
@@ -42,7 +44,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
 
 def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
     """The plan of a workflow where nothing was ever deployed."""
-    empty: dict[str, object] = {name: [] for name in ("changes", "steps", "edges", "waves", "warnings")}
+    empty: dict[str, object] = {name: [] for name in ("changes", "steps", "edges", "waves", "chosen", "warnings")}
     totals = msgspec.to_builtins(Totals())
     return {
         "format": FORMAT,

@@ -16,9 +16,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from ordito.app.proposal import Proposal
+from ordito.app.proposal import DEPLOY, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
+from ordito.cli.chosen_view import write_chosen
 from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
@@ -54,6 +55,8 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         _write_steps(shown, channel)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
+    if shown.changes and proposal.workflow == DEPLOY:
+        write_chosen(proposal.service.choices, channel)
     write_kept(proposal.plan.kept, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
     _write_drifted(proposal.plan, channel)

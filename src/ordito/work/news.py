@@ -3,7 +3,7 @@ know from then on (see ``telling``)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -77,7 +77,8 @@ class News:
             return link
         told: Mapping[str, str] = {}
         if links:
-            told = self._noted(relationship, link, self._telling.after(delta), change)
+            telling = self._telling.after(delta)
+            told = self._noted(relationship, link, change, lambda _: telling)
         return link if told == link.told else msgspec.structs.replace(link, told=told)
 
     def of_chain(self, instance: str, delta: Delta, change: str) -> tuple[Link, ...]:
@@ -89,10 +90,15 @@ class News:
         ends += [("target", r) for r in self._service.incoming.get(node, ()) if r.key in self._relationships]
         if not ends:
             return ()
-        then, known = self._telling.after(delta, instance), {link.id for link in delta.links}
+        known = {link.id for link in delta.links}
+        # Only of the instance itself something else is known than is recorded: that it is up now. What was found of the
+        # others is kept for those that come after it.
+        now, then = self._telling.after(delta), self._telling.after(delta, instance)
         pairs = (pair for side, relationship in ends for pair in self._pairs(relationship, side, instance))
         return tuple(
-            msgspec.structs.replace(link, told=self._noted(relationship, link, then, change))
+            msgspec.structs.replace(
+                link, told=self._noted(relationship, link, change, lambda far: then if far == instance else now)
+            )
             for relationship, link in pairs
             if not link.told and link.id not in known
         )
@@ -105,10 +111,13 @@ class News:
                 source, target = ends if side == "source" else ends[::-1]
                 yield relationship, self._snapshot.links.get(name) or Link(name, relationship.key, source, target)
 
-    def _noted(self, relationship: Relationship, link: Link, telling: Telling, change: str) -> dict[str, str]:
+    def _noted(
+        self, relationship: Relationship, link: Link, change: str, seen_by: Callable[[str], Telling]
+    ) -> dict[str, str]:
         fars = {"source": link.target, "target": link.source}
         sides = self._telling.operations(relationship)
-        return {TELLS[side]: telling.now(relationship, side, fars[side]).text(change) for side in sides}
+        found = {side: seen_by(fars[side]).now(relationship, side, fars[side]) for side in fars if side in sides}
+        return {TELLS[side]: now.text(change) for side, now in found.items()}
 
     def _others_made_anew(self, relationship: Relationship, side: str, near: str) -> bool:
         """Whether the job has removed far instances and made them again, and no operation has told the near one."""
