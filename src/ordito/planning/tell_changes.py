@@ -81,7 +81,7 @@ class _Plans:
         """The steps that run on an instance, or in its chain."""
         self._linking = {s.link for s in draft.steps if s.link and not s.done}
         for number, step in enumerate(draft.steps):
-            if step.action is not Action.JOIN and not step.done:
+            if step.call >= 0 and step.action not in {Action.JOIN, Action.FILTER} and not step.done:
                 self._note(number, step)
 
     def tell(self, told: Told) -> None:

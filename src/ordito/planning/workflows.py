@@ -171,7 +171,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 }
 """By name, in the order in which they are applied."""
 
-WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, reduce)
+WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, tell_changes, reduce)
 """A workflow that somebody wrote, by its own name."""
 
 OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
@@ -185,6 +185,7 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
         stay,
         preconditions,
         written,
+        tell_changes,
         reduce,
     ),
     "undeploy": (check_requirements, all_instances, keep, preconditions, written, reduce),

@@ -396,7 +396,11 @@ class Operations:
         record = self._snapshot.instances[step.instance]
         if step.leave == DELETED:
             return self._deleted(step, change) if record.exists else Delta()
-        return Delta(instances=(with_state(record, step.leave),))
+        delta = Delta(instances=(with_state(record, step.leave),))
+        if step.leave == STARTED and self._applies:
+            # Where a workflow that somebody wrote deploys, this is how an instance comes up.
+            delta = msgspec.structs.replace(delta, links=self._news.of_chain(record.id, delta, change))
+        return delta
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
