@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.conditions import warn_of_states
@@ -23,6 +23,10 @@ from ordito.syntax.expressions import Value
 DELEGATED = ("deploy", "undeploy", "install", "uninstall")
 """The workflows of single nodes that every orchestrator has."""
 
+SCALE, SCALE_OUT, SCALE_IN = "scale", "scale_out", "scale_in"
+SCALES = (SCALE, SCALE_OUT, SCALE_IN)
+"""The workflows to which the actions of triggers may delegate besides: they scale the targets of the policy."""
+
 
 class Activities:
     """Reads lists of activities. ``inputs`` are those of the workflows that ``inline`` may name."""
@@ -42,16 +46,21 @@ class Activities:
         self._inlined = inlined
         self._inputs = inputs
         self._diagnostics = diagnostics
+        self._delegated: Sequence[str] = DELEGATED
 
-    def read(self, activities: Iterable[written.Activity] | None, subject: Subject) -> tuple[Activity, ...]:
-        """The activities, as far as they could be read."""
+    def read(
+        self, activities: Iterable[written.Activity] | None, subject: Subject, delegated: Sequence[str] = DELEGATED
+    ) -> tuple[Activity, ...]:
+        """The activities, as far as they could be read; ``delegated`` are the workflows to which they may delegate,
+        whatever provides their target."""
+        self._delegated = delegated
         found = (READERS[a.kind](self, a, subject) for a in activities or ())
         return tuple(a for a in found if a is not None)
 
     def _delegate(self, activity: written.Activity, subject: Subject) -> Activity:
         name = activity.name.text
-        if name not in DELEGATED:
-            hint = self._diagnostics.suggestion(name, DELEGATED)
+        if name not in self._delegated:
+            hint = self._diagnostics.suggestion(name, self._delegated)
             self._diagnostics.warning(
                 "unknown-workflow",
                 f'"{name}" is delegated to whatever provides the target, and not every provider knows it',

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model import imperative
-from ordito.model.activities import Activities
+from ordito.model.activities import DELEGATED, Activities
 from ordito.model.conditions import Conditions
 from ordito.model.groups import Groups
 from ordito.model.imperative import Precondition, Step, Workflow
@@ -144,12 +144,14 @@ class Workflows:
         activities: Iterable[Activity] | None,
         subject: Subject,
         inputs: Mapping[str, PropertyDefinition] | None = None,
+        delegated: Sequence[str] = DELEGATED,
     ) -> tuple[imperative.Activity, ...]:
         """The activities on a subject, what they refer to checked; ``inputs`` are those of the workflow around them,
-        which come before the inputs of the topology (§7.3.6)."""
+        which come before the inputs of the topology (§7.3.6). ``delegated`` are the workflows to which they may
+        delegate."""
         values = self._types.values
         values.found_calls = []
-        found = self._activities.read(activities, subject)
+        found = self._activities.read(activities, subject, delegated)
         holder = subject.holders[0] if subject.holders else None
         place = (
             Place(holder.node, holder.relationship, inputs or {}) if holder is not None else Place(inputs=inputs or {})

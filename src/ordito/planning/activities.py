@@ -43,7 +43,8 @@ class Setting(msgspec.Struct, frozen=True):
     ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
     With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
     ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
-    number of workflows around them, ``carried`` what an earlier job has carried out of them.
+    number of workflows around them, ``carried`` what an earlier job has carried out of them, ``first`` the place of the
+    first activity in what ``holder`` holds.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Setting(msgspec.Struct, frozen=True):
     may_be_left_out: bool = False
     depth: int = 0
     carried: Carried = NOTHING_CARRIED
+    first: int = 0
 
 
 class Woven(msgspec.Struct, frozen=True):
@@ -133,7 +135,7 @@ class Weaver:
             filters = self._filters(setting, spots, begin, filters)
             steps += [number for found in filters.values() for number in found]
         end = begin
-        for number, activity in enumerate(activities):
+        for number, activity in enumerate(activities, setting.first):
             if activity.kind == "inline":
                 woven = self._inlines(activity, number, setting, spots, end, filters)
                 steps += woven.steps

@@ -8,7 +8,9 @@ between two activities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
 
 from ordito.instances.conditions import Conditions
 from ordito.instances.entities import LinkEntity, NodeEntity
@@ -115,12 +117,29 @@ def written(draft: Draft) -> None:
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 
-def weave_actions(draft: Draft, setting: Setting, activities: Sequence[Activity]) -> Woven:
-    """Weave a list of activities that belongs to no workflow: the actions of a trigger, on a target. The draft's
-    members must be there (``there_are``); its plan halts at a failure."""
+def weave_actions(
+    draft: Draft,
+    setting: Setting,
+    activities: Sequence[Activity],
+    targets: Callable[[Activity], Sequence[str]],
+) -> None:
+    """Weave a list of activities that belongs to no workflow: the actions of a trigger, each on its ``targets`` (what
+    inlines a workflow has none), and begun when the one before has ended at all of them. The draft's members must be
+    there (``there_are``); its plan halts at a failure."""
     draft.overlaps, draft.halts = True, True
     begin = draft.join(f"{setting.name}.begin", draft.why(setting.reason))
-    return _Weaving(draft).weaver.weave(setting, activities, begin)
+    weaver = _Weaving(draft).weaver
+    why = draft.why("the next action begins when the one before has ended at every target")
+    for number, activity in enumerate(activities, setting.first):
+        about = ("",) if activity.kind == "inline" else targets(activity)
+        settings = [msgspec.structs.replace(setting, target=target, first=number) for target in about]
+        ends = [weaver.weave(one, [activity], begin).end for one in settings]
+        if len(ends) == 1:
+            begin = ends[0]
+        elif ends:
+            begin = draft.join(f"{setting.name}.{number}.end", why)
+            for end in ends:
+                draft.edge(end, begin, why)
 
 
 class _Weaving:

@@ -81,6 +81,18 @@ class Scaling(msgspec.Struct, frozen=True):
 NOT_SCALED = Scaling()
 
 
+class Acting(msgspec.Struct, frozen=True):
+    """Those actions of a trigger that are planned: from ``first`` on, up to ``last``."""
+
+    policy: str = ""
+    trigger: str = ""
+    first: int = 0
+    last: int = 0
+
+
+NOT_ACTING = Acting()
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """What planning is told by its caller.
@@ -96,8 +108,9 @@ class PlanOptions:
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
-    ``written`` is the name of the workflow of the template that is planned, "" for none, and ``given`` its inputs, as
-    ``get_input`` finds them; ``carried`` is what an earlier job has carried out of it.
+    ``acting`` is the trigger whose actions are planned. ``written`` is the name of the workflow of the template that is
+    planned, "" for none, and ``given`` its inputs, as ``get_input`` finds them; ``carried`` is what an earlier job has
+    carried out of it.
     ``digest_key`` gives the key of digests of sensitive values.
     """
 
@@ -115,6 +128,7 @@ class PlanOptions:
     run: OperationRun = NO_RUN
     kept: Mapping[str, KeptCount] = field(default_factory=dict)
     scaling: Scaling = NOT_SCALED
+    acting: Acting = NOT_ACTING
     written: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
     carried: Carried = NOTHING_CARRIED

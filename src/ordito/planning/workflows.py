@@ -12,6 +12,7 @@ from ordito.base.diagnostics import Severity
 from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
+from ordito.planning.actions import actions
 from ordito.planning.chains import install_chains, uninstall_chains
 from ordito.planning.check_capabilities import check_capabilities
 from ordito.planning.check_existing import check_existing
@@ -174,6 +175,9 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, tell_changes, reduce)
 """A workflow that somebody wrote, by its own name."""
 
+TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, reduce)
+"""The actions of a trigger."""
+
 OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
     "deploy": (
         check_requirements,
@@ -220,13 +224,13 @@ def plan(
 
     Where ``options.written`` names a workflow of the template, that one is planned: under a name of its own, or in the
     place of the one that is made. Raises ``PlanRefused`` with everything that stands against it, and ``ValueError`` for
-    a workflow that there is not.
+    a workflow that there is not. With ``options.acting`` it is the actions of a trigger that are planned.
     """
     name = ALIASES.get(workflow, workflow)
-    if not options.written and name not in WORKFLOWS:
+    transforms = _transforms(name, options)
+    if transforms is None:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
-    transforms = OVERRIDDEN.get(name, WRITTEN) if options.written else WORKFLOWS[name]
     draft = Draft(name, service, snapshot, inputs, options)
     for transform in transforms:
         if draft.diagnostics.has_errors and transform not in GOES_ON:
@@ -237,3 +241,10 @@ def plan(
         # What is refused of instances that run holds up no other transform, so that everything is seen at once.
         raise PlanRefused([*errors, *draft.refusals.sorted()], () if errors else freeze(draft).changes)
     return freeze(draft)
+
+
+def _transforms(name: str, options: PlanOptions) -> tuple[Transform, ...] | None:
+    """What makes the plan of a workflow; None where there is no such workflow."""
+    if options.acting.trigger:
+        return TRIGGERED
+    return OVERRIDDEN.get(name, WRITTEN) if options.written else WORKFLOWS.get(name)
