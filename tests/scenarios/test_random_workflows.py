@@ -107,7 +107,7 @@ def test_scaling_out_and_in_ends_as_it_began(nodes: Nodes, seed: int, data: st.D
         Expected(nodes, grown, up=dict.fromkeys(added, MAKE)).check(ran.log)
         assert play.deploy().log == ()
         ran = play.run("scale", name, "--delta", str(-more))
-        Expected(nodes, grown, down=dict.fromkeys(added, REMOVE)).check(ran.log)
+        Expected(nodes, grown, down=dict.fromkeys(added, REMOVE), later=added).check(ran.log)
         assert essence(play.snapshot()) == essence(before)
         assert play.deploy().log == ()
         play.run("undeploy")

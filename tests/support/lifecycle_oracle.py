@@ -9,6 +9,7 @@ stands between the chain of its target and those of the instances that depend on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -18,20 +19,44 @@ from tests.support.random_topologies import Nodes
 
 KINDS = ("hosted_on", "needs", "connects")
 
+LINK = ("add_target", "add_source", "source.establish", "target.establish")
+UNDO = ("remove_target", "remove_source")
+UNLINK = ("source.unlink", "target.unlink")
+UP_TO_START = (("start",), ("lifecycle.start",), ("monitoring_agent.install",), ("monitoring_agent.start",))
+WATCH = (("monitor_start",), ("monitoring.start",))
+UNWATCH = (("monitor_stop",), ("monitoring.stop",), ("monitoring_agent.stop",), ("monitoring_agent.uninstall",))
+
 MAKE = (
     ("create",),
+    ("lifecycle.create",),
+    ("source.preconfigure", "target.preconfigure"),
     ("pre_configure_source", "pre_configure_target"),
     ("configure",),
+    ("lifecycle.configure",),
     ("post_configure_source", "post_configure_target"),
-    ("start",),
-    ("add_target", "add_source"),
-    ("monitor_start",),
+    ("source.postconfigure", "target.postconfigure"),
+    *UP_TO_START,
+    LINK,
+    *WATCH,
 )
-START = (("start",), ("add_target", "add_source"), ("monitor_start",))
-REMOVE = (("monitor_stop",), ("remove_target", "remove_source"), ("stop",), ("delete",))
-STOP = (("monitor_stop",), ("remove_target", "remove_source"), ("stop",))
-LINKS = frozenset({"add_target", "add_source", "remove_target", "remove_source"})
-FIRST_OF_PAIR = {"add_target": "add_source", "remove_target": "remove_source"}
+START = (*UP_TO_START, LINK, *WATCH)
+REMOVE = (*UNWATCH, UNDO, ("stop",), ("lifecycle.stop",), UNLINK, ("delete",), ("lifecycle.delete",))
+STOP = (*UNWATCH, UNDO, ("stop",), ("lifecycle.stop",))
+Chains = Mapping[str, tuple[tuple[str, ...], ...]]
+
+PAIR = frozenset(
+    {*LINK, *UNDO, *UNLINK, *(f"{s}.{o}" for s in ("source", "target") for o in ("preconfigure", "postconfigure"))}
+)
+IN_PAIR = (
+    ("source.preconfigure", "target.preconfigure"),
+    ("source.postconfigure", "target.postconfigure"),
+    LINK,
+    (*UNDO, *UNLINK),
+)
+"""The operations of one pair, in order."""
+ALWAYS_BEGIN = frozenset({"pre_configure_source", *LINK})
+BEGIN_WITH_SOURCE = frozenset({"source.preconfigure", "target.preconfigure"})
+"""The operations that begin a pair: whenever it is made, and only where it is made with its source."""
 
 
 class Requirement(msgspec.Struct, frozen=True):
@@ -58,19 +83,22 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Expected:
-    """What must run when some instances come and some go. ``instances`` are all that exist before or after."""
+    """What must run when some instances come and some go. ``instances`` are all that exist before or after; those that
+    are ``later`` were made when what depends on them was there already."""
 
     def __init__(
         self,
         nodes: Nodes,
         instances: Iterable[Instance],
         *,
-        up: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
-        down: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+        up: Chains | None = None,
+        down: Chains | None = None,
+        later: Iterable[str] = (),
     ) -> None:
         self.nodes = nodes
         self.instances = {i.id: i for i in instances}
         self.up, self.down = dict(up or {}), dict(down or {})
+        self.later = frozenset(later)
         self.requirements = {name: list(_requirements(name, node)) for name, node in nodes.items()}
         self.runs: dict[str, Run] = {}
         for instance, chain in self.up.items():
@@ -108,6 +136,7 @@ class Expected:
         node = self.nodes[name]
         yield from ((o, f"{instance}.Standard.{o}") for o in node.get("runs", "").split())
         yield from ((o, f"{instance}.Maintain.{o}") for o in node.get("maintain", "").split())
+        yield from ((o, f"{instance}.cloudify.interfaces.{o}") for o in node.get("cloudify", "").split())
         for requirement in (r for requirements in self.requirements.values() for r in requirements):
             key = f"{requirement.source}.{requirement.name}"
             for operation in requirement.operations:
@@ -116,20 +145,34 @@ class Expected:
                     yield operation, f"{instance}.{key}.Configure.{operation}"
 
     def _of_pair(self, source: str, target: str, requirement: Requirement) -> None:
-        link = f"{source}.{requirement.name}.{target}"
-        for chains, is_up, words in (
-            (self.up, True, ("add_target", "add_source")),
-            (self.down, False, ("remove_target", "remove_source")),
-        ):
-            if source not in chains and target not in chains:
+        """Of a pair whose source stays only what links it, or undoes the link, runs; nothing is undone that was never
+        begun."""
+        for chains, is_up, stays in ((self.up, True, LINK), (self.down, False, (*UNDO, *UNLINK))):
+            if not is_up and not self._was_begun(source, target, requirement):
                 continue
-            part = _part(chains[source], words[0]) if source in chains else -1
-            for operation in words:
-                if operation in requirement.operations:
-                    step = f"{link}.Configure.{operation}"
-                    on = source if operation.endswith("_target") else target
-                    place = (source, target, requirement.place)
-                    self.runs[step] = Run(step, operation, source, is_up, part, on, place)
+            if source in chains:
+                for part, operations in enumerate(chains[source]):
+                    self._pair_runs(source, target, requirement, operations, is_up=is_up, part=part)
+            elif target in chains:
+                self._pair_runs(source, target, requirement, stays, is_up=is_up, part=-1)
+
+    def _was_begun(self, source: str, target: str, requirement: Requirement) -> bool:
+        own = set(requirement.operations)
+        if not own & (ALWAYS_BEGIN | BEGIN_WITH_SOURCE):
+            return True
+        is_late = target in self.later and source not in self.later
+        return bool(own & (ALWAYS_BEGIN if is_late else ALWAYS_BEGIN | BEGIN_WITH_SOURCE))
+
+    def _pair_runs(
+        self, source: str, target: str, requirement: Requirement, words: tuple[str, ...], *, is_up: bool, part: int
+    ) -> None:
+        for operation in words:
+            if operation in requirement.operations and operation in PAIR:
+                word = operation if "." in operation else f"Configure.{operation}"
+                step = f"{source}.{requirement.name}.{target}.{word}"
+                at_source = operation.startswith("source.") or operation.endswith("_target")
+                place = (source, target, requirement.place)
+                self.runs[step] = Run(step, operation, source, is_up, part, source if at_source else target, place)
 
     # ------------------------------------------------------------------------------------------------- the order
 
@@ -174,9 +217,7 @@ class Expected:
             source, target, _ = run.link
             depending = [s for s, t, _ in self.pairs() if t == source]
             if run.is_up:
-                until = [
-                    r for r in chains.get((target, True), []) if r.operation == "start" or r.part < _start(r, self)
-                ]
+                until = [r for r in chains.get((target, True), []) if r.part < _link(self.up[target])]
                 yield from _all(until, [run])
                 for other in depending:
                     yield from _all([run], chains.get((other, True), []))
@@ -201,12 +242,9 @@ class Expected:
                 running[on] = step
 
 
-def _start(run: Run, expected: Expected) -> int:
-    return _part(expected.up[run.owner], "start")
-
-
-def _part(chain: tuple[tuple[str, ...], ...], operation: str) -> int:
-    return next(part for part, operations in enumerate(chain) if operation in operations)
+def _link(chain: tuple[tuple[str, ...], ...]) -> int:
+    """The part in which links are made."""
+    return chain.index(LINK)
 
 
 def _all(befores: Iterable[Run], afters: Iterable[Run]) -> Iterator[tuple[str, str]]:
@@ -221,7 +259,8 @@ def _links_in_order(runs: list[Run]) -> Iterator[tuple[str, str]]:
         for b in linking:
             assert a.link is not None
             assert b.link is not None
-            if (a.link[2] < b.link[2]) if a.is_up else (a.link[2] > b.link[2]):
+            is_first = a.link[2] < b.link[2] if a.is_up else a.link[2] > b.link[2]
+            if is_first and a.part == b.part:
                 yield a.step, b.step
     yield from _pairs_in_order(linking)
 
@@ -232,9 +271,8 @@ def _pairs_in_order(runs: Iterable[Run]) -> Iterator[tuple[str, str]]:
         assert run.link is not None
         by_link.setdefault(run.link, {})[run.operation] = run
     for operations in by_link.values():
-        for first, second in FIRST_OF_PAIR.items():
-            if first in operations and second in operations:
-                yield operations[first].step, operations[second].step
+        for words in IN_PAIR:
+            yield from pairwise(operations[word].step for word in words if word in operations)
 
 
 def _requirements(name: str, node: Mapping[str, Any]) -> Iterator[Requirement]:

@@ -1,4 +1,5 @@
-"""Random topologies: nodes with several instances, chains of hosts, and relationships with any operations."""
+"""Random topologies: nodes with several instances, chains of hosts, and relationships with any operations, in the
+words of TOSCA and of Cloudify."""
 
 from __future__ import annotations
 
@@ -11,6 +12,13 @@ from tests.support.topology import STANDARD
 NEAR = ("pre_configure_source", "pre_configure_target", "post_configure_source", "post_configure_target")
 PAIR = ("add_target", "add_source", "remove_target", "remove_source")
 WATCH = ("monitor_start", "monitor_stop")
+LIFECYCLE = tuple(f"lifecycle.{operation}" for operation in STANDARD)
+WATCHED = ("monitoring.start", "monitoring.stop")
+AGENT = ("monitoring_agent.install", "monitoring_agent.start", "monitoring_agent.stop", "monitoring_agent.uninstall")
+RELATIONSHIP_LIFECYCLE = ("preconfigure", "postconfigure", "establish", "unlink")
+LINKED = tuple(
+    f"{s}.{o}" for s in ("source", "target") for o in ("preconfigure", "postconfigure", "establish", "unlink")
+)
 
 Nodes = dict[str, dict[str, Any]]
 
@@ -26,6 +34,9 @@ def topologies(draw: st.DrawFn, *, most: int = 5, largest: int = 3, scalable: bo
         _require(draw, node, list(nodes))
         if draw(st.integers(0, 3)) == 0:
             node["maintain"] = draw(st.sampled_from(("monitor_start", " ".join(WATCH))))
+        if draw(st.integers(0, 2)) == 0:
+            words = [*_some(draw, LIFECYCLE), *draw(st.sampled_from(((), WATCHED[:1], WATCHED)))]
+            node["cloudify"] = " ".join([*words, *(AGENT if node.get("compute") else ())])
         if scalable:
             node["template"] = {"occurrences": [1, "UNBOUNDED"]}
         nodes[f"n{number}"] = node
@@ -59,7 +70,10 @@ def _require(draw: st.DrawFn, node: dict[str, Any], earlier: list[str]) -> None:
 
 
 def _operations(draw: st.DrawFn) -> str:
-    return " ".join(_some(draw, (*NEAR, *PAIR)))
+    words = _some(draw, (*NEAR, *PAIR))
+    if draw(st.integers(0, 2)) == 0:
+        words += _some(draw, LINKED)
+    return " ".join(words)
 
 
 def _some(draw: st.DrawFn, words: tuple[str, ...]) -> list[str]:

@@ -29,8 +29,10 @@ Tree = dict[str, Any]
 
 def service_text(given: Mapping[str, Any]) -> str:
     """The service template. ``nodes`` as above, where a node may also have ``is`` (what its type derives from),
-    ``connects`` (like ``needs``, by ConnectsTo), ``maintain`` (operations of that interface), and further keys of its
-    ``type`` and ``template``; ``root`` and ``topology`` are further keys of the service and topology template."""
+    ``connects`` (like ``needs``, by ConnectsTo), ``maintain`` (operations of that interface), ``cloudify`` (operations
+    of interfaces of that profile, ``lifecycle.create``), and further keys of its ``type`` and ``template``. Operations
+    of relationships are those of Configure, and ``source.establish`` of the Cloudify ones; ``root`` and ``topology``
+    are further keys of the service and topology template."""
     nodes: Mapping[str, Mapping[str, Any]] = {name: node or {} for name, node in given["nodes"].items()}
     node_types: Tree = {}
     relationship_types: Tree = {}
@@ -39,12 +41,9 @@ def service_text(given: Mapping[str, Any]) -> str:
         node_types[_type(name)] = _node_type(name, node, relationship_types)
         templates[name] = _template(name, node)
     document: Tree = {"tosca_definitions_version": "tosca_simple_yaml_1_3", "metadata": {"template_name": "scenario"}}
-    if any("maintain" in node for node in nodes.values()):
-        document["imports"] = ["profile:ordito"]
     root = dict(given.get("root", {}))
-    document["imports"] = [*document.get("imports", []), *root.pop("imports", [])]
-    if not document["imports"]:
-        del document["imports"]
+    if imports := [*_profiles(nodes), *root.pop("imports", [])]:
+        document["imports"] = imports
     document["node_types"] = {**node_types, **root.pop("node_types", {})}
     document["relationship_types"] = {**relationship_types, **root.pop("relationship_types", {})}
     document.update(root)
@@ -52,6 +51,16 @@ def service_text(given: Mapping[str, Any]) -> str:
     more = topology.pop("node_templates", {})
     document["topology_template"] = {"node_templates": {**templates, **more}, **topology}
     return yaml.safe_dump(document, sort_keys=False)
+
+
+def _profiles(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found = []
+    if any("maintain" in node for node in nodes.values()):
+        found.append("profile:ordito")
+    words = [o for node in nodes.values() for kind in KINDS for o in _targets(node.get(kind)).values()]
+    if any("cloudify" in node for node in nodes.values()) or any("." in o for o in words):
+        found.append("profile:cloudify")
+    return found
 
 
 def _type(name: str) -> str:
@@ -85,6 +94,10 @@ def _node_type(name: str, node: Mapping[str, Any], relationship_types: Tree) -> 
             "type": "ordito.interfaces.Maintain",
             "operations": dict.fromkeys(maintain, SCRIPT),
         }
+    for word in node.get("cloudify", "").split():
+        interface, _, operation = word.rpartition(".")
+        kind = f"cloudify.interfaces.{interface}"
+        interfaces.setdefault(kind, {"type": kind, "operations": {}})["operations"][operation] = SCRIPT
     more = dict(node.get("type", {}))
     interfaces.update(more.pop("interfaces", {}))
     if interfaces:
@@ -94,13 +107,14 @@ def _node_type(name: str, node: Mapping[str, Any], relationship_types: Tree) -> 
 
 def _relationship_type(kind: str, operations: str) -> Tree:
     made: Tree = {"derived_from": KINDS[kind]}
-    if words := operations.split():
-        made["interfaces"] = {
-            "Configure": {
-                "type": "tosca.interfaces.relationship.Configure",
-                "operations": dict.fromkeys(words, SCRIPT),
-            }
-        }
+    interfaces: Tree = {}
+    for word in operations.split():
+        name, dot, operation = word.rpartition(".")
+        is_type = "cloudify.interfaces.relationship_lifecycle" if dot else "tosca.interfaces.relationship.Configure"
+        interface = interfaces.setdefault(name or "Configure", {"type": is_type, "operations": {}})
+        interface["operations"][operation] = SCRIPT
+    if interfaces:
+        made["interfaces"] = interfaces
     return made
 
 
