@@ -11,13 +11,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import engine, makespan, operations, shapes, status, validate, version
+from benchmarks import engine, makespan, operations, planning, shapes, status, validate, version
 from benchmarks.measure import missed
 
 BENCHMARKS = {
     "version": lambda times: version.main(),  # noqa: ARG005  (has a number of its own)
     "validate": lambda times: validate.main(times=times),
     "shapes": lambda times: shapes.main(times=times),
+    "planning": lambda times: planning.main(times=times),
     "engine": lambda times: engine.main(times=times),
     "operations": lambda times: operations.main(times=times),
     "makespan": lambda times: makespan.main(times=times),

@@ -63,8 +63,10 @@ class Recipes:
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
         # Templates of one type that change nothing share its interfaces, which live as long as the service.
-        self._found: dict[tuple[int, str], tuple[tuple[str, Operation], ...]] = {}
-        self._implemented: dict[tuple[int, str], Operation | None] = {}
+        self._found: dict[tuple[int, str, str], tuple[tuple[str, Operation], ...]] = {}
+        # Rows and tables live as long as the program.
+        self._implemented: dict[tuple[int, int], Operation | None] = {}
+        self._paired: dict[tuple[int, int], tuple[tuple[Placed, Operation], ...]] = {}
         self._standards: dict[int, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
@@ -181,7 +183,7 @@ class Recipes:
 
     def _operations(self, node: NodeTemplate, kind: str, operation: str) -> tuple[tuple[str, Operation], ...]:
         """The operations of an interface type that have an implementation, each with the name of its interface."""
-        key = id(node.interfaces), f"{kind}.{operation}"
+        key = id(node.interfaces), kind, operation
         known = self._found.get(key)
         if known is None:
             having = [i for i in node.interfaces.values() if kind in i.kinds and operation in i.operations]
@@ -192,7 +194,7 @@ class Recipes:
 
     def _operation(self, relationship: Relationship, row: Row) -> Operation | None:
         """The operation of a relationship that a row stands for, if it has an implementation."""
-        key = id(relationship.interfaces), row.name
+        key = id(relationship.interfaces), id(row)
         if key not in self._implemented:
             self._implemented[key] = implemented(relationship, row)
         return self._implemented[key]
@@ -249,15 +251,12 @@ class Recipes:
         self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None, places: dict[str, int]
     ) -> tuple[Pairs, ...]:
         """What is done with the pairs of each relationship, at each place where something is."""
-        rows = [placed for placed in table if placed.row.per is Per.PAIR]
         found: list[Pairs] = []
         for relationship in node.requirements:
             entries: dict[str, list[PairEntry]] = {}
-            for placed in rows:
-                operation = self._operation(relationship, placed.row)
-                if operation is not None:
-                    entry = self._of_pair(relationship, placed, operation, stage)
-                    entries.setdefault(placed.reached, []).append(entry)
+            for placed, operation in self._in_pairs(relationship, table):
+                entry = self._of_pair(relationship, placed, operation, stage)
+                entries.setdefault(placed.reached, []).append(entry)
             if entries:
                 evidence = self._evidence(node, relationship)
                 found += (
@@ -265,6 +264,16 @@ class Recipes:
                     for reached, own in entries.items()
                 )
         return tuple(found)
+
+    def _in_pairs(self, relationship: Relationship, table: tuple[Placed, ...]) -> tuple[tuple[Placed, Operation], ...]:
+        """The rows of a table that are about pairs and that a relationship implements."""
+        key = id(relationship.interfaces), id(table)
+        known = self._paired.get(key)
+        if known is None:
+            rows = [placed for placed in table if placed.row.per is Per.PAIR]
+            every = ((placed, self._operation(relationship, placed.row)) for placed in rows)
+            known = self._paired[key] = tuple((p, operation) for p, operation in every if operation is not None)
+        return known
 
     def _of_pair(
         self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
