@@ -61,7 +61,8 @@ NO_RUN = OperationRun()
 
 class Goal(msgspec.Struct, frozen=True):
     """How many instances a node is to have: ``count``, or ``delta`` more than it has (None for both: as many more as a
-    scaling policy adds at one time, one where none says). ``why`` is why this node is the one that is scaled."""
+    scaling policy adds at one time, one where none says). ``why`` is why this node is the one that is scaled, as
+    the end of a sentence about it."""
 
     node: str
     count: int | None = None

@@ -44,7 +44,7 @@ class _Scaler:
         number = len(staying) + len(shares)
         if goal is not None:
             number = self._number(goal, node, len(existing))
-        reason = f"{node.name} is scaled to {number}{f', {goal.why}' if goal is not None and goal.why else ''}"
+        reason = f"{node.name} is scaled to {number}{f': it {goal.why}' if goal is not None and goal.why else ''}"
         victims = self._victims(staying, len(staying) + len(shares) - number)
         for record in staying:
             if record.id in victims:
@@ -53,7 +53,7 @@ class _Scaler:
                 draft.put(Member(record, node, Fate.KEEP, ""))
         left = [record for record in staying if record.id not in victims]
         if shares:
-            grow(draft, node, shares, left, reason=f"its host is new: {node.name} has {number} then")
+            grow(draft, node, shares, left, reason=f"its host is new, so that there are {number} of {node.name}")
         if more := number - len(left) - len(shares):
             self._add(node, more, left, reason)
         draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)

@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
@@ -58,8 +58,14 @@ class ScaleAsked(msgspec.Struct, frozen=True):
     def propose(self, known: Known) -> Proposal | None:
         """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
         status = known.status
-        if not status.service:
-            raise Refused("nothing-deployed", "nothing is deployed here that could be scaled", next_words=("deploy",))
+        is_gone = status.last_job is not None and status.last_job.workflow == UNDEPLOY
+        if not status.service or (is_gone and not any(i.exists for i in known.snapshot.instances.values())):
+            raise Refused(
+                "nothing-deployed",
+                "nothing is deployed here that could be scaled",
+                next_words=("deploy",),
+                purpose="deploy it first",
+            )
         with paused_collector():
             read = read_deployed(known)
             scaling = scaling_of(self, read.service, known.snapshot)
@@ -145,14 +151,14 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
     if name in service.nodes:
         above = compute_above(service, name) if compute else ""
         inside = above and above != name
-        yield above or name, f'which contains "{name}" (--no-scale-compute scales "{name}" alone)' if inside else ""
+        yield above or name, f'contains "{name}" (--no-scale-compute scales "{name}" alone)' if inside else ""
     elif text in service.groups:
         members = service.groups[text].members
         scaled = [compute_above(service, m) or m for m in members] if compute else list(members)
         if not scaled:
             raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
         for member in outermost(service, list(dict.fromkeys(scaled))):
-            what = "a member" if member in members else "which contains a member"
+            what = "is a member" if member in members else "contains a member"
             yield member, f'{what} of group "{text}"'
     else:
         raise _unknown(text, service, snapshot)
