@@ -18,6 +18,10 @@ from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
 
 
+MOST = 1_000_000
+"""Instances of a node that scaling makes at most, all together."""
+
+
 def scale_instances(draft: Draft) -> None:
     """Bring the nodes that are scaled to their numbers of instances, hosts before what they host."""
     scaler = _Scaler(draft)
@@ -68,8 +72,8 @@ class _Scaler:
 
     def _shares(self, node: NodeTemplate, staying: list[Instance]) -> list[str]:
         """The host of each instance that there is one more of because its host is new."""
-        if node.host is None:
-            return []
+        if node.host is None or node.name in self._draft.options.left_behind:
+            return []  # Of what the template has lost nothing is made any more.
         hosts = [m for m in self._draft.of_node.get(node.host.target, ()) if not m.goes]
         new = [m.id for m in hosts if m.fate is Fate.NEW]
         if not new:
@@ -97,6 +101,13 @@ class _Scaler:
                 f'node "{node.name}" has {existing} instances, and cannot lose {existing - count}',
                 node.span,
                 hint=f"give --delta -{existing} at most",
+            )
+            return existing
+        if count > MOST:
+            self._draft.diagnostics.error(
+                "bad-count",
+                f'node "{node.name}" cannot have {count} instances: {MOST} is the most that can be planned',
+                node.span,
             )
             return existing
         if count != existing:
