@@ -17,7 +17,6 @@ from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
 
-
 MOST = 1_000_000
 """Instances of a node that scaling makes at most, all together."""
 
