@@ -64,8 +64,8 @@ def of(*instances: str) -> PlanOptions:
     return replace_options(frozenset(instances))
 
 
-def replace_options(instances: frozenset[str]) -> PlanOptions:
-    return PlanOptions(**{**vars(OPTIONS), "instances": instances})
+def replace_options(instances: frozenset[str], *, reinstall: bool = False) -> PlanOptions:
+    return PlanOptions(**{**vars(OPTIONS), "instances": instances, "reinstall": reinstall})
 
 
 @pytest.mark.parametrize("links", [(), LINKS])
@@ -170,7 +170,7 @@ def test_a_target_that_is_made_anew(links: tuple[str, ...]) -> None:
     """Its sources are told where no operation unlinks and links it."""
     run = world(tells(**READS), *links)
     run.run()
-    run.run("heal", options=of("T_1"))
+    run.run("heal", options=replace_options(frozenset({"T_1"}), reinstall=True))
     assert told(run) == ([] if links else ["S_1"])
     assert run.plan().is_empty
 

@@ -13,7 +13,7 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
-from ordito.work.plan import Action, Plan, Step
+from ordito.work.plan import Action, Gate, Plan, Step
 
 OPTIONS = PlanOptions(
     accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation.") for k in kinds),
@@ -41,6 +41,7 @@ class World:
         self.failed: list[str] = []
         self.skipped: list[str] = []
         self.needless: dict[str, str] = {}
+        self.left_out: set[str] = set()
         self.states: list[tuple[str, str]] = []
         self.operations: Operations | None = None
 
@@ -60,7 +61,7 @@ class World:
         made = self.plan(workflow, options)
         self.jobs += 1
         self.ran, self.failed, self.skipped, self.states = [], [], [], []
-        self.needless = {}
+        self.needless, self.left_out = {}, set()
         self._apply(Delta(instances=made.instances, links=made.links))
         self.operations = Operations(
             self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}"
@@ -76,7 +77,10 @@ class World:
         while ready and (cut is None or len(self.ran) + len(self.failed) < cut):
             index = ready.pop(random.randrange(len(ready)) if random else 0)
             step = made.steps[index]
-            if not step.tolerant and not all(well[b] for b in before[index]):
+            if self._is_left_out(step, [made.steps[b] for b in before[index]]):
+                well[index] = True
+                self.left_out.add(step.id)
+            elif not step.tolerant and not all(well[b] for b in before[index]):
                 well[index] = False
                 if step.action is not Action.JOIN:
                     self.skipped.append(step.id)
@@ -90,14 +94,21 @@ class World:
                     ready.append(other)
         return made
 
+    def _is_left_out(self, step: Step, before: list[Step]) -> bool:
+        """What the gate of a step makes of those before it."""
+        left = [b.id in self.left_out for b in before]
+        return any(left) if step.gate is Gate.ALL else step.gate is Gate.ANY and all(left)
+
     def _step(self, made: Plan, step: Step, answers: Answers) -> bool:
         assert self.operations is not None
         if because := self.operations.needless(step):
             self._apply(self.operations.on_needless(step, f"job{self.jobs}"))
             self.needless[step.id] = because
+            if step.action is Action.FILTER:
+                self.left_out.add(step.id)
             return True
         call = made.calls[step.call]
-        nothing = step.action is Action.CALL and not call.artifact
+        nothing = step.action in (Action.CALL, Action.FILTER) and not call.artifact
         job = f"job{self.jobs}"
         change = job if nothing else f"{job}-{step.id}"
         reply: Reply = None

@@ -36,6 +36,7 @@ VERBS: Mapping[str, Verb] = {
     "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
     "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),
     "scale": Verb("scale", "Have more or fewer instances of a node."),
+    "heal": Verb("heal", "Check and mend an instance, or make it and its host anew."),
     "stop": Verb("stop", "Stop instances, and what depends on them."),
     "start": Verb("start", "Start instances that are stopped."),
     "restart": Verb("restart", "Stop and start instances, and what depends on them."),

@@ -29,6 +29,7 @@ PLANNED: Mapping[str, str] = {
     "deploy": "deploy",
     "undeploy": "undeploy",
     "scale": "scale",
+    "heal": "heal",
     "stop": "stop",
     "start": "start",
     "restart": "restart",

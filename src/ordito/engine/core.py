@@ -159,9 +159,14 @@ _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
 _GATES = {gate: number for number, gate in enumerate(Gate)}
 _ALL, _ANY, _IF_FAILED = _GATES[Gate.ALL], _GATES[Gate.ANY], _GATES[Gate.FAILED]
-_SPARED, _FILTERED = 1, 2
+_SPARED, _FILTERED, _WELL = 1, 2, 3
 _AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER})
-LEFT_OUT_BECAUSE = ("", "nothing has failed that it is there for", "its instance does not pass the filter")
+LEFT_OUT_BECAUSE = (
+    "",
+    "nothing has failed that it is there for",
+    "its instance does not pass the filter",
+    "what it is there for is ok",
+)
 """Why a step was left out."""
 
 
@@ -422,8 +427,7 @@ class Core:
             if culprit == _NOBODY and self._rescues[before]:
                 self._rescues[after] = True
             if gate == _ALL and state == _LEFT_OUT:
-                filtered = self._steps[before].action is Action.FILTER
-                self._lacks[after] = self._lacks[before] or (_FILTERED if filtered else _SPARED)
+                self._lacks[after] = self._lacks[before] or _lacking(self._steps[before])
         self._is_open[after] |= opens
         return opens or not self._waits_for[after]
 
@@ -530,6 +534,13 @@ class Core:
                 self._was_cancelled |= culprit == _CANCEL
             elif state == _WAITING or (state == _READY and index not in self._begun):
                 self._settle(index, _SKIPPED)
+
+
+def _lacking(before: Step) -> int:
+    """Why a step is left out with the one before it."""
+    if before.action is not Action.FILTER:
+        return _SPARED
+    return _WELL if before.condition else _FILTERED
 
 
 def _gates(plan: Plan) -> bytearray:

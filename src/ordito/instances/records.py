@@ -24,7 +24,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     TOSCA node state, ``local`` the operational status of this instance alone. ``applied`` and ``failed`` are keyed
     by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
     near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
-    for people, save that it may begin with ``SCALED_IN``.
+    for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``.
     """
 
     id: str
@@ -47,8 +47,8 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_missed(self) -> bool:
-        """Whether it is not there though nobody has removed it: it may come back, or be made again."""
-        return self.note == FOUND_ABSENT
+        """Whether it is not there though nobody has removed it for good: it may come back, or is to be made again."""
+        return self.note == FOUND_ABSENT or self.note.startswith(MADE_AGAIN)
 
     @property
     def is_unmanaged(self) -> bool:
@@ -63,6 +63,9 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 FOUND_ABSENT = "found to be absent"
 """The note of an instance that is not there any more, though nobody has removed it."""
+
+MADE_AGAIN = "removed to be made again"
+"""How the note of an instance begins that was removed by a job which was to make it again, and has not."""
 
 SCALED_IN = "scaled in"
 """How the note of an instance begins that was removed because fewer were wanted: its id is not used again."""

@@ -35,7 +35,7 @@ def uninstall_chains(draft: Draft) -> None:
             half = HALVES[member.fate].down
             if member.fate is Fate.DROP:
                 member.down = Chain([_drop(draft, member, recipe.drop)])
-            elif half is not Down.NONE:
+            elif half is not Down.NONE and not member.is_lost:
                 every = recipe.stop if half is Down.STOP else recipe.uninstall
                 begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
                 member.down = _chain(draft, member, begun, every, tolerant=True)

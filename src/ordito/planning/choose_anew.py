@@ -4,46 +4,63 @@ from __future__ import annotations
 
 from collections import deque
 
-from ordito.instances.records import Instance
-from ordito.instances.states import INITIAL
-from ordito.instances.status import PENDING
-from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.keep import why_kept
+
+TO_HEAL = "it is to be healed"
+"""Why what is asked for is made anew; more may follow."""
 
 
 def choose_anew(draft: Draft) -> None:
-    """The contained subgraph of what is asked for is made anew, ids, slots and hosts stay; all others stay."""
+    """The contained subgraph of what is asked for is made anew: the nearest Compute up its hosts, else the instance
+    itself, and all that these contain, save what is protected and what this ensemble has not created. Ids, slots and
+    hosts stay, and so does everything else. What is gone already,
+    with its host or by itself, is only made."""
     chosen = draft.options.instances or frozenset()
+    hosted: dict[str, list[Member]] = {}
+    absent: dict[str, Member] = {}
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
+            member = Member(record, node, Fate.KEEP, "")
             if record.exists:
-                draft.put(Member(record, node, Fate.KEEP, ""))
-            elif record.id in chosen:
-                draft.put(_absent(draft, record, node))
+                draft.put(member)
+            elif record.is_missed or record.id in chosen:
+                absent[record.id] = member
+            else:
+                continue
+            hosted.setdefault(record.host, []).append(member)
         draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
     for name in sorted(chosen):
-        _anew(draft, draft.members[_outermost(draft, name)], name)
+        _anew(draft, _outermost(draft, name, absent), name, hosted)
+    for member in absent.values():
+        if member.fate is Fate.ANEW:
+            draft.put(member)
+            draft.of_node[member.template.name].sort(key=lambda m: m.record.index)
 
 
-def _absent(draft: Draft, record: Instance, node: NodeTemplate) -> Member:
-    """What is gone is made under its id, in its slot if that is free still."""
-    taken = {i.index for i in draft.snapshot.of_node(node.name)}
-    index = record.index if record.index not in taken else next(n for n in range(len(taken) + 1) if n not in taken)
-    again = Instance(id=record.id, node=node.name, index=index, host=record.host, state=INITIAL, local=PENDING)
-    draft.created.append(again)
-    return Member(again, node, Fate.NEW, "it is absent")
-
-
-def _outermost(draft: Draft, name: str) -> str:
+def _outermost(draft: Draft, name: str, absent: dict[str, Member]) -> Member:
     """The nearest Compute up the hosts of an instance, else the instance itself."""
-    return draft.compute_of(name) or name
+    asked = current = draft.members.get(name) or absent[name]
+    while not current.template.is_compute:
+        host = draft.members.get(current.record.host) or absent.get(current.record.host)
+        if host is None:
+            return asked
+        current = host
+    return current
 
 
-def _anew(draft: Draft, outermost: Member, asked: str) -> None:
+def _anew(draft: Draft, outermost: Member, asked: str, hosted: dict[str, list[Member]]) -> None:
     waiting = deque([outermost])
     while waiting:
         member = waiting.popleft()
-        if member.fate is Fate.KEEP:
-            member.fate = Fate.ANEW
-            member.reason = "it is to be healed" if member.id == asked else f"it shares a host with {asked}"
-        waiting.extend(draft.members[i] for i in draft.snapshot.hosted_on(member.id))
+        waiting.extend(hosted.get(member.id, ()))
+        if member.fate is Fate.ANEW:
+            continue
+        if reason := why_kept(draft, member):
+            member.reason = reason
+            draft.kept.append(member)
+            continue
+        member.fate = Fate.ANEW
+        member.reason = TO_HEAL if member.id == asked else f"it shares a host with {asked}"
+        host = draft.members.get(member.record.host)
+        member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))

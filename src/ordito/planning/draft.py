@@ -144,8 +144,9 @@ class Chain:
 class Member:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
-    ``down`` is the chain that stops or removes it, ``up`` the one that makes or starts it; of one that stays as it is
-    ``up`` is a join at which others wait for it, together with the links that it is given. ``done`` is how many of its
+    ``down`` is the chain that stops or removes it, unless it ``is_lost``: gone already; ``up`` the one that makes or
+    starts it; of one that stays as it is ``up`` is a join at which others wait for it, together with the links that it
+    is given. ``done`` is how many of its
     operations on the way up, in order, were carried out already. ``undone`` are the steps that undo
     links of an instance that does not go down, or take back what a job did to it (``is_taken_back``). ``differences``
     are what is wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be
@@ -157,6 +158,7 @@ class Member:
         "done",
         "down",
         "fate",
+        "is_lost",
         "is_taken_back",
         "reason",
         "record",
@@ -172,6 +174,7 @@ class Member:
         self.fate = fate
         self.reason = reason
         self.done = 0
+        self.is_lost = False
         self.down: Chain | None = None
         self.up: Chain | None = None
         self.undone: list[int] = []

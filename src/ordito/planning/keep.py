@@ -29,10 +29,15 @@ def keep(draft: Draft) -> None:
 
 def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, str]]:
     for member in draft.members.values():
-        if member.template.settings.protected and not draft.options.include_protected:
-            yield member, PROTECTED
-        elif member.record.is_unmanaged and not draft.options.include_unmanaged:
-            yield member, UNMANAGED
+        if reason := why_kept(draft, member):
+            yield member, reason
+
+
+def why_kept(draft: Draft, member: Member) -> str:
+    """Why an instance is not removed, "" if it may be."""
+    if member.template.settings.protected and not draft.options.include_protected:
+        return PROTECTED
+    return UNMANAGED if member.record.is_unmanaged and not draft.options.include_unmanaged else ""
 
 
 def _needed(draft: Draft, member: Member) -> Iterator[Member]:

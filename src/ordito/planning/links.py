@@ -60,7 +60,7 @@ def unlinks(draft: Draft) -> None:
         for source in reversed(pairing.of_node(node.name)):
             if not source.falls:
                 _unlink_kept(draft, source, unlink, turns, pairing)
-            elif source.fate is not Fate.DROP:
+            elif source.fate is not Fate.DROP and not source.is_lost:
                 _unlink(draft, source, unlink, turns, pairing)
 
 
@@ -219,8 +219,8 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
                 if source.undone:
                     draft.edge(source.undone[-1], number, order)
                 source.undone.append(number)
-            if source.undone:
-                draft.edge(source.undone[-1], _down(target).begin, before)
+            if source.undone and target.down is not None:
+                draft.edge(source.undone[-1], target.down.begin, before)
     chain = source.up
     if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))

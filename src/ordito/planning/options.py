@@ -105,7 +105,8 @@ class PlanOptions:
     nothing; it is asked at most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
-    ``instances`` are those that a workflow is about which is not about all, None for all. Undeploying keeps what is
+    ``instances`` are those that a workflow is about which is not about all, None for all; with
+    ``reinstall`` what is to be healed is neither checked nor mended first. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
@@ -123,6 +124,7 @@ class PlanOptions:
     force: bool = False
     deployed: Callable[[], Deployed | None] = _nothing
     instances: frozenset[str] | None = None
+    reinstall: bool = False
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK

@@ -35,7 +35,7 @@ def looking(name: str) -> Callable[[Draft], None]:
             for member in members:
                 step = None
                 if chosen is None or member.id in chosen:
-                    step = _probe(draft, member, name, f"{name} was asked for")
+                    step = probe(draft, member, name, f"{name} was asked for")
                 number = draft.join(member.id, nothing, tolerant=True) if step is None else step
                 member.up = Chain([number])
 
@@ -66,7 +66,7 @@ def _is_doubtful(draft: Draft, member: Member) -> bool:
 def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[[DraftStep], Condition]) -> None:
     if chain is None or not chain.steps:
         return
-    number = _probe(draft, member, CHECK, f"it is {member.record.local}: checked first")
+    number = probe(draft, member, CHECK, f"it is {member.record.local}: checked first")
     if number is None:
         return
     for own in chain.steps:
@@ -87,8 +87,8 @@ def _install_condition(step: DraftStep) -> Condition:
     return Condition.ALWAYS if step.link or step.stage is None else Condition.UNLESS_OK
 
 
-def _probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
-    """The step that looks at an instance; None where it has no such operation."""
+def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
+    """The step of an operation by which an instance is looked at, or looked after; None where it has none."""
     operation = maintaining(member.template, name)
     if operation is None:
         return None

@@ -29,6 +29,7 @@ from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
+from ordito.planning.mend_first import mend_first, spare_absent
 from ordito.planning.options import PlanOptions
 from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
@@ -133,6 +134,8 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         uninstall_waits,
         stages,
         tell_changes,
+        spare_absent,
+        mend_first,
         reduce,
     ),
     "scale": (

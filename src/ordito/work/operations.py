@@ -15,7 +15,17 @@ from ordito.base.paths import above, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.records import FOUND_ABSENT, SCALED_IN, Applied, Delta, Instance, Link, Snapshot, end_id
+from ordito.instances.records import (
+    FOUND_ABSENT,
+    MADE_AGAIN,
+    SCALED_IN,
+    Applied,
+    Delta,
+    Instance,
+    Link,
+    Snapshot,
+    end_id,
+)
 from ordito.instances.states import (
     CONFIGURED,
     CREATED,
@@ -53,7 +63,7 @@ from ordito.work.news import News
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, maintaining, state_found
+from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, looks_after, maintaining, state_found
 from ordito.work.scopes import Scopes
 from ordito.work.secrecy import as_shown, masking_for, without_secrets
 from ordito.work.set_state import Filters, link_with_state, with_state
@@ -63,7 +73,6 @@ T = TypeVar("T")
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
-MADE_AGAIN = "removed to be made again"
 
 STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW})
 """Steps that change nothing when they start."""
@@ -294,7 +303,7 @@ class Operations:
         if step.action in APART:
             return self._end_apart(step, outcome, change)
         call = self._plan.calls[step.call]
-        if outcome.ending in ANSWERED and is_probe(self._service, call):
+        if is_probe(self._service, call) and (outcome.ending in ANSWERED or step.dispensable):
             return self._found(step, call, outcome, change)
         if step.condition is Condition.IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
@@ -349,7 +358,7 @@ class Operations:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
-        if step.action is Action.FILTER:
+        if step.action is Action.FILTER and not step.condition:
             call = self._plan.calls[step.call]
             return self._filters.left_out(step, call, self._relationships.get(call.owner) if call.side else None)
         if not step.condition:
@@ -360,7 +369,7 @@ class Operations:
                 return f"check says {record.local}"
             case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
                 return "it was carried out, and check does not say absent"
-            case Condition.UNLESS_ABSENT if not record.exists:
+            case Condition.UNLESS_ABSENT if not self._is_there(record):
                 return "check says absent"
             case Condition.IF_CHANGED:
                 return self._news.needless(step, self._plan.calls[step.call])
@@ -380,7 +389,7 @@ class Operations:
             return Delta()
         call, record = self._plan.calls[step.call], self._snapshot.instances[self._owner(step)]
         if self._is_up(record):
-            if step.link or step.condition is Condition.IF_FAR_IS_UP:
+            if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
                 return Delta()
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
@@ -600,6 +609,9 @@ class Operations:
     def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What a check or a discovery has found: the status, the state, and attributes that have other values."""
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
+        if outcome.ending not in ANSWERED:
+            # What goes on all the same must not take the instance for what it was before.
+            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN),))
         attributes: Mapping[str, object] = {}
         if found in OPERATIONAL:
             try:
@@ -619,6 +631,12 @@ class Operations:
     def _is_up(self, record: Instance) -> bool:
         """Whether an instance was found to be operational: while it is made its state is another."""
         return record.local in OPERATIONAL and record.state == STARTED
+
+    def _is_there(self, record: Instance) -> bool:
+        """Whether an instance exists, and everything that it is hosted on."""
+        while record.exists and record.host:
+            record = self._snapshot.instances[record.host]
+        return record.exists
 
     def _is_mended(self, step: Step) -> bool:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}

@@ -21,6 +21,7 @@ from ordito.work.plan import Call
 
 CHECK = "check"
 DISCOVER = "discover"
+HEAL = "heal"
 PROBES = frozenset({CHECK, DISCOVER})
 
 STATUS_OF_EXIT: Mapping[int, str] = {0: OK, 1: BROKEN, 3: ABSENT}
@@ -38,7 +39,12 @@ def maintaining(node: NodeTemplate, name: str) -> Operation | None:
 
 def is_probe(service: Service, call: Call) -> bool:
     """Whether a call only looks."""
-    if call.side or call.operation not in PROBES:
+    return call.operation in PROBES and looks_after(service, call)
+
+
+def looks_after(service: Service, call: Call) -> bool:
+    """Whether a call is of an operation by which instances are looked after, and no part of making them."""
+    if call.side:
         return False
     interface = service.nodes[call.owner].interfaces.get(call.interface)
     return interface is not None and MAINTAIN in interface.kinds

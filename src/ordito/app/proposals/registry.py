@@ -13,6 +13,7 @@ ASKED: Mapping[str, tuple[str, str]] = {
     "deploy": ("deploy", "DeployAsked"),
     "undeploy": ("undeploy", "UndeployAsked"),
     "scale": ("scale", "ScaleAsked"),
+    "heal": ("heal", "HealAsked"),
     "stop": ("move", "MoveAsked"),
     "start": ("move", "MoveAsked"),
     "restart": ("move", "MoveAsked"),

@@ -1,0 +1,126 @@
+"""What healing would do: checks, mends, and makes anew what neither helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.names import Names
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.proposals.move import nothing_deployed
+from ordito.base.collector import paused_collector
+from ordito.base.listing import listed
+from ordito.instances.records import Instance, Snapshot
+from ordito.model.service import Service
+from ordito.planning.choose_anew import TO_HEAL
+from ordito.planning.options import PlanOptions
+from ordito.work.plan import Action
+from ordito.work.probes import CHECK, HEAL, maintaining
+
+MOST_NAMED = 12
+
+
+class HealAsked(msgspec.Struct, frozen=True):
+    """To heal the instances that ``names`` mean: instances, and nodes that have one; with ``reinstall`` they are made
+    anew without being checked or mended first. The service is the one that was deployed last."""
+
+    workflow: ClassVar[str] = "heal"
+    makes_ensemble: ClassVar[bool] = False
+
+    names: tuple[str, ...]
+    reinstall: bool = False
+
+    def to_keep(self, known: Known, proposal: Proposal) -> HealAsked:
+        """The same: it names nothing outside of the ensemble."""
+        return self
+
+    def from_kept(self, place: Place) -> HealAsked:
+        """The same."""
+        return self
+
+    def propose(self, known: Known) -> Proposal:
+        """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+        status = known.status
+        if not status.service:
+            raise nothing_deployed(self.workflow)
+        with paused_collector():
+            read = read_deployed(known)
+
+            def choose(service: Service, options: PlanOptions) -> PlanOptions:
+                chosen = _chosen(self, service, known.snapshot)
+                return replace(options, instances=frozenset(chosen), reinstall=self.reinstall)
+
+            made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
+        return for_deployed(known, self.workflow, read, made)
+
+
+def to_heal(proposal: Proposal) -> tuple[str, ...]:
+    """The ids of the instances that a plan is to heal."""
+    asked = [step.instance for step in proposal.plan.steps if step.action is Action.FILTER]
+    asked += [c.instance for c in proposal.plan.changes if c.reason.startswith(TO_HEAL)]
+    return tuple(dict.fromkeys(asked))
+
+
+def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
+    names = Names(service, snapshot, deleted=True)
+    chosen = {record.id: record for text in asked.names for record in _named(names, text)}
+    hosts: dict[str, str] = {}
+    for record in chosen.values():
+        if not record.exists and not record.is_missed:
+            raise Refused(
+                "not-deployed",
+                f"{record.id} does not exist: it was {'scaled in' if record.was_scaled_in else 'removed'}",
+                next_words=("deploy",),
+                purpose="make what the service describes",
+            )
+        spared = not asked.reinstall and _may_be_spared(service, record)
+        if not spared and (record.is_unmanaged or service.nodes[record.node].settings.protected):
+            why = "protected" if not record.is_unmanaged else "not created by this ensemble"
+            raise Refused(
+                "kept",
+                f"{record.id} is {why}, and is not removed to be made again",
+                "a check or heal of the interface type ordito.interfaces.Maintain could mend it in place",
+            )
+        if spared:
+            hosts.setdefault(_outermost(service, snapshot, record), record.id)
+    if hosts and len({_outermost(service, snapshot, record) for record in chosen.values()}) > 1:
+        raise Refused(
+            "several-hosts",
+            f"{listed(list(chosen), MOST_NAMED)} are on different hosts, and"
+            f" {next(iter(hosts.values()))} is asked first whether it has to be healed",
+            "heal what is on one host after the other, or give --reinstall to make all of it anew in one job",
+        )
+    return chosen
+
+
+def _named(names: Names, text: str) -> list[Instance]:
+    """The instance that a text means."""
+    found = [record for record in names.instances((text,)) if not record.was_scaled_in]
+    if len(found) > 1:
+        raise Refused(
+            "several-instances",
+            f'"{text}" has several instances',
+            f"name one: {listed([record.id for record in found], MOST_NAMED)}",
+        )
+    if not found:
+        raise Refused("not-deployed", f'"{text}" has no instances', next_words=("deploy",), purpose="make them")
+    return found
+
+
+def _may_be_spared(service: Service, record: Instance) -> bool:
+    template = service.nodes[record.node]
+    return record.exists and any(maintaining(template, name) is not None for name in (CHECK, HEAL))
+
+
+def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
+    """The nearest Compute up the hosts of an instance, else the instance itself."""
+    current: Instance | None = record
+    while current is not None and not service.nodes[current.node].is_compute:
+        current = snapshot.instances.get(current.host)
+    return (current or record).id

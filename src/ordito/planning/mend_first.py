@@ -1,0 +1,105 @@
+"""Transform: before anything is made anew, it is asked whether that is needed, and tried to mend it in place.
+
+Of each instance that is asked for: its ``check``; unless that says ok its ``heal``, and its check once more. Everything
+else of the plan comes after a look at how it was found to be, and is left out where that is good.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ordito.planning.draft import Draft, DraftStep, Fate, Member
+from ordito.planning.probes import probe
+from ordito.work.plan import Action, Condition, Gate
+from ordito.work.probes import CHECK, HEAL, maintaining
+
+WHETHER = "whether"
+"""The name of the step that looks whether an instance has to be made anew."""
+
+
+def mend_first(draft: Draft) -> None:
+    """Ask and mend first, where every instance that is asked for can be asked or mended: else all is made anew in any
+    case."""
+    chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
+    if draft.options.reinstall or not all(map(_may_be_spared, chosen)):
+        return
+    for member in draft.members.values():
+        if member.fate is Fate.ANEW:
+            member.reason += ", if not all that are to be healed are found to be ok"
+    own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
+    found = [_mend(draft, member) for member in chosen]
+    looks = [_look(draft, member) for member in chosen]
+    for last in found:
+        for look in looks:
+            draft.edge(last, look, draft.why("everything is tried before anything is made anew"))
+    last, reason = looks[0], draft.why("only what could not be mended is made anew")
+    if len(looks) > 1:
+        last = draft.join(WHETHER, reason, gate=Gate.ANY)
+        for look in looks:
+            draft.edge(look, last, reason)
+    for number in own:
+        step = draft.steps[number]
+        step.gate = Gate.ALL
+        draft.edge(last, number, reason)
+
+
+def spare_absent(draft: Draft) -> None:
+    """Transform: what a check finds to be absent, or on a host that is, is not removed before it is made again."""
+    for member in draft.members.values():
+        if member.fate is Fate.ANEW and member.down is not None:
+            for number in member.down.steps:
+                step = draft.steps[number]
+                step.condition = step.condition or Condition.UNLESS_ABSENT
+
+
+def _may_be_spared(member: Member) -> bool:
+    """Whether there is a way to find an instance to be ok, or to mend it; what is gone is made again in any case."""
+    return not member.is_lost and any(maintaining(member.template, name) is not None for name in (CHECK, HEAL))
+
+
+def _mend(draft: Draft, member: Member) -> int:
+    """The steps that look at an instance, and try to mend it; gives the last one's number."""
+    checks = maintaining(member.template, CHECK) is not None
+    steps: list[int] = []
+    if checks:
+        steps.append(_step(draft, member, CHECK, "it is checked first"))
+    if maintaining(member.template, HEAL) is not None:
+        steps.append(_step(draft, member, HEAL, "it is mended in place, if that can be"))
+        if checks:
+            draft.steps[steps[-1]].condition = Condition.UNLESS_OK
+            steps.append(_step(draft, member, CHECK, "it is checked whether that has mended it", again=True))
+            draft.steps[steps[-1]].condition = Condition.UNLESS_OK
+        else:
+            draft.steps[steps[-1]].closes = True
+    for before, after in pairwise(steps):
+        draft.edge(before, after, draft.why("it is checked, mended, and checked again"))
+    return steps[-1]
+
+
+def _step(draft: Draft, member: Member, name: str, reason: str, *, again: bool = False) -> int:
+    """A step without which the job can do: what it does not find out or mend is made anew."""
+    number = probe(draft, member, name, reason)
+    assert number is not None
+    step = draft.steps[number]
+    step.optional = True
+    step.dispensable = name == CHECK
+    if again:
+        step.id += ".again"
+    return number
+
+
+def _look(draft: Draft, member: Member) -> int:
+    """The step that is left out where an instance is ok, and with it all that follows."""
+    call = draft.calls.nothing(member.template, "ordito", WHETHER)
+    return draft.add(
+        DraftStep(
+            f"{member.id}.ordito.{WHETHER}",
+            Action.FILTER,
+            member.id,
+            member.id,
+            call=call,
+            tolerant=True,
+            reason=draft.why("whether it has to be made anew"),
+            condition=Condition.UNLESS_OK,
+        )
+    )
