@@ -11,6 +11,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
 from ordito.model.operation import Operation
 from ordito.model.service import (
+    LIFECYCLE,
     MAINTAIN,
     MONITORING,
     RELATIONSHIP_LIFECYCLE,
@@ -169,7 +170,8 @@ class Recipes:
             if row.undoes:
                 entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row))
             found.append(entry)
-        if not found and row.always:
+        if not found and row.always and not self._operations(node, LIFECYCLE, row.operation):
+            # It stands for the state that is passed through, which Cloudify's operation at this place does otherwise.
             name = self._standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
             call = self._calls.of_node(node, name, row.operation, declared)
@@ -296,7 +298,8 @@ class Recipes:
             return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
         if self.is_delegated(node):
             return ("delegate.deploy",)
-        return (f"{self._standard(node)}.start",)
+        starts = self._operations(node, STANDARD, "start") or self._operations(node, LIFECYCLE, "start")
+        return (f"{starts[0][0] if starts else self._standard(node)}.start",)
 
 
 WATCHING = frozenset({MAINTAIN, MONITORING})

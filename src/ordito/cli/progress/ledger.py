@@ -207,9 +207,17 @@ class Ledger:
 
 
 def title(operation: str, far: str = "") -> str:
-    """An operation as people call it, ``create`` for ``Standard.create``, with the far end of a link."""
-    name = operation.rpartition(".")[2]
+    """An operation as people call it, ``create`` for ``Standard.create``, with the far end of a link. Of others than
+    the usual interfaces their names are part of it: ``monitoring.start`` is not the start of the node."""
+    interface, _, name = operation.rpartition(".")
+    kind = interface.rpartition(".")[2]
+    if kind not in UNNAMED:
+        name = f"{kind}.{name}"
     return f"{name} -> {far}" if far else name
+
+
+UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
+"""The interfaces of which everybody knows what their operations do."""
 
 
 def node_of(instance: str) -> str:
