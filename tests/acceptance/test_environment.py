@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -179,3 +180,71 @@ def test_members_that_come_and_members_that_go(tmp_path: Path) -> None:
         assert (seen["TARGETS"], seen["MyNodeT_1_TARGET_IP"]) == ("MyNodeT_1,MyNodeT_2", "192.168.0.11")
         assert seen["SOURCE"] in seen["SOURCES"].split(",")
         assert seen["TARGET_IP"] == seen["MyNodeT_2_TARGET_IP"] == "192.168.0.12"
+
+
+@pytest.mark.parametrize("target", ["MyNodeT_2", "MyNodeT_1"])
+def test_members_that_stop_and_start(tmp_path: Path, target: str) -> None:
+    """R-4.2-8, R-4.2-12: the lists hold the member that is taken out while it is, and that is taken in again; what is
+    once per instance is called for none."""
+    deployed = Deployed(tmp_path)
+    number = target[-1]
+    for verb, operations in (
+        ("stop", ("remove_target", "remove_source")),
+        ("start", ("add_target", "add_source")),
+        ("restart", ("remove_target", "remove_source", "add_target", "add_source")),
+    ):
+        shutil.rmtree(tmp_path / "seen")
+        deployed.run(verb, target, "--yes")
+        steps = {path.name for path in (tmp_path / "seen").iterdir()}
+        assert steps == {f"my_node_S_{n}.to.{target}.Configure.{name}" for n in (1, 2) for name in operations}
+        for step in steps:
+            seen = deployed.seen(step)
+            assert (seen["TARGET"], seen["TARGETS"]) == (target, "MyNodeT_1,MyNodeT_2")
+            assert seen["TARGET_IP"] == seen[f"{target}_TARGET_IP"] == f"192.168.0.1{number}"
+            assert (seen["MyNodeT_1_TARGET_IP"], seen["MyNodeT_2_TARGET_IP"]) == ("192.168.0.11", "192.168.0.12")
+
+
+LARGE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs: { big: { type: string }, count: { type: integer } }
+  node_templates:
+    many:
+      type: tosca.nodes.Root
+      occurrences: [ 0, 99 ]
+      instance_count: { get_input: count }
+      interfaces:
+        Standard:
+          operations:
+            create:
+              implementation: look.sh
+              inputs: { BIG: { concat: [ { get_input: big }, { get_attribute: [ SELF, tosca_id ] } ] } }
+"""
+LOOK = """\
+#!/bin/bash
+echo "${INSTANCES-none} ${#BIG} $(compgen -e | grep -c _BIG) ${ORDITO_ENVIRONMENT_FILE:+file}"
+[ -z "$ORDITO_ENVIRONMENT_FILE" ] || . "$ORDITO_ENVIRONMENT_FILE"
+own=${INSTANCE}_BIG
+last=many_${INSTANCES##*_}_BIG
+echo "$INSTANCES ${#BIG} ${#last} $([ "${!own}" = "$BIG" ] && echo same) ${!last: -6}"
+"""
+
+
+def test_what_is_too_large_is_in_a_file(tmp_path: Path) -> None:
+    """Over 64 KiB the lists and the values of other instances are in a file that a script reads; its own stay."""
+    (tmp_path / "service.yaml").write_text(LARGE, encoding="utf-8")
+    (tmp_path / "look.sh").write_text(LOOK, encoding="utf-8")
+    big = "x" * 4_000
+    for count, place in ((2, "every"), (20, "file")):
+        done = ordito(
+            tmp_path, "deploy", "service.yaml", "-e", f"e{count}", "--yes", "-i", f"big={big}", "-i", f"count={count}"
+        )
+        assert done.code == 0, done.both
+        job = json.loads(ordito(tmp_path, "jobs", "list", "-e", f"e{count}", "-o", "json").out)["jobs"][0]["id"]
+        logs = ordito(tmp_path, "jobs", "logs", job, "-e", f"e{count}").out
+        ids = ",".join(f"many_{n}" for n in range(1, count + 1))
+        if place == "every":
+            assert f"{ids} 4006 2 " in logs
+        else:
+            assert "none 4006 1 file" in logs
+        assert sum(f" {ids} " in f" {line} " and " same " in line for line in logs.splitlines()) == count

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
-from tests.acceptance.program import Finished, ordito
+from tests.acceptance.program import Finished, ordito, start
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -47,6 +48,8 @@ LOOK = '#!/bin/bash\nip=$(cat "$HOME/ip.$INSTANCE")\n'
 TOLD = (
     "#!/bin/bash\n"
     '[ -e "$HOME/deaf" ] && exit 4\n'
+    'touch "$HOME/begun.$SOURCE"\n'
+    'while [ -e "$HOME/hold" ]; do sleep 0.02; done\n'
     'echo "$SOURCE $TARGET $TARGETS $ip $far_1_ip $far_2_ip" >> "$HOME/told"\n'
 )
 
@@ -133,3 +136,26 @@ def test_whatever_brings_the_change(tmp_path: Path) -> None:
     lab.run("deploy", "service.yaml", "--yes")
     assert lab.told() == []
     assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out
+
+
+def test_a_cut_in_the_middle_loses_no_news(tmp_path: Path) -> None:
+    """Who was about to be told when the job was cut off is told when it is resumed, once."""
+    lab = Lab(tmp_path)
+    lab.run("deploy", "service.yaml", "--yes")
+    lab.moves("far_1", "10.0.0.7")
+    (tmp_path / "hold").touch()
+    process = start(tmp_path, "check", "-e", "ensemble")
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("begun.near_*"))) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    assert lab.told() == []
+    (tmp_path / "hold").unlink()
+    lab.run("jobs", "resume")
+    assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"]
+    assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out
+    lab.run("check")
+    assert lab.told() == []
