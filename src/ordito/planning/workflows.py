@@ -178,7 +178,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, tell_changes, reduce)
 """A workflow that somebody wrote, by its own name."""
 
-TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, reduce)
+TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, tell_changes, reduce)
 """The actions of a trigger."""
 
 OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
