@@ -47,6 +47,7 @@ class _Scaler:
         number = len(staying) + len(shares)
         if goal is not None:
             number = self._number(goal, node, len(existing))
+            shares = shares[: max(0, number - len(staying))]
         reason = f"{node.name} is scaled to {number}{f': it {goal.why}' if goal is not None and goal.why else ''}"
         victims = self._victims(staying, len(staying) + len(shares) - number)
         for record in staying:

@@ -120,14 +120,19 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
                     f'"{node}" was selected from an inventory: there is one of it, and none can be made',
                     "scale what it carries with --no-scale-compute",
                 )
-            if node in goals:
+            before = goals.get(node)
+            if before is not None and (count is not None or before.count is not None):
                 raise Refused(
                     "scaled-twice",
                     f'"{node}" would be scaled twice, the second time for "{text}"',
                     "name each node once; a node is scaled with the Compute that contains it, save with"
                     " --no-scale-compute",
                 )
-            goals[node] = Goal(node, count, delta, why)
+            if before is None:
+                goals[node] = Goal(node, count, delta, why)
+    outer = outermost(service, list(goals))
+    # What another one that is scaled contains comes and goes with it.
+    goals = {node: goal for node, goal in goals.items() if goal.count is not None or node in outer}
     victims = _victims(asked, goals, snapshot)
     if asked.delta is None and victims:
         goals = {n: _by_victims(goal, victims.get(n, [])) for n, goal in goals.items()}
