@@ -6,7 +6,7 @@ from ordito.app.unheard import warn_of_unheard
 from ordito.app.unprocessed import warn_of_unprocessed
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.imperative import Policy
-from ordito.model.service import STANDARD, NodeTemplate, Service
+from ordito.model.service import Service
 from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import SCALING
 
@@ -24,8 +24,9 @@ def is_heeded(service: Service, policy: Policy) -> bool:
 
 def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
     """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
+    called = {target for s in service.substituted.values() for target in s.operations.values()}
     for name, workflow in service.workflows.items():
-        if "/" in name and name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
+        if "/" in name and name not in called and name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
             diagnostics.error(
                 "not-supported-yet",
                 f'the workflow "{name}" of a topology that substitutes a node would deploy a part of the service by '
@@ -43,14 +44,6 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 template.span,
                 hint="remove occurrences and instance_count, or give them to the nodes inside of the topology",
             )
-        mapped = [o for o in substituted.operations if _is_lifecycle(template, o)]
-        if mapped:
-            diagnostics.error(
-                "not-supported-yet",
-                f'{substituted.file} maps {mapped[0]} of "{name}", which is not carried out in this version',
-                template.span,
-                hint="choose a topology without such an interface mapping: its nodes are deployed one by one",
-            )
     for policy in service.policies.values():
         if is_heeded(service, policy):
             continue
@@ -62,9 +55,3 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
         )
     warn_of_unheard(service, diagnostics)
     warn_of_unprocessed(service, diagnostics)
-
-
-def _is_lifecycle(node: NodeTemplate, operation: str) -> bool:
-    """Whether an operation, as ``interface.operation``, belongs to the lifecycle that deploying goes through."""
-    interface = node.interfaces.get(operation.rpartition(".")[0])
-    return interface is not None and STANDARD in interface.kinds

@@ -258,6 +258,7 @@ class Draft:
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
         self._computes: dict[str, str] = {}
+        self._inside: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._first_hosted: dict[str, dict[str, str]] = {}
 
     def add(self, step: DraftStep) -> int:
@@ -285,6 +286,11 @@ class Draft:
         self.befores.append(before)
         self.afters.append(after)
         self.edge_reasons.append(reason)
+
+    def inside(self, is_up: bool) -> dict[str, str]:
+        """The nodes inside of topologies that stand for others, by which their way up, or down, is decided: each with
+        the node that is stood for."""
+        return self._inside[is_up]
 
     def weave(self, chain: Chain, then: int = 0) -> None:
         """Put what was gathered for a chain between the steps that it was made with; ``then`` is the reason why these

@@ -142,6 +142,11 @@ def weave_actions(
                 draft.edge(end, begin, why)
 
 
+def weave_inside(draft: Draft, setting: Setting, activities: Sequence[Activity], begin: int) -> Woven:
+    """Weave a list of activities after a step of a plan that has others, which wait or go on as ever."""
+    return _Weaving(draft).weaver.weave(setting, activities, begin)
+
+
 class _Weaving:
     """The weaving of one plan: activities in steps, steps in workflows, workflows in activities."""
 

@@ -21,7 +21,7 @@ def install_waits(draft: Draft) -> None:
         seen: set[tuple[str, bool, bool]] = set()
         for relationship in node.requirements:
             kind = (relationship.target, relationship.is_hosting, pairing.is_to_one(relationship))
-            if not sources or kind in seen:
+            if not sources or kind in seen or _is_within(draft, relationship, is_up=True):
                 continue
             seen.add(kind)
             reason = draft.why(
@@ -41,6 +41,15 @@ def install_waits(draft: Draft) -> None:
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins, tolerant=tolerant)
+
+
+def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool:
+    """Whether both ends stand for one node that decides itself how they wait for each other."""
+    inside = draft.inside(is_up)
+    if not inside:
+        return False
+    outer = inside.get(relationship.source)
+    return outer is not None and inside.get(relationship.target) == outer
 
 
 def _all_wait_for_all(
@@ -103,6 +112,8 @@ def uninstall_waits(draft: Draft) -> None:
         gone: list[int] = []
         seen: set[str] = set()
         for relationship in draft.service.incoming.get(node.name, ()):
+            if _is_within(draft, relationship, is_up=False):
+                continue
             leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.down is not None]
             if relationship.is_hosting:
                 _hosted_first(draft, leaving)

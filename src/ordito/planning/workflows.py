@@ -29,6 +29,7 @@ from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
+from ordito.planning.mapped import mapped
 from ordito.planning.mend_first import mend_first, spare_absent
 from ordito.planning.options import PlanOptions
 from ordito.planning.placement import check_placement
@@ -65,6 +66,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         unlinks,
         skip_done,
         ask_first,
+        mapped,
         install_waits,
         uninstall_waits,
         stages,
@@ -79,6 +81,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         unlinks,
         skip_done,
         ask_first,
+        mapped,
         uninstall_waits,
         stages,
         reduce,
@@ -89,6 +92,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         uninstall_chains,
         unlinks,
         skip_done,
+        mapped,
         uninstall_waits,
         stages,
         tell_changes,
@@ -101,6 +105,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         links,
         skip_done,
+        mapped,
         install_waits,
         stages,
         tell_changes,
@@ -115,6 +120,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         links,
         unlinks,
         skip_done,
+        mapped,
         install_waits,
         uninstall_waits,
         stages,
@@ -130,6 +136,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         links,
         unlinks,
         skip_done,
+        mapped,
         install_waits,
         uninstall_waits,
         stages,
@@ -150,6 +157,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         links,
         unlinks,
         skip_done,
+        mapped,
         install_waits,
         uninstall_waits,
         stages,
@@ -168,6 +176,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         unlinks,
         take_back,
         skip_done,
+        mapped,
         uninstall_waits,
         stages,
         reduce,

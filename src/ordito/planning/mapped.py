@@ -1,0 +1,276 @@
+"""Transform: operations of a node that a topology stands for, and that its substitution mappings map (§3.8.12).
+
+Where an operation of the lifecycle is mapped to a workflow, or to an operation inside, that runs in the place of this
+operation of all nodes inside; what is not mapped is carried out inside as ever. The chains of the instances inside are
+cut at every mapped operation: what comes before it has ended at all of them before what stands for it begins, and they
+go on when that has ended. Between two cuts they wait for each other as they require each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.model.imperative import Activity
+from ordito.model.service import STANDARD, NodeTemplate, Substituted
+from ordito.planning.activities import Setting
+from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.imperative import weave_inside
+from ordito.work.plan import Action, Scope
+
+UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
+DOWN: Mapping[Down, tuple[str, ...]] = {Down.REMOVE: ("stop", "delete"), Down.STOP: ("stop",)}
+"""The operations of the normative lifecycle on each way of an instance."""
+
+Target = str | tuple[str, str, str]
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """One way, up or down, of the instances inside: the chain of each member, the operations on it, and those of them
+    that are mapped."""
+
+    chains: tuple[tuple[Member, Chain], ...]
+    operations: tuple[str, ...]
+    mapped: Mapping[str, Target]
+    is_up: bool
+
+
+def mapped(draft: Draft) -> None:
+    """Have mapped operations carried out by what they are mapped to."""
+    # What stands for a node decides for all that is inside, however deep.
+    for name in sorted(draft.service.substituted, key=lambda n: n.count("/")):
+        substituted = draft.service.substituted[name]
+        targets = _targets(substituted)
+        for way in _ways(draft, substituted, targets) if targets else ():
+            _Mapping(draft, substituted, way).weave()
+
+
+def _targets(substituted: Substituted) -> dict[str, Target]:
+    """What operations of the normative lifecycle are mapped to."""
+    interfaces = substituted.template.interfaces
+    found: dict[str, Target] = {}
+    for full, target in substituted.operations.items():
+        interface, _, operation = full.rpartition(".")
+        if interface in interfaces and STANDARD in interfaces[interface].kinds:
+            found[operation] = target
+    return found
+
+
+def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target]) -> Iterable[_Way]:
+    members = [m for name in substituted.nodes for m in draft.of_node.get(name, ())]
+    for is_up in (False, True):
+        groups: dict[tuple[str, ...], list[tuple[Member, Chain]]] = {}
+        for member in members:
+            chain = member.up if is_up else member.down
+            half = HALVES[member.fate]
+            operations = UP.get(half.up, ()) if is_up else DOWN.get(half.down, ())
+            is_meant = member.fate is not Fate.DROP and member.template.name not in draft.inside(is_up)
+            if chain is not None and operations and chain.steps and is_meant:
+                groups.setdefault(operations, []).append((member, chain))
+        for operations, chains in groups.items():
+            found = {name: targets[name] for name in operations if name in targets}
+            if found:
+                yield _Way(tuple(chains), operations, found, is_up)
+
+
+class _Mapping:
+    """One way of all instances inside of one node."""
+
+    def __init__(self, draft: Draft, substituted: Substituted, way: _Way) -> None:
+        self._draft = draft
+        self._substituted = substituted
+        self._way = way
+        self._name = substituted.template.name
+        self._silent: dict[int, int] = {}
+
+    def weave(self) -> None:
+        """Cut the chains, and put in between what mapped operations are mapped to."""
+        draft, way = self._draft, self._way
+        cuts = {member.id: self._cuts(member, chain) for member, chain in way.chains}
+        draft.inside(way.is_up).update({m.template.name: self._name for m, _ in way.chains})
+        pieces = {member.id: self._pieces(member, chain, cuts[member.id]) for member, chain in way.chains}
+        for member, chain in way.chains:
+            self._silence(member, chain)
+        for piece in range(len(way.mapped) + 1):
+            self._in_order({name: found[piece] for name, found in pieces.items() if found[piece]})
+        for number, (operation, target) in enumerate(way.mapped.items()):
+            before = [steps[-1] for found in pieces.values() if (steps := _last(found[: number + 1]))]
+            after = [steps[0] for found in pieces.values() if (steps := _first(found[number + 1 :]))]
+            if any(not draft.steps[step].done for step in self._of(operation)) or draft.options.force:
+                self._between(operation, target, before, after)
+
+    # ------------------------------------------------------------------------------------------------- the chains
+
+    def _cuts(self, member: Member, chain: Chain) -> list[int]:
+        """The places in a chain at which it is cut, one for each mapped operation."""
+        places = {self._operation(member, step): place for place, step in reversed(list(enumerate(chain.steps)))}
+        found: list[int] = []
+        for operation in self._way.mapped:
+            # What a provider does at once is all of it; what was left out belongs to what follows it.
+            later = self._way.operations[self._way.operations.index(operation) :]
+            place = next((places[o] for o in (*later, "") if o in places), len(chain.steps))
+            found.append(max([*found[-1:], 0 if self._is_delegated(chain) else place]))
+        return found
+
+    def _pieces(self, member: Member, chain: Chain, cuts: Sequence[int]) -> list[list[int]]:
+        """The steps of a chain between its cuts; a step is put before them that begins it, so that what comes first
+        may be something that is mapped."""
+        draft = self._draft
+        bounds = [0, *cuts, len(chain.steps)]
+        pieces = [chain.steps[a:b] for a, b in pairwise(bounds)]
+        why = draft.why(f"{self._name} begins with what it is mapped to")
+        if self._way.is_up:
+            call = draft.calls.nothing(member.template, "ordito", "begin")
+            step = DraftStep(f"{member.id}.ordito.begin", Action.CALL, member.id, member.id, call=call, reason=why)
+            step.stage = draft.steps[chain.steps[0]].stage
+            step.done = all(draft.steps[s].done for s in chain.steps)
+            first = draft.add(step)
+            chain.steps.insert(0, first)
+        else:
+            first = draft.join(f"{member.id}.begin", why, tolerant=True)
+        draft.edge(first, chain.begin, why)
+        chain.begin = first
+        pieces[0] = [first, *pieces[0]]
+        return pieces
+
+    def _silence(self, member: Member, chain: Chain) -> None:
+        """Have the mapped operations of an instance do nothing: they were carried out by something else. So are, where
+        all operations are mapped, those of relationships inside."""
+        draft, way = self._draft, self._way
+        whole = len(way.mapped) == len(way.operations)
+        for number in chain.steps:
+            step = draft.steps[number]
+            call = draft.calls.all[step.call]
+            inside = whole and call.side and self._is_inside(call.owner)
+            if self._operation(member, number) in way.mapped or step.action is Action.DELEGATE or inside:
+                step.action = Action.CALL
+                step.call = self._silenced(step.call)
+
+    def _silenced(self, number: int) -> int:
+        found = self._silent.get(number)
+        if found is None:
+            call = self._draft.calls.all[number]
+            silent = msgspec.structs.replace(call, artifact="", processor="", dependencies=(), outputs=(), timeout=None)
+            found = self._silent[number] = self._draft.calls.put(silent)
+        return found
+
+    def _operation(self, member: Member, number: int) -> str:
+        """The operation of the normative lifecycle that a step stands for, "" for none."""
+        call = self._draft.calls.all[self._draft.steps[number].call]
+        interface = member.template.interfaces.get(call.interface)
+        is_own = not call.side and interface is not None and STANDARD in interface.kinds
+        return call.operation if is_own else ""
+
+    def _is_delegated(self, chain: Chain) -> bool:
+        return any(self._draft.steps[number].action is Action.DELEGATE for number in chain.steps)
+
+    def _is_inside(self, relationship: str) -> bool:
+        nodes = set(self._substituted.nodes)
+        found = (r for name in nodes for r in self._draft.service.nodes[name].requirements if r.key == relationship)
+        return any(r.target in nodes for r in found)
+
+    def _of(self, operation: str) -> Iterable[int]:
+        """The steps of an operation at all instances; what a provider does is all of them."""
+        for member, chain in self._way.chains:
+            for number in chain.steps:
+                call = self._draft.calls.all[self._draft.steps[number].call]
+                if self._operation(member, number) == operation or call.interface == "delegate":
+                    yield number
+
+    # -------------------------------------------------------------------------------------------------- the order
+
+    def _in_order(self, pieces: Mapping[str, Sequence[int]]) -> None:
+        """Have the instances wait for each other between two cuts as they require each other."""
+        draft, members = self._draft, {m.id: m for m, _ in self._way.chains}
+        by_node: dict[str, list[Member]] = {}
+        for name in pieces:
+            by_node.setdefault(members[name].template.name, []).append(members[name])
+        for name, sources in by_node.items():
+            for relationship in draft.service.nodes[name].requirements:
+                why = draft.why(f"{name} requires {relationship.target} ({relationship.requirement})")
+                targets = by_node.get(relationship.target, [])
+                if relationship.is_hosting:
+                    for source in sources:
+                        for target in targets:
+                            if source.record.host == target.id:
+                                self._one_after_other([target], [source], pieces, why)
+                else:
+                    self._one_after_other(targets, sources, pieces, why)
+
+    def _one_after_other(
+        self, targets: Sequence[Member], sources: Sequence[Member], pieces: Mapping[str, Sequence[int]], why: int
+    ) -> None:
+        draft = self._draft
+        first, then = (targets, sources) if self._way.is_up else (sources, targets)
+        if not first or not then:
+            return
+        join = draft.join(f"{self._name}.turn", why, tolerant=not self._way.is_up)
+        for member in first:
+            draft.edge(pieces[member.id][-1], join, why)
+        for member in then:
+            draft.edge(join, pieces[member.id][0], why)
+
+    def _between(self, operation: str, target: Target, before: Sequence[int], after: Sequence[int]) -> None:
+        """What an operation is mapped to, between the ends of what comes before it and the beginnings of what comes
+        after it."""
+        draft = self._draft
+        reason = f"{operation} of {self._name} is mapped to {target if isinstance(target, str) else '.'.join(target)}"
+        why, tolerant = draft.why(reason), not self._way.is_up
+        begin = draft.join(f"{self._name}.{operation}", why, tolerant=tolerant)
+        for step in before:
+            draft.edge(step, begin, why)
+        setting = Setting(f"{self._name}.{operation}", (), reason=reason, tolerant=tolerant)
+        if isinstance(target, str):
+            activity = Activity("inline", target)
+            setting = msgspec.structs.replace(setting, scope=self._scope(operation, target))
+        else:
+            activity = Activity("call_operation", f"{target[1]}.{target[2]}", target[1], target[2])
+            setting = msgspec.structs.replace(setting, target=target[0])
+        woven = weave_inside(draft, setting, [activity], begin)
+        for step in after:
+            draft.edge(woven.end, step, why)
+
+    def _scope(self, operation: str, workflow: str) -> int:
+        """The inputs of a mapped workflow, -1 for none: those of the operation that have its names, else defaults."""
+        draft, template = self._draft, self._substituted.template
+        given: dict[str, object] = {}
+        own = _inputs_of(template, operation)
+        for name, declared in draft.service.workflows[workflow].inputs.items():
+            value = own.get(name, declared.default if declared.has_default else None)
+            try:
+                found = draft.static.evaluate(value, Context(node=template.name))  # type: ignore[arg-type]
+            except EvaluationError:
+                found = None
+            if found is not None and not isinstance(found, Nothing):
+                given[name] = draft.static.marks.wrap(found, draft.static.marks.of(declared))
+            elif declared.required:
+                draft.diagnostics.error(
+                    "missing-input",
+                    f'workflow "{workflow}", to which {operation} of "{template.name}" is mapped, needs input "{name}",'
+                    " and no input of the operation with a static value gives it",
+                    declared.span,
+                    hint="give it a default, or an input of that name to the operation",
+                )
+        if not given:
+            return -1
+        draft.scopes.append(Scope(workflow, given))
+        return len(draft.scopes) - 1
+
+
+def _inputs_of(template: NodeTemplate, operation: str) -> dict[str, object]:
+    interfaces = (i for i in template.interfaces.values() if STANDARD in i.kinds)
+    found = next((i.operations[operation] for i in interfaces if operation in i.operations), None)
+    return {n: i.value for n, i in found.inputs.items() if i.has_value} if found is not None else {}
+
+
+def _last(pieces: Iterable[list[int]]) -> list[int]:
+    """The last piece that is not empty."""
+    return next((p for p in reversed(list(pieces)) if p), [])
+
+
+def _first(pieces: Iterable[list[int]]) -> list[int]:
+    """The first piece that is not empty."""
+    return next((p for p in pieces if p), [])
