@@ -118,6 +118,8 @@ def test_what_cannot_be_removed_is_told_and_made_again_all_the_same(orders: Orde
     assert done.out == "app_1  was made anew\n"
     assert set(statuses(orders).values()) == {"ok"}
     assert orders.run("plan", "--detailed-exitcode").code == 0
+    replayed = orders.run("jobs", "replay")
+    assert replayed.code == 0, replayed.both
 
 
 def test_what_cannot_be_made_is_healed_by_the_same_command(orders: Orders) -> None:

@@ -12,7 +12,7 @@ from ordito.model.service import NodeTemplate
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
-from tests.support.services import Requires, compute, maintain, node, on, service
+from tests.support.services import Requires, compute, definition, maintain, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
 PAIR = ["add_target", "remove_target"]
@@ -198,3 +198,42 @@ def test_protected_is_not_made_anew() -> None:
     world.run()
     plan = heal(world, "files_1")
     assert {s.rpartition(".")[0] for s in steps_of(plan)} == {"files_1.Standard"}
+
+
+def test_values_do_not_outlive_what_they_are_of() -> None:
+    """Not even where the instance before could not be deleted."""
+    world = World(service(node("a", declares=[definition("ip")], operations=ALL)))
+    world.run()
+    world.snapshot.apply(Delta(attributes={"a_1": {"ip": "10.0.0.1"}}))
+    heal(world, "a_1", answers=failing("a_1.Standard.delete", "a_1.Standard.start"))
+    assert not world.snapshot.attributes.get("a_1")
+    record = world.snapshot.instances["a_1"]
+    assert set(record.applied) == {"Standard.create", "Standard.configure"}
+    assert set(record.failed) == {"Standard.start"}
+
+
+def test_pairs_with_others_that_are_not_up_are_neither_undone_nor_made() -> None:
+    """They are made when those are healed."""
+    world = shop()
+    broken = msgspec.structs.replace(world.snapshot.instances["web_1"], local="error", state="error")
+    world.snapshot.apply(Delta(instances=(broken,)))
+    plan = heal(world, "db_1")
+    assert not [s for s in world.ran if s.startswith("web_1")]
+    assert "not linked: web_1 with db_1; not up: web_1 (error)" in plan.warnings[0]
+    heal(world, "web_1")
+    assert {"web_1.Standard.create", "web_1.db.db_1.Configure.add_target"} <= set(world.ran)
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_what_deploying_continues_is_linked_with_those_that_run() -> None:
+    """R-5.8.5: a pair that was left out is made when its target has come up."""
+    world = World(service(node("db", operations=ALL, count=2), node("web", Requires("db", *PAIR), operations=ALL)))
+    world.run()
+    world.run("stop", options=replace(OPTIONS, instances=frozenset({"db_2"})))
+    heal(world, "web_1")
+    assert "web_1.db.db_2.Configure.add_target" not in world.ran
+    world.run()
+    assert "web_1.db.db_2.Configure.add_target" in world.ran
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty

@@ -132,7 +132,7 @@ def suggest(report: JobReport, session: Session) -> None:
         return
     command = session.settings.command
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
-    if report.timed_out:
+    if report.timed_out and report.workflow not in AGAIN:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report)]
     session.next(*commands)

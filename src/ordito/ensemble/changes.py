@@ -26,14 +26,14 @@ class Changes:
     def follow(self, delta: Delta) -> list[str]:
         """Take over what a delta does to instances and links; gives those that it changes."""
         named: list[str] = []
-        for instance in delta.instances:
-            self._now[instance.id] = instance
-            named.append(instance.id)
         for link in delta.links:
             self._now[link.id] = link
             named.append(link.id)
-        for name in (*delta.unlinked, *delta.forgotten):
-            self._now[name] = None
+        self._now.update(dict.fromkeys(delta.unlinked))
+        for instance in delta.instances:
+            self._now[instance.id] = instance
+            named.append(instance.id)
+        self._now.update(dict.fromkeys(delta.forgotten))
         return named
 
     def say(self, names: Iterable[str], delta: Delta | None) -> dict[str, EntityChange]:

@@ -36,7 +36,8 @@ class EntityChange(
 ):
     """What became of an instance, a link or an end of a relationship: only what is another value than before.
 
-    ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance.
+    ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
+    instance that is ``unlinked`` is made anew: what else is said of it is all there is.
     In ``applied``, ``failed`` and ``told`` an empty entry says that the operation does not count so any more;
     attributes and outputs are those that were set.
     """

@@ -233,8 +233,9 @@ class Snapshot:
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """A change of the snapshot: records in their new form, links that are gone, attribute values by entity, and
-    operation outputs by entity and ``Interface.operation``. ``forgotten`` are instances that are not even recorded any
+    """A change of the snapshot: records in their new form, links that are gone (or instances, of which nothing but
+    their record in ``instances`` stays), attribute values by entity, and operation outputs by entity and
+    ``Interface.operation``. ``forgotten`` are instances that are not even recorded any
     more, with their links and with what else is recorded of them; their numbers are not used again."""
 
     instances: tuple[Instance, ...] = ()

@@ -185,7 +185,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
         if not _is_of(pairs, not only_stops):
             continue
         for target in reversed(pairing.targets(source, pairs.relationship)):
-            if not _was_begun(draft, source, target, pairs):
+            if _is_spared(source, target) or not _was_begun(draft, source, target, pairs):
                 continue
             for number in _undo(draft, source, target, pairs, turns):
                 if only_stops:
@@ -210,7 +210,9 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
         own = list(grouped)
         for target in reversed(pairing.targets(source, own[0].relationship)):
-            if not target.falls or target.fate is Fate.DROP or not _was_begun(draft, source, target, own[0]):
+            if not target.falls or target.fate is Fate.DROP or _is_spared(target, source):
+                continue
+            if not _was_begun(draft, source, target, own[0]):
                 continue
             removed = HALVES[target.fate].down is Down.REMOVE
             for number in (n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns)):
@@ -224,6 +226,11 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     chain = source.up
     if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
+
+
+def _is_spared(member: Member, other: Member) -> bool:
+    """Whether a pair is not undone, because an instance is made anew and the other one, which stays, is not up."""
+    return member.fate is Fate.ANEW and other.fate is Fate.KEEP and not other.is_up
 
 
 def _was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:

@@ -289,7 +289,7 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        left = tuple(self._left_of(record, again=True)) if again and self._applies else ()
+        left = (record.id, *self._left_of(record, again=True)) if again and self._applies else ()
         return Delta(() if changed == record else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
