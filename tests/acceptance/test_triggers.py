@@ -148,6 +148,7 @@ def test_an_event_during_a_job_runs_after_it(sensors: Sensors) -> None:
     assert "Kept: it is handled when the command ends" in told.err
     assert sensors.attributes("one_1") == {"level": 0}
     assert "waits" in sensors.run("policy", "list").err
+    assert "1 notice waiting to be handled" in sensors.run("status").out
     (sensors.home / "starting").unlink()
     sensors.release()
     _, err = deploying.communicate(timeout=LIMIT)
@@ -263,6 +264,32 @@ def test_policies_scale_within_their_bounds(sensors: Sensors) -> None:
     assert [name for name, _ in sensors.jobs()[-3:]] == ["notify", "trigger grow.in", "scale"]
     assert status_of(sensors.ensemble)["instances"]["many_4"]["readyState"]["local"] == "absent"
     whole(sensors)
+
+
+def test_policies_drive_whole_workflows(sensors: Sensors) -> None:
+    """R-12-4: each is a job of its own, in its place among the actions."""
+    told = sensors.tell("many_1", "beat")
+    assert told.code == 0, told.both
+    starts = [f"many_{n}.Standard.{name}" for n in (1, 2) for name in ("stop", "start")]
+    assert sorted(sensors.ran) == sorted([*starts, *(f"mend.again.many_{n}.Watch.then" for n in (1, 2))])
+    assert sensors.jobs()[-3:] == [("notify", "ok"), ("restart", "ok"), ("trigger mend.again", "ok")]
+    whole(sensors)
+
+
+def test_what_has_gone_meanwhile_changes_nothing(sensors: Sensors) -> None:
+    """A notice of an instance that the job removes for which it waits."""
+    sensors.pipe("stopping")
+    removing = start(sensors.home, "undeploy", "--yes", "--parallel", "1", "-e", sensors.ensemble)
+    sensors.wait_for("stopping")
+    assert sensors.tell("many_1", "raised", "-i", "level=9").code == 0
+    (sensors.home / "stopping").unlink()
+    sensors.release()
+    _, err = removing.communicate(timeout=LIMIT)
+    assert removing.returncode == 0, err
+    assert "many_1 is not there any more" in err
+    assert sensors.jobs()[-1] == ("undeploy", "ok")
+    whole(sensors)
+    assert sensors.tell("many_1", "raised").code == 3
 
 
 def test_signals_of_the_world_reach_others_too(sensors: Sensors) -> None:

@@ -9,6 +9,7 @@ import pytest
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposal import Proposal
 from ordito.app.proposals.deploy import DeployAsked
+from ordito.base.diagnostics import InvalidDocument
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -63,6 +64,33 @@ def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:
     """R-12-15, R-2.13-2: a policy is kept, and a plan says that nothing enforces it."""
     found = {(d.code, str(d.severity)) for d in proposal(tmp_path, POLICY).diagnostics}
     assert found == {("not-enforced", "warning")}
+
+
+@pytest.mark.parametrize(
+    ("targets", "action", "code"),
+    [
+        ("targets: [ a ], ", "{ delegate: scale }", "missing-input"),
+        ("targets: [ a ], ", "{ delegate: { workflow: scale_out, inputs: { by: 1 } } }", "unknown-input"),
+        ("targets: [ a ], ", "{ delegate: { workflow: restart, inputs: { delta: 1 } } }", "unknown-input"),
+        ("", "{ delegate: scale_in }", "unknown-target"),
+    ],
+)
+def test_what_no_trigger_could_do_is_refused_before_it_has_to(
+    tmp_path: Path, targets: str, action: str, code: str
+) -> None:
+    """R-12-3: at three in the morning nobody is there to mend the template."""
+    policy = f"  policies:\n    - p: {{ type: tosca.policies.Root, {targets}triggers: {{ t: {{ event: raised, "
+    with pytest.raises(InvalidDocument) as refused:
+        proposal(tmp_path, f"{policy}action: [ {action} ] }} }} }}\n")
+    assert [d.code for d in refused.value.diagnostics] == [code]
+
+
+def test_a_trigger_that_asks_for_more_than_is_remembered_is_refused(tmp_path: Path) -> None:
+    """It would never act."""
+    more = "condition: { evaluations: 10001 }, action: [ set_state: started ]"
+    policy = POLICY.replace("targets: [ a ]", f"targets: [ a ], triggers: {{ t: {{ event: raised, {more} }} }}")
+    with pytest.raises(InvalidDocument, match="10000 at most"):
+        proposal(tmp_path, policy)
 
 
 def test_an_event_that_nothing_raises_is_said(tmp_path: Path) -> None:

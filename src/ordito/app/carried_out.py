@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.app.unheard import warn_of_unheard
+from ordito.app.trigger_checks import check_triggers
 from ordito.app.unprocessed import warn_of_unprocessed
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.imperative import Policy
@@ -53,5 +53,5 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
             policy.span,
             hint="what it asks for must be seen to by other means",
         )
-    warn_of_unheard(service, diagnostics)
+    check_triggers(service, diagnostics)
     warn_of_unprocessed(service, diagnostics)

@@ -31,7 +31,7 @@ from ordito.ensemble.owner import Locked
 from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.planning.refused import PlanRefused
-from ordito.work.records import JobOptions
+from ordito.work.records import USUAL, JobOptions
 
 MOST_STEPS = 10_000
 """Steps that one command takes to handle what waits: more may come in while it does."""
@@ -45,7 +45,7 @@ class HandlingRequest(msgspec.Struct, frozen=True):
     another command."""
 
     directory: str
-    options: JobOptions = JobOptions()
+    options: JobOptions = JobOptions(on_failure=USUAL)
     wait_lock: float = 0.0
 
 
@@ -178,7 +178,7 @@ class _Handler:
         conversation = self._onlooker.acting(entry, firing)
         try:
             known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
-            proposal = propose(TriggerAsked(firing.policy, firing.trigger, firing.part), known)
+            proposal = propose(TriggerAsked(firing.policy, firing.trigger, firing.part, entry.notice.instances), known)
             if proposal is None:
                 self._inbox.end(firing.number, _said(firing))
                 return

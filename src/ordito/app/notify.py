@@ -31,7 +31,7 @@ from ordito.model.operation import Interface
 from ordito.model.service import Relationship, Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of, hidden, interfaces_of, notification_of
-from ordito.work.records import JobOptions
+from ordito.work.records import USUAL, JobOptions
 from ordito.work.triggers import heard_nodes
 
 MOST_DEPTH = 10
@@ -50,7 +50,7 @@ class NotifyRequest(msgspec.Struct, frozen=True):
     about: str
     event: str
     inputs: GivenInputs = GivenInputs()
-    options: JobOptions = JobOptions()
+    options: JobOptions = JobOptions(on_failure=USUAL)
     wait_lock: float = 0.0
     environment: Mapping[str, str] = os.environ
 

@@ -41,7 +41,8 @@ class InstanceStatus(msgspec.Struct, frozen=True):
 
 class StatusResult(msgspec.Struct, frozen=True):
     """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
-    ``failed`` are the steps that have failed of the last job, where that was a workflow of the template."""
+    ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
+    how many notices wait to be handled."""
 
     service: str
     effective: str
@@ -51,6 +52,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     job: OpenJob | None
     caveat: str = ""
     failed: tuple[str, ...] = ()
+    waiting: int = 0
 
 
 def status(request: StatusRequest) -> StatusResult:
@@ -86,7 +88,18 @@ def status(request: StatusRequest) -> StatusResult:
             job=describe(place, ensemble.unfinished) if ensemble.unfinished else None,
             caveat=caveat,
             failed=_failed(place, ensemble),
+            waiting=_waiting(place),
         )
+
+
+def _waiting(place: Place) -> int:
+    if not place.layout.inbox.exists():
+        return 0
+    # Of most ensembles nobody ever tells anything, and what a notice is takes time to import.
+    from ordito.ensemble.inbox import Inbox
+
+    with Inbox(place.layout) as inbox:
+        return inbox.waiting()
 
 
 def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:

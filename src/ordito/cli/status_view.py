@@ -44,6 +44,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
         "instances": {i.instance.id: _instance_data(i) for i in found.instances},
         "outputs": shown(found.status.outputs),
+        "waiting_notices": found.waiting,
         **({"failed_steps": list(found.failed)} if found.failed else {}),
         "kept_counts": msgspec.to_builtins(found.status.kept),
     }
@@ -85,6 +86,8 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     _write_rows(shown, channel)
     write_kept_counts(found.status.kept, channel)
     channel.line(job_line(found))
+    if found.waiting:
+        channel.line(f"{plural(found.waiting, 'notice')} waiting to be handled, see: ordito policy list")
     if found.failed:
         named = listed(found.failed, MOST_NAMED)
         channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")

@@ -24,8 +24,8 @@ DELEGATED = ("deploy", "undeploy", "install", "uninstall")
 """The workflows of single nodes that every orchestrator has."""
 
 SCALE, SCALE_OUT, SCALE_IN = "scale", "scale_out", "scale_in"
-SCALES = (SCALE, SCALE_OUT, SCALE_IN)
-"""The workflows to which the actions of triggers may delegate besides: they scale the targets of the policy."""
+DRIVEN = (SCALE, SCALE_OUT, SCALE_IN, "heal", "stop", "start", "restart")
+"""The workflows to which the actions of triggers may delegate besides: they are about the targets of the policy."""
 
 
 class Activities:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.activities import DELEGATED, SCALES
+from ordito.model.activities import DELEGATED, DRIVEN
 from ordito.model.groups import Groups, warn_of_repeats
 from ordito.model.imperative import EventFilter, Policy, Trigger
 from ordito.model.places import Place
@@ -127,7 +127,7 @@ class Policies:
         return Trigger(
             name=item.name,
             event=event.text if event is not None else "",
-            actions=self._workflows.actions(item.action, subject, delegated=(*DELEGATED, *SCALES)),
+            actions=self._workflows.actions(item.action, subject, delegated=(*DELEGATED, *DRIVEN)),
             schedule=self._schedule(item),
             filter=found,
             condition=self._workflows.conditions.read(condition.constraint, about) if condition is not None else None,

@@ -118,7 +118,9 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
         raise Refused(
             "not-retried",
             f"job {job} is a {workflow}, which does not continue where it stopped",
-            "give the same command again",
+            f"its event is done; tell it again: {record.head.cause}"
+            if record.head.cause
+            else "give the same command again",
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )

@@ -10,7 +10,9 @@ from ordito.cli.verb import verb
 HELP = """Continue a job that was interrupted, under the same id.
 
 What is completed does not run again. An operation that was running when the program died is ended if it still runs.
-Then the check of its instance says whether it is done; if nothing says so it runs again."""
+Then the check of its instance says whether it is done; if nothing says so it runs again.
+
+Afterwards, or where no job was interrupted, what was told meanwhile (`ordito notify`) and still waits is handled."""
 
 
 @verb("resume", HELP)

@@ -1,0 +1,98 @@
+"""What triggers ask for, looked at before anything is deployed: nobody is there to mend it when they act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ordito.app.errors import Refused
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.suggest import nearest
+from ordito.model.activities import DRIVEN, SCALE, SCALE_IN, SCALE_OUT
+from ordito.model.imperative import Activity, Policy
+from ordito.model.operation import Interface
+from ordito.model.service import Service
+from ordito.work.evaluations import MOST_REMEMBERED
+from ordito.work.triggers import heard_nodes
+
+DELTA = "delta"
+INPUTS: Mapping[str, tuple[str, ...]] = {SCALE: (DELTA,), SCALE_OUT: (DELTA,), SCALE_IN: (DELTA,)}
+"""The inputs of the workflows to which actions may delegate as a whole; the others take none."""
+
+
+def check_triggers(service: Service, diagnostics: Diagnostics) -> None:
+    """Refuse actions that could never be carried out, and warn of events that nothing raises."""
+    for policy in service.policies.values():
+        for trigger in policy.triggers.values():
+            if (trigger.evaluations or 0) > MOST_REMEMBERED:
+                diagnostics.error(
+                    "bad-value",
+                    f'trigger "{trigger.name}" of policy "{policy.name}" asks for {trigger.evaluations} evaluations, '
+                    f"and {MOST_REMEMBERED} at most are remembered",
+                    trigger.span,
+                )
+            for action in filter(is_driven, trigger.actions):
+                try:
+                    check_driven(policy, action)
+                except Refused as refused:
+                    diagnostics.error(refused.code, refused.message, action.span, hint=refused.hint)
+    _warn_of_unheard(service, diagnostics)
+
+
+def is_driven(action: Activity) -> bool:
+    """Whether an action is a workflow as a whole."""
+    return action.kind == "delegate" and action.name in DRIVEN
+
+
+def check_driven(policy: Policy, action: Activity) -> None:
+    """See that such an action makes sense. Raises ``Refused``."""
+    name, inputs = action.name, INPUTS.get(action.name, ())
+    if not policy.targets:
+        raise Refused(
+            "unknown-target",
+            f'policy "{policy.name}" names no targets, so it does not say what to {name.partition("_")[0]}',
+            "name the nodes or groups as its targets",
+        )
+    unknown = [given for given in action.inputs if given not in inputs]
+    if unknown:
+        known = f'it has "{inputs[0]}" only' if inputs else "it has none"
+        raise Refused("unknown-input", f'"{name}" has no input "{unknown[0]}"', known)
+    if name == SCALE and DELTA not in action.inputs:
+        hint = f"or delegate to {SCALE_OUT} or {SCALE_IN}"
+        raise Refused("missing-input", f'"{SCALE}" needs the input "{DELTA}"', hint)
+
+
+def _warn_of_unheard(service: Service, diagnostics: Diagnostics) -> None:
+    """Warn of events that are no notification of the nodes that a trigger hears, nor of their relationships: only
+    somebody who names the event raises it, and it may be misspelt."""
+    known: dict[int, frozenset[str]] = {}
+    for policy in service.policies.values():
+        for trigger in policy.triggers.values():
+            nodes = heard_nodes(service, policy, trigger)
+            raised: set[str] = set()
+            for name in nodes:
+                raised |= _raised(service.nodes[name].interfaces.values(), known)
+            for node in service.nodes.values():
+                for relationship in node.requirements:
+                    if relationship.source in nodes or relationship.target in nodes:
+                        raised |= _raised(relationship.interfaces.values(), known)
+            if not trigger.event or trigger.event in raised:
+                continue
+            near = nearest(trigger.event, sorted(raised))
+            diagnostics.warning(
+                "not-acted-on",
+                f'trigger "{trigger.name}" of policy "{policy.name}" waits for "{trigger.event}", which is no '
+                "notification of its nodes",
+                trigger.span,
+                hint=f'did you mean "{near[0]}"?' if near else f"raise it with: ordito notify NODE {trigger.event}",
+            )
+
+
+def _raised(interfaces: Iterable[Interface], known: dict[int, frozenset[str]]) -> set[str]:
+    """The names by which triggers may wait for the notifications of interfaces; templates of one type share these."""
+    found: set[str] = set()
+    for interface in interfaces:
+        if id(interface) not in known:
+            owners = ("", interface.name, *interface.kinds)
+            known[id(interface)] = frozenset(f"{o}.{n}".lstrip(".") for o in owners for n in interface.notifications)
+        found |= known[id(interface)]
+    return found
