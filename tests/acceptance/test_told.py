@@ -40,9 +40,14 @@ relationship_types:
         operations:
           target_changed: { implementation: told.sh, inputs: { ip: { get_attribute: [ TARGET, ip ] } } }
 topology_template:
+  inputs: { sources: { type: integer, default: 2 } }
   node_templates:
     far: { type: lab.Target, occurrences: [ 0, 9 ], instance_count: 2 }
-    near: { type: lab.Source, occurrences: [ 0, 9 ], instance_count: 2, requirements: [ { to: far } ] }
+    near:
+      type: lab.Source
+      occurrences: [ 0, 9 ]
+      instance_count: { get_input: sources }
+      requirements: [ { to: far } ]
 """
 LOOK = '#!/bin/bash\nip=$(cat "$HOME/ip.$INSTANCE")\n'
 TOLD = (
@@ -159,3 +164,17 @@ def test_a_cut_in_the_middle_loses_no_news(tmp_path: Path) -> None:
     assert "give exactly what ensemble.yaml says" in lab.run("jobs", "replay").out
     lab.run("check")
     assert lab.told() == []
+
+
+def test_who_was_adopted_knows_what_is_there(tmp_path: Path) -> None:
+    """What a source that counts as linked knows is noted when it is adopted; it is told of what changes afterwards."""
+    lab = Lab(tmp_path)
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("default: 2", "default: 0"), encoding="utf-8")
+    lab.run("deploy", "service.yaml", "--yes")
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("default: 2", "default: 1"), encoding="utf-8")
+    lab.run("state", "adopt", "near", "--yes")
+    lab.run("check")
+    assert lab.told() == []
+    lab.moves("far_1", "10.0.0.6")
+    lab.run("check")
+    assert [line.split()[0] for line in lab.told()] == ["near_1"]

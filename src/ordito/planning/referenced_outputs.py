@@ -21,7 +21,7 @@ def referenced_outputs(service: Service) -> Wanted:
     for node in service.nodes.values():
         if id(node.interfaces) not in silent:
             silent[id(node.interfaces)] = not any(map(_reads_output, _inputs(node.interfaces)))
-        values = _declared_of_node(node) if silent[id(node.interfaces)] else values_of_node(node)
+        values = declared_values(node) if silent[id(node.interfaces)] else values_of_node(node)
         for value in values:
             _note(service, node, value, wanted)
         for relationship in node.requirements:
@@ -34,11 +34,12 @@ def referenced_outputs(service: Service) -> Wanted:
 
 def values_of_node(node: NodeTemplate) -> Iterator[Value]:
     """Every value that is written in a node template or its type."""
-    yield from _declared_of_node(node)
+    yield from declared_values(node)
     yield from _inputs(node.interfaces)
 
 
-def _declared_of_node(node: NodeTemplate) -> Iterator[Value]:
+def declared_values(node: NodeTemplate) -> Iterator[Value]:
+    """Every value of a property or an attribute of a node, and of its capabilities."""
     yield from node.properties.values()
     yield from node.attributes.values()
     for capability in node.capabilities.values():

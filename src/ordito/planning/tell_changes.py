@@ -22,7 +22,7 @@ from ordito.planning.draft import HALVES, Down, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.recipes import where_run
-from ordito.planning.referenced_outputs import values_of_node
+from ordito.planning.referenced_outputs import declared_values
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.work.plan import Action, Condition
 from ordito.work.probes import CHECK, is_probe
@@ -252,7 +252,7 @@ def _read_through(operation: Operation, node: NodeTemplate) -> Iterator[str]:
 
 def _named(draft: Draft, node: NodeTemplate) -> Iterator[str]:
     """The nodes from which a node's own values may come."""
-    for value in values_of_node(node):
+    for value in declared_values(node):
         for call in _calls(value):
             name = str(call.arguments[0]) if call.arguments else ""
             if name in draft.service.nodes:

@@ -103,6 +103,16 @@ class News:
             if not link.told and link.id not in known
         )
 
+    def of_adopted(self, instance: str, change: str) -> tuple[Link, ...]:
+        """The pairs of an instance that counts as made and linked from a change on."""
+        links = [self._snapshot.links[name] for name in self._snapshot.links_of(instance)]
+        made = [
+            msgspec.structs.replace(link, told=self._noted(relationship, link, change, lambda _: self._telling))
+            for link in links
+            if (relationship := self._relationships.get(link.relationship)) is not None and not link.told
+        ]
+        return (*made, *self.of_chain(instance, Delta(links=tuple(made)), change))
+
     def _pairs(self, relationship: Relationship, side: str, instance: str) -> Iterator[tuple[Relationship, Link]]:
         """The pairs of an instance with others that are up, recorded or not, where no operation links them."""
         for far in () if _has_links(relationship) else self._others(relationship, side, instance):

@@ -16,6 +16,8 @@ from ordito.app.state.edit import Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
+from ordito.ensemble.vault import Vault
+from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id
 from ordito.instances.states import STARTED
 from ordito.instances.status import OK
@@ -23,6 +25,8 @@ from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.wanted import Wanted, wanted
 from ordito.work.attribute_values import WrongValue, typed
+from ordito.work.news import News
+from ordito.work.telling import Telling
 
 replace = msgspec.structs.replace
 
@@ -72,7 +76,8 @@ def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
             instance = replace(made, applied=applied, last_config_change=change, last_state_change=change)
             done = [replace(link, applied=_applied(digests.links.get(link.id, {}), change)) for link in links]
             values = {made.id: attributes} if attributes else {}
-            return Delta((instance,), tuple(link for link in done if link.applied), attributes=values)
+            found = Delta((instance,), tuple(link for link in done if link.applied), attributes=values)
+            return _with_knowledge(known, proposal, found, instance.id, change)
 
         edit = Edit(made.id, "it exists already", delta)
         return Adopted(record(ensemble, "adopt", [edit], new_basis(known, proposal), request.commit), made.id)
@@ -118,6 +123,17 @@ def _digests(known: Known, proposal: Proposal, made: Instance, links: list[Link]
     snapshot.apply(Delta((made,), tuple(links)))
     options = options_of(known, proposal.whole, measured_files(known.place.layout, proposal.read).digests)
     return wanted(proposal.service, snapshot, proposal.inputs, options)
+
+
+def _with_knowledge(known: Known, proposal: Proposal, delta: Delta, instance: str, change: str) -> Delta:
+    """With what both ends of its pairs know of each other from now on."""
+    service, snapshot = proposal.service, copied(known.snapshot)
+    snapshot.apply(delta)
+    key = Vault(known.place.layout).digest_key
+    telling = Telling(service, snapshot, Evaluator(service, snapshot, proposal.inputs), key)
+    told = News(service, snapshot, proposal.plan, telling, change).of_adopted(instance, change)
+    links = {link.id: link for link in (*delta.links, *told)}
+    return replace(delta, links=tuple(links.values()))
 
 
 def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
