@@ -160,7 +160,7 @@ _NOBODY, _CANCEL = -1, -2
 _GATES = {gate: number for number, gate in enumerate(Gate)}
 _ALL, _ANY, _IF_FAILED = _GATES[Gate.ALL], _GATES[Gate.ANY], _GATES[Gate.FAILED]
 _SPARED, _FILTERED, _WELL = 1, 2, 3
-_AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER})
+_AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT})
 LEFT_OUT_BECAUSE = (
     "",
     "nothing has failed that it is there for",

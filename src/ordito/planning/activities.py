@@ -43,8 +43,8 @@ class Setting(msgspec.Struct, frozen=True):
     ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
     With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
     ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
-    number of workflows around them, ``carried`` what an earlier job has carried out of them, ``first`` the place of the
-    first activity in what ``holder`` holds.
+    number of workflows around them, ``carried`` what an earlier job has carried out of them, ``wanted`` are the
+    outputs of these workflows. ``first`` is the place of the first activity in what ``holder`` holds.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Setting(msgspec.Struct, frozen=True):
     depth: int = 0
     carried: Carried = NOTHING_CARRIED
     first: int = 0
+    wanted: tuple[str, ...] = ()
 
 
 class Woven(msgspec.Struct, frozen=True):
@@ -109,6 +110,7 @@ class Weaver:
         self._draft = draft
         self._inlines = inlines
         self._names = names
+        self._removed: dict[str, DraftStep] = {}
         self._in_order = draft.why("activities of a step follow each other")
         self._at_all = draft.why("an activity has ended when it has at every instance")
 
@@ -141,6 +143,8 @@ class Weaver:
                 steps += woven.steps
                 end = woven.end
                 continue
+            if activity.kind == "delegate":
+                self._check_delegated(setting, activity)
             lasts: list[int] = []
             for spot in spots:
                 if self._was_left_out(setting, filters.get(spot.id, ())):
@@ -155,6 +159,18 @@ class Weaver:
                     lasts.append(made[-1])
             end = self._joined(setting, activity, lasts, end, guarded=bool(filters))
         return Woven(tuple(steps), end)
+
+    def output_steps(self, setting: Setting, spots: Sequence[Spot], name: str, before: int) -> list[int]:
+        """A step at each place that writes an output of a workflow, once that has come to its end."""
+        draft, found = self._draft, []
+        why = draft.why("the outputs of a workflow are written at its end")
+        for spot in spots:
+            step = self._step(setting, spot, name, self._call(spot, "output", name), why)
+            step.action, step.written = Action.OUTPUT, setting.holder
+            number = draft.add(step)
+            self._after(number, before, (), gated=setting.may_be_left_out)
+            found.append(number)
+        return found
 
     def _was_left_out(self, setting: Setting, filters: Sequence[int]) -> bool:
         """Whether an earlier job has found that a place does not pass its filters."""
@@ -233,7 +249,13 @@ class Weaver:
             self._refuse(activity, spot)
             return []
         called = self._draft.calls.of_activity(
-            spot.owner, spot.side, operation, activity, (*setting.holder, str(number)), setting.scope
+            spot.owner,
+            spot.side,
+            operation,
+            activity,
+            (*setting.holder, str(number)),
+            setting.scope,
+            setting.wanted,
         )
         step = self._step(setting, spot, self._draft.calls.all[called].name, called, why)
         step.runs_on = self._runs_on(setting, operation, spot)
@@ -275,15 +297,12 @@ class Weaver:
         draft, member = self._draft, spot.near
         name = DELEGATED.get(activity.name)
         if name is None or not isinstance(spot.owner, NodeTemplate):
-            self._refuse_delegate(activity, spot)
             return []
-        if activity.inputs:
-            draft.diagnostics.warning(
-                "unused-inputs", f'what is delegated to "{spot.near.template.name}" takes no inputs', activity.span
-            )
+        again = member.id in self._removed
         if name == DEPLOYS:
             # What the record shows as done is not done again: a provider would make the node a second time.
-            done = member.record.applied if member.record.exists and member.record.created else {}
+            is_there = member.record.exists and member.record.created and not again
+            done = member.record.applied if is_there else {}
             entries = tuple(e for e in draft.recipes.making(spot.owner).install if e.key not in done)
         else:
             entries = draft.recipes.removing(spot.owner).uninstall
@@ -294,18 +313,28 @@ class Weaver:
         steps = [draft.steps[number] for number in numbers]
         for step in steps:
             step.id = self._names.take(f"{setting.name}.{step.id}")
-            step.reason = why
+            step.reason, step.counts = why, True
         steps[0].opens, steps[-1].closes = True, True
         set_states(steps)
+        if name == UNDEPLOYS:
+            self._removed[member.id] = steps[-1]
+        elif again:
+            # It is as new then, whatever is left of it.
+            self._removed.pop(member.id).anew = steps[0].anew = steps[-1].anew = True
         return numbers
 
-    def _refuse_delegate(self, activity: Activity, spot: Spot) -> None:
+    def _check_delegated(self, setting: Setting, activity: Activity) -> None:
         near = nearest(activity.name, DELEGATED)
-        message = f'"{activity.name}" is delegated to {spot.id}, and nothing that provides it has such a workflow'
         hint = f'did you mean "{near[0]}"?' if near else f"there are {DEPLOYS} and {UNDEPLOYS}"
-        if not isinstance(spot.owner, NodeTemplate):
-            message, hint = f'"{activity.name}" is delegated to a relationship', "delegate to a node"
-        self._draft.diagnostics.error("unknown-workflow", message, activity.span, hint=hint)
+        if setting.requirement:
+            message = f'"{activity.name}" is delegated to a relationship'
+            self._draft.diagnostics.error("unknown-workflow", message, activity.span, hint="delegate to a node")
+        elif activity.name not in DELEGATED:
+            message = f'"{activity.name}" is delegated to "{setting.target}", and nothing that provides it does that'
+            self._draft.diagnostics.error("unknown-workflow", message, activity.span, hint=hint)
+        elif activity.inputs:
+            message = f'what is delegated to "{setting.target}" takes no inputs'
+            self._draft.diagnostics.warning("unused-inputs", message, activity.span)
 
     def _refuse(self, activity: Activity, spot: Spot) -> None:
         known = [f"{i.name}.{o}" for i in spot.owner.interfaces.values() for o in i.operations]

@@ -104,20 +104,22 @@ class Calls:
         activity: Activity,
         written: Written,
         scope: int,
+        wanted: tuple[str, ...] = (),
     ) -> int:
         """The number of the call of an operation by an activity, whose place in the service is ``written``: that of the
-        template where neither the activity nor the scope it stands in has inputs."""
+        template where neither the activity nor the scope it stands in has inputs, nor the workflow outputs, whose names
+        are ``wanted``."""
         scoped = scope >= 0 and bool(self.scopes[scope].inputs or self.scopes[scope].activity)
-        if not activity.inputs and not scoped:
+        if not activity.inputs and not scoped and not wanted:
             if isinstance(owner, Relationship):
                 return self.of_relationship(owner, side, operation)
             return self.of_node(owner, operation.interface, operation.name, operation)
         name = owner.key if isinstance(owner, Relationship) else owner.name
         place = written if activity.inputs else ()
-        key = (name, side, operation.interface, operation.name, place, scope)
+        key = (name, side, operation.interface, operation.name, place, scope, wanted)
         if key not in self._known:
             context = Context(relationship=owner) if isinstance(owner, Relationship) else Context(node=owner.name)
-            call = self._call(name, side, operation.interface, operation.name, operation, context, ())
+            call = self._call(name, side, operation.interface, operation.name, operation, context, wanted)
             with_own = {n: i.value for n, i in operation.inputs.items() if i.has_value} | dict(activity.inputs)
             scopes = [*self._scopes_of(scope)]
             digest = self._digests.of_written(operation, with_own, scopes) if operation.implementation else NO_OP_DIGEST

@@ -110,6 +110,7 @@ class DraftStep(msgspec.Struct, gc=False):
     anew: bool = False
     condition: Condition = Condition.ALWAYS
     gate: Gate = Gate.NONE
+    counts: bool = False
     written: tuple[str, ...] = ()
 
 

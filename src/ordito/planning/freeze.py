@@ -78,6 +78,7 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         anew=step.anew,
         condition=step.condition,
         gate=step.gate,
+        counts=step.counts,
         written=step.written,
     )
 

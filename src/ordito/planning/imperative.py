@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+import msgspec
+
 from ordito.instances.conditions import Conditions
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
@@ -22,8 +24,8 @@ from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.external import external
 from ordito.planning.lifecycle import Side
-from ordito.planning.spots import Spot, spots_of
-from ordito.work.activities import of_precondition, of_step
+from ordito.planning.spots import Spot, spots_named, spots_of
+from ordito.work.activities import of_output, of_precondition, of_step
 from ordito.work.plan import Gate, Scope
 
 MOST_DEPTH = 50
@@ -160,6 +162,7 @@ class _Weaving:
             return self._external(workflow, around, begin)
         draft, steps = self._draft, workflow.steps
         after = _Followed(steps)
+        wanted = tuple(dict.fromkeys((*around.wanted, *workflow.outputs)))
         ends: dict[str, int] = {}
         may: dict[str, bool] = {}
         failing: dict[str, tuple[int, ...]] = {}
@@ -179,6 +182,7 @@ class _Weaving:
                 may_be_left_out=may[name],
                 depth=around.depth,
                 carried=around.carried if around.depth else around.carried.of(name),
+                wanted=wanted,
             )
             entrance = self._entrance(setting, after, name, begin, ends, failing)
             woven = self.weaver.weave(setting, step.activities, entrance, filters)
@@ -189,8 +193,29 @@ class _Weaving:
         draft.steps[whole].tolerant = around.tolerant
         for end in finals or [begin]:
             draft.edge(end, whole, draft.steps[whole].reason)
-        every = tuple(number for numbers in failing.values() for number in numbers)
-        return Woven(every, self._sealed(around.name, whole, begin, around))
+        every = [number for numbers in failing.values() for number in numbers]
+        end = self._sealed(around.name, whole, begin, around)
+        written = self._outputs(workflow, around, end)
+        return Woven((*every, *written), self._all_of(workflow, around, written) if written else end)
+
+    def _outputs(self, workflow: Workflow, around: Setting, end: int) -> list[int]:
+        """The steps that write the outputs of a workflow."""
+        found: list[int] = []
+        for name, path in workflow.outputs.items():
+            holder = of_output(workflow.name, name)
+            setting = msgspec.structs.replace(around, name=f"{around.name}.outputs".lstrip("."), holder=holder)
+            spots = spots_named(self._draft, str(path[0]))
+            found += self.weaver.output_steps(setting, spots, name, end)
+        return found
+
+    def _all_of(self, workflow: Workflow, around: Setting, numbers: list[int]) -> int:
+        """The step that stands for the end of all of these."""
+        why = self._draft.why("a workflow ends with its outputs")
+        gate = Gate.ALL if around.may_be_left_out else Gate.NONE
+        join = self._draft.join(f"{around.name or workflow.name}.written", why, tolerant=around.tolerant, gate=gate)
+        for number in numbers:
+            self._draft.edge(number, join, why)
+        return join
 
     def _external(self, workflow: Workflow, around: Setting, begin: int) -> Woven:
         """The one step of a workflow that an artifact implements."""
@@ -284,6 +309,7 @@ class _Weaving:
             may_be_left_out=setting.may_be_left_out,
             depth=setting.depth + 1,
             carried=setting.carried,
+            wanted=setting.wanted,
         )
         found = {name: list(numbers) for name, numbers in filters.items()}
         looked: list[int] = []

@@ -45,6 +45,19 @@ def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: s
     return tuple(_instances(draft, members))
 
 
+def spots_named(draft: Draft, template: str) -> tuple[Spot, ...]:
+    """Every instance of a node template, or every pair of the relationships that a relationship template makes."""
+    if template in draft.service.nodes:
+        return tuple(_instances(draft, [template]))
+    found: list[Spot] = []
+    for node in draft.service.nodes.values():
+        for relationship in node.requirements:
+            if relationship.template == template:
+                pairs = _pairs(draft, node, relationship.requirement, "SOURCE")
+                found += [spot for spot in pairs if spot.owner is relationship]
+    return tuple(found)
+
+
 def _instances(draft: Draft, nodes: Iterable[str]) -> Iterator[Spot]:
     kept = {member.id for member in draft.kept}
     for name in nodes:

@@ -12,6 +12,7 @@ Written = tuple[str, ...]
 STEP = "step"
 TRIGGER = "trigger"
 PRECONDITION = "precondition"
+OUTPUT = "output"
 
 
 def of_step(workflow: str, step: str) -> Written:
@@ -27,6 +28,17 @@ def of_trigger(policy: str, trigger: str) -> Written:
 def of_precondition(workflow: str, number: int) -> Written:
     """The place of a workflow's precondition."""
     return (PRECONDITION, workflow, str(number))
+
+
+def of_output(workflow: str, name: str) -> Written:
+    """The place of a workflow's output."""
+    return (OUTPUT, workflow, name)
+
+
+def output_at(service: Service, holder: Written) -> tuple[str, tuple[str | int, ...]]:
+    """The name of a workflow's output, and what it is mapped to."""
+    _, workflow, name = holder
+    return name, service.workflows[workflow].outputs[name]
 
 
 def activity_at(service: Service, holder: Written, number: int) -> Activity:

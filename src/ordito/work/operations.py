@@ -68,13 +68,14 @@ from ordito.work.scopes import Scopes
 from ordito.work.secrecy import as_shown, masking_for, without_secrets
 from ordito.work.set_state import Filters, link_with_state, with_state
 from ordito.work.telling import Telling
+from ordito.work.workflow_outputs import WorkflowOutputs
 
 T = TypeVar("T")
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
 
-STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW})
+STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
 """Steps that change nothing when they start."""
 APART = STAND_FOR_ORDER | {Action.SET_STATE}
 """Steps that are no operations."""
@@ -134,7 +135,8 @@ class Operations:
         self._plan = plan
         self._root = root
         self._job = job
-        self._applies = applies(plan.workflow)
+        # Whether what is carried out counts as deployed: all of it, or the step that is told of.
+        self._all_apply = self._applies = applies(plan.workflow)
         # Of a deployment that somebody wrote, whatever comes first makes an instance.
         self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
@@ -147,6 +149,7 @@ class Operations:
         self._operations: dict[int, Operation] = {}
         self._scopes = Scopes(self._evaluator, plan.scopes)
         self._filters = Filters(service, self._evaluator)
+        self._workflow_outputs = WorkflowOutputs(service, self._evaluator)
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     # ------------------------------------------------------------------------------------------ before the start
@@ -273,6 +276,7 @@ class Operations:
         """What changes by the start of a step: the node state, the first sign of life; a link's record begins."""
         if step.action in STAND_FOR_ORDER:
             return Delta()
+        self._applies = self._all_apply or step.counts
         links: tuple[Link, ...] = ()
         owner = step.instance
         if step.link:
@@ -300,6 +304,7 @@ class Operations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
+        self._applies = self._all_apply or step.counts
         if step.action in APART:
             return self._end_apart(step, outcome, change)
         call = self._plan.calls[step.call]
@@ -330,7 +335,18 @@ class Operations:
         """What changes by the end of what is no operation."""
         if step.action is Action.WORKFLOW:
             return self._end_of_workflow(step, self._plan.calls[step.call], outcome, change)
+        if step.action is Action.OUTPUT:
+            return self._end_of_output(step, self._plan.calls[step.call], outcome, change)
         return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
+
+    def _end_of_output(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
+        """What changes by an output of a workflow whose steps have ended."""
+        relationship = self._relationships.get(call.owner) if call.side else None
+        try:
+            delta = self._workflow_outputs.delta(self._plan, step, call, relationship)
+        except WrongValue as wrong:
+            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        return outcome, marked_by_values(delta, self._snapshot, change, applies=self._applies)
 
     def _end_of_workflow(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What comes of a workflow that was carried out as a whole: attributes that its outputs are mapped to."""
@@ -469,7 +485,7 @@ class Operations:
             note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
         elif step.anew:
             note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
-        elif self._applies and self._plan.workflow != "undeploy":
+        elif self._applies and self._plan.workflow != "undeploy" and not step.counts:
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
         index = 0

@@ -9,6 +9,7 @@ import msgspec
 from ordito.base.sensitive import Sensitive, opened, revealed
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
 from ordito.model.mappings import mapped_capability
@@ -72,6 +73,19 @@ def _map(evaluator: Evaluator, place: Place, step: Step, name: str, value: objec
         except WrongValue as wrong:
             where = ".".join(str(p) for p in path[1:])
             raise WrongValue(f'output "{name}" does not fit attribute "{where}" of {holder.id}: {wrong}') from None
+
+
+def workflow_output(evaluator: Evaluator, entity: Entity, path: tuple[str | int, ...], value: object) -> Attributes:
+    """What an output of a workflow changes: the attribute of an instance or a link to which ``path`` leads (§3.8.7).
+    Raises ``WrongValue`` where it does not fit."""
+    declares = entity.template if isinstance(entity, NodeEntity) else entity.relationship
+    attributes: Attributes = {}
+    try:
+        _write(evaluator, Holder(entity.id, declares, entity.context), path, value, attributes)
+    except WrongValue as wrong:
+        where = ".".join(str(p) for p in path)
+        raise WrongValue(f'it does not fit attribute "{where}" of {entity.id}: {wrong}') from None
+    return attributes
 
 
 BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})

@@ -13,8 +13,8 @@ from ordito.instances.records import Instance, Link
 
 class Action(StrEnum):
     """What a step does: call an operation, let a provider make or remove a node, set the node state (``leave``), look
-    whether an instance passes a filter, carry out a whole workflow that an artifact implements, or only join other
-    steps."""
+    whether an instance passes a filter, write an output of a workflow to an attribute, carry out a whole workflow that
+    an artifact implements, or only join other steps."""
 
     CALL = "call"
     DELEGATE = "delegate"
@@ -22,6 +22,7 @@ class Action(StrEnum):
     SET_STATE = "set state"
     FILTER = "filter"
     WORKFLOW = "workflow"
+    OUTPUT = "output"
 
 
 class Gate(StrEnum):
@@ -146,8 +147,9 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
     says when it is needed. ``anew`` marks the last step that removes an instance which the plan makes again, and the
     first that does so: with this one it is as new, whatever is left of it. ``gate`` is what it makes of the ends of the
-    steps before it. ``written`` is the place in the service of a filter's condition (see ``work.activities``), () for
-    none.
+    steps before it. What ``counts`` is a part of the lifecycle, and counts as deployed whatever the workflow.
+    ``written`` is the place in the service of a filter's condition, or of a workflow's output (see
+    ``work.activities``), () for none.
     """
 
     id: str
@@ -170,6 +172,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     condition: Condition = Condition.ALWAYS
     anew: bool = False
     gate: Gate = Gate.NONE
+    counts: bool = False
     written: tuple[str, ...] = ()
 
 

@@ -40,6 +40,14 @@ def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
     return Delta(links=(msgspec.structs.replace(link, state=state),))
 
 
+def entity_at(service: Service, step: Step, call: Call, relationship: Relationship | None) -> NodeEntity | LinkEntity:
+    """The instance, or the link, that a step is about."""
+    if relationship is None:
+        return NodeEntity(service.nodes[call.owner], step.instance)
+    ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
+    return LinkEntity(relationship, *ends)
+
+
 class Filters:
     """Says whether conditions hold, of steps that ask."""
 
@@ -52,9 +60,5 @@ class Filters:
         condition = condition_at(self._service, step.written)
         if condition is None:
             return ""
-        entity: NodeEntity | LinkEntity = NodeEntity(self._service.nodes[call.owner], step.instance)
-        if relationship is not None:
-            ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
-            entity = LinkEntity(relationship, *ends)
-        verdict = self._conditions.of(condition, entity)
+        verdict = self._conditions.of(condition, entity_at(self._service, step, call, relationship))
         return "" if verdict.holds else f"{LEFT_OUT}: {verdict}"
