@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-import msgspec
-
 from ordito.instances.conditions import Conditions
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
