@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 from tests.acceptance.program import files_of, ordito, start
@@ -82,6 +83,10 @@ def place(folder: Path, service: str = SERVICE, **scripts: str) -> None:
 
 def calls(folder: Path) -> list[str]:
     return (folder / "calls").read_text().splitlines()
+
+
+def has_calls(folder: Path, wanted: set[str]) -> bool:
+    return wanted <= set(calls(folder))
 
 
 def test_steps_overlap_on_one_host(tmp_path: Path) -> None:
@@ -179,7 +184,8 @@ def test_a_job_that_is_killed_goes_on(tmp_path: Path) -> None:
         (["jobs", "resume"], "rescue"),
     ):
         running = start(tmp_path, *words)
-        until(lambda name=name: {f"node_1 {name}", f"node_2 {name}"} <= set(calls(tmp_path)))
+        wanted = {f"node_1 {name}", f"node_2 {name}"}
+        until(partial(has_calls, tmp_path, wanted))
         running.kill()
         running.communicate()
         (tmp_path / f"go.{name}").touch()
