@@ -13,14 +13,16 @@ from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.proposals.scale_rest import begun_since
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest
 from ordito.instances.records import Instance, Snapshot
+from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
 from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
-from ordito.work.plan import Plan
+from ordito.work.plan import KeptCount, Plan
 
 SCALE = "scale"
 MOST_NAMED = 8
@@ -69,6 +71,8 @@ class ScaleAsked(msgspec.Struct, frozen=True):
         with paused_collector():
             read = read_deployed(known)
             scaling = scaling_of(self, read.service, known.snapshot)
+            if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
+                scaling = replace(scaling, begun=_unfinished(scaling, status.kept, read.service, known.snapshot))
             made = make_plan(
                 known,
                 SCALE,
@@ -251,6 +255,18 @@ def _refuse_both_ways(goals: Mapping[str, Goal], snapshot: Snapshot) -> None:
             f"{listed(more, MOST_NAMED)} would get more instances, and {listed(fewer, MOST_NAMED)} fewer",
             "scale out and in by two commands: what fails of the one is taken back, and of the other it cannot be",
         )
+
+
+def _unfinished(
+    scaling: Scaling, kept: Mapping[str, KeptCount], service: Service, snapshot: Snapshot
+) -> tuple[str, ...]:
+    """The instances that a scaling to this very number has begun to make and not brought up: asked for the same once
+    more, they are carried on."""
+    jobs = [kept[g.node].job for g in scaling.goals if g.node in kept and kept[g.node].count == g.count]
+    if not jobs:
+        return ()
+    begun = begun_since(max(jobs), service, snapshot)
+    return tuple(i for i in begun if snapshot.instances[i].local not in OPERATIONAL)
 
 
 def _difference(goal: Goal, snapshot: Snapshot) -> int:

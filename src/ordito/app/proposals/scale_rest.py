@@ -24,10 +24,15 @@ def rest_of(job: str, record: RecordedJob, service: Service, snapshot: Snapshot,
         for node in service.nodes
         if node in counts and len(snapshot.ids_of(node)) != counts[node]
     )
-    here = (i for node in service.nodes for i in snapshot.of_node(node))
-    begun = tuple(i.id for i in here if i.created >= job or not (i.created or i.is_unmanaged))
+    begun = begun_since(job, service, snapshot)
     left = (name for name in _not_removed(record) if name in snapshot.instances and snapshot.instances[name].exists)
     return Scaling(goals, frozenset(left) - frozenset(begun), begun)
+
+
+def begun_since(job: str, service: Service, snapshot: Snapshot) -> tuple[str, ...]:
+    """The instances that a job, or a later one, has begun to make or was to make, by id."""
+    here = (i for node in service.nodes for i in snapshot.of_node(node))
+    return tuple(i.id for i in here if i.created >= job or not (i.created or i.is_unmanaged))
 
 
 def _not_removed(record: RecordedJob) -> Iterator[str]:
