@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ordito.app.place import Place
+from ordito.app.rulings import ruled
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Edit, Record, write_down
 from ordito.app.state.rebased import copied
@@ -70,7 +71,8 @@ def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit
 
 
 def _decisions(evaluator: Evaluator, notice: Notice, inbox: Inbox) -> list[Decision]:
-    return [decide(evaluator, notice, heard, inbox.evaluations) for heard in hearing(evaluator.service, notice)]
+    decisions = [decide(evaluator, notice, heard, inbox.evaluations) for heard in hearing(evaluator.service, notice)]
+    return [ruled(decision, evaluator, notice) for decision in decisions]
 
 
 def _decided(entry: Entry) -> list[Decision]:
