@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ordito.instances.records import Instance, Snapshot
 from tests.support.commands import Commands, Ran
-from tests.support.lifecycle_oracle import MAKE, REMOVE, Expected
+from tests.support.lifecycle_oracle import MAKE, REMOVE, START, STOP, Expected
 from tests.support.random_topologies import Nodes, topologies
 from tests.support.scenarios import place_service
 
@@ -70,7 +70,9 @@ def essence(snapshot: Snapshot) -> Mapping[str, Any]:
             for i in snapshot.instances.values()
             if i.exists
         },
-        "links": {i.id: (sorted(i.applied), sorted(i.failed)) for i in snapshot.links.values()},
+        "links": {
+            i.id: (sorted(i.applied), sorted(i.failed)) for i in snapshot.links.values() if i.applied or i.failed
+        },
     }
 
 
@@ -112,3 +114,27 @@ def test_scaling_out_and_in_ends_as_it_began(nodes: Nodes, seed: int, data: st.D
         assert play.deploy().log == ()
         play.run("undeploy")
         assert play.existing() == []
+
+
+@SOME
+@given(topologies(), SEEDS, st.data())
+def test_stopping_and_starting_ends_as_it_began(nodes: Nodes, seed: int, data: st.DataObject) -> None:
+    """What is stopped takes with it what cannot do without it, and is started as it was; so it is when restarted."""
+    with played(nodes, seed) as play:
+        play.deploy()
+        before = play.snapshot()
+        made = play.existing()
+        assert made
+        chosen = data.draw(st.sets(st.sampled_from([i.id for i in made]), min_size=1, max_size=2))
+        falling = Expected(nodes, made).fallen_with(chosen)
+        ran = play.run("stop", *sorted(chosen))
+        Expected(nodes, made, down=dict.fromkeys(falling, STOP)).check(ran.log)
+        assert {i.id for i in play.existing() if i.state != "started"} == falling
+        assert play.run("stop", *sorted(chosen)).log == ()
+        ran = play.run("start", *sorted(falling))
+        Expected(nodes, made, up=dict.fromkeys(falling, START)).check(ran.log)
+        assert essence(play.snapshot()) == essence(before)
+        assert play.run("start", "--all").log == ()
+        ran = play.run("restart", *sorted(chosen))
+        Expected(nodes, made, down=dict.fromkeys(falling, STOP), up=dict.fromkeys(falling, START)).check(ran.log)
+        assert essence(play.snapshot()) == essence(before)

@@ -39,7 +39,9 @@ MAKE = (
     LINK,
     *WATCH,
 )
-START = (*UP_TO_START, LINK, *WATCH)
+LINK_AGAIN = ("add_target", "add_source")
+"""What stopping undoes, and starting does again."""
+START = (*UP_TO_START, LINK_AGAIN, *WATCH)
 REMOVE = (*UNWATCH, UNDO, ("stop",), ("lifecycle.stop",), UNLINK, ("delete",), ("lifecycle.delete",))
 STOP = (*UNWATCH, UNDO, ("stop",), ("lifecycle.stop",))
 Chains = Mapping[str, tuple[tuple[str, ...], ...]]
@@ -123,6 +125,21 @@ class Expected:
             return [instance.host]
         return [i.id for i in self.instances.values() if i.node == requirement.target]
 
+    def fallen_with(self, chosen: Iterable[str]) -> set[str]:
+        """The instances that cannot stay up when some are stopped: what they host, and what requires a node of which no
+        other instance stays up."""
+        fallen = set(chosen)
+        while True:
+            staying = {i.node for i in self.instances.values() if i.id not in fallen}
+            more = {
+                source
+                for source, target, requirement in self.pairs()
+                if target in fallen and (requirement.is_hosting or requirement.target not in staying)
+            }
+            if more <= fallen:
+                return fallen
+            fallen |= more
+
     def _of_instance(self, instance: str, chain: tuple[tuple[str, ...], ...], *, is_up: bool) -> None:
         own = list(self._operations_on(instance))
         for part, operations in enumerate(chain):
@@ -147,7 +164,11 @@ class Expected:
     def _of_pair(self, source: str, target: str, requirement: Requirement) -> None:
         """Of a pair whose source stays only what links it, or undoes the link, runs; nothing is undone that was never
         begun."""
-        for chains, is_up, stays in ((self.up, True, LINK), (self.down, False, (*UNDO, *UNLINK))):
+        stops, starts = self.down.get(target) == STOP, self.up.get(target) == START
+        for chains, is_up, stays in (
+            (self.up, True, LINK_AGAIN if starts else LINK),
+            (self.down, False, UNDO if stops else (*UNDO, *UNLINK)),
+        ):
             if not is_up and not self._was_begun(source, target, requirement):
                 continue
             if source in chains:
@@ -244,7 +265,7 @@ class Expected:
 
 def _link(chain: tuple[tuple[str, ...], ...]) -> int:
     """The part in which links are made."""
-    return chain.index(LINK)
+    return next(part for part, operations in enumerate(chain) if operations[0] == LINK[0])
 
 
 def _all(befores: Iterable[Run], afters: Iterable[Run]) -> Iterator[tuple[str, str]]:

@@ -42,9 +42,10 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             elif member.record.state == CONFIGURED and step.stage is not None and step.stage.enter == STARTING:
                 step.done = False  # It was stopped, if only by an operation that was run by hand.
         elif step.stage is None:
-            # It is watched already.
+            # It is watched already, save that what was stopped is watched anew even if nothing ceased to watch it.
             applied = member.record.applied.get(call.key)
-            step.done = applied is not None and applied.digest == call.digest
+            is_stopped = member.record.state == CONFIGURED
+            step.done = not is_stopped and applied is not None and applied.digest == call.digest
         place += 1
     if all(step.done for step in steps):
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)

@@ -59,6 +59,7 @@ from ordito.work.effects import applies
 from ordito.work.environment import Environments
 from ordito.work.external import Describe, Job, inputs_of, invocation_of, outputs_of, sensitive_results
 from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
+from ordito.work.links_anew import to_be_undone_again
 from ordito.work.news import News
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
@@ -329,7 +330,12 @@ class Operations:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
-        return outcome, self._with_news(step, call, outcome, delta, change)
+        delta = self._with_news(step, call, outcome, delta, change)
+        return outcome, self._linked_anew(step, call, outcome, delta)
+
+    def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta) -> Delta:
+        starts = call.operation == "start" and not call.side and outcome.succeeded and self._applies
+        return to_be_undone_again(self._snapshot, step.instance, delta) if starts else delta
 
     def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of what is no operation."""
