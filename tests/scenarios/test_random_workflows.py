@@ -138,3 +138,24 @@ def test_stopping_and_starting_ends_as_it_began(nodes: Nodes, seed: int, data: s
         ran = play.run("restart", *sorted(chosen))
         Expected(nodes, made, down=dict.fromkeys(falling, STOP), up=dict.fromkeys(falling, START)).check(ran.log)
         assert essence(play.snapshot()) == essence(before)
+
+
+@SOME
+@given(topologies(), SEEDS, st.data())
+def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObject) -> None:
+    """The host of what is healed, and all that is on it, is removed and made again; nothing else runs but their links,
+    and everything is as before."""
+    with played(nodes, seed) as play:
+        play.deploy()
+        before = play.snapshot()
+        made = play.existing()
+        for _ in range(2):
+            chosen = data.draw(st.sampled_from([i.id for i in made]))
+            anew = Expected(nodes, made).contained_with(chosen)
+            ran = play.run("heal", chosen)
+            down, up = dict.fromkeys(anew, REMOVE), dict.fromkeys(anew, MAKE)
+            Expected(nodes, made, down=down, up=up).check(ran.log)
+            assert essence(play.snapshot()) == essence(before)
+            assert play.deploy().log == ()
+        play.run("undeploy")
+        assert play.existing() == []

@@ -140,6 +140,16 @@ class Expected:
                 return fallen
             fallen |= more
 
+    def contained_with(self, chosen: str) -> set[str]:
+        """The nearest Compute that contains an instance, else the instance itself, with all that this contains."""
+        outermost = current = chosen
+        while current and not self.nodes[self.instances[current].node].get("compute"):
+            current = self.instances[current].host
+        found = {current or outermost}
+        while more := {i.id for i in self.instances.values() if i.host in found} - found:
+            found |= more
+        return found
+
     def _of_instance(self, instance: str, chain: tuple[tuple[str, ...], ...], *, is_up: bool) -> None:
         own = list(self._operations_on(instance))
         for part, operations in enumerate(chain):

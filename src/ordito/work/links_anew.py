@@ -1,21 +1,43 @@
-"""What an instance that was started again leaves to be undone: its pairs, whatever undid them before."""
+"""What an instance that was started again leaves to be undone: itself and its pairs, whatever undid them before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
-from ordito.instances.records import Delta, Snapshot
+from ordito.instances.records import Applied, Delta, Snapshot
 
-UNDOES = frozenset({"remove_target", "remove_source"})
+OF_PAIRS = frozenset({"remove_target", "remove_source"})
+OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
+"""Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by
+which it was started may be another one than that which it has to undo them."""
 
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta:
-    """A change by which an instance was started, without that its pairs were undone when it, or its other end, was
-    stopped before: whether or not an operation links them anew, the next stop undoes them."""
+    """A change by which an instance was started, without that it was stopped, and that its pairs were undone when it,
+    or its other end, was: whether or not an operation does all that anew, the next stop undoes it."""
+    records = delta.instances
+    if any(_is_of(record.applied, OF_INSTANCES) for record in records if record.id == instance):
+        records = tuple(
+            msgspec.structs.replace(record, applied=_without(record.applied, OF_INSTANCES))
+            if record.id == instance
+            else record
+            for record in records
+        )
     changed = {link.id: link for link in delta.links}
     for name in snapshot.links_of(instance):
         link = changed.get(name) or snapshot.links[name]
-        left = {key: one for key, one in link.applied.items() if key.rpartition(".")[2] not in UNDOES}
-        if len(left) < len(link.applied):
-            changed[name] = msgspec.structs.replace(link, applied=left)
-    return msgspec.structs.replace(delta, links=tuple(changed.values())) if changed else delta
+        if _is_of(link.applied, OF_PAIRS):
+            changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, OF_PAIRS))
+    if records is delta.instances and not changed:
+        return delta
+    return msgspec.structs.replace(delta, instances=records, links=tuple(changed.values()))
+
+
+def _is_of(applied: Mapping[str, Applied], operations: frozenset[str]) -> bool:
+    return any(key.rpartition(".")[2] in operations for key in applied)
+
+
+def _without(applied: Mapping[str, Applied], operations: frozenset[str]) -> Mapping[str, Applied]:
+    return {key: one for key, one in applied.items() if key.rpartition(".")[2] not in operations}
