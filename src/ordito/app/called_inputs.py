@@ -32,6 +32,10 @@ class CalledInputs:
         """The names of what is given."""
         return tuple(self._given)
 
+    def plain(self) -> dict[str, object]:
+        """What is given, as it was written."""
+        return dict(self._given)
+
     def bound(self, declared: Mapping[str, Input], data_types: Mapping[str, DataType]) -> dict[str, object]:
         """The values for inputs that are declared so; what is declared to be sensitive comes wrapped. A name that is
         not declared is an argument like others, whose value is what was written. Raises ``InvalidDocument``."""

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from ordito.base.suggest import nearest
+from ordito.instances.context import Context, EvaluationError
 from ordito.instances.states import DELETED
 from ordito.model.imperative import Activity
 from ordito.model.interface_names import interface_named
@@ -26,7 +27,7 @@ from ordito.planning.spots import Spot, spots_of
 from ordito.planning.stages import set_states
 from ordito.work.activities import Written
 from ordito.work.carried import NOTHING_CARRIED, Carried
-from ordito.work.plan import Action, Gate
+from ordito.work.plan import Action, Gate, Scope
 
 DEPLOYS, UNDEPLOYS = "deploy", "undeploy"
 DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninstall": UNDEPLOYS}
@@ -123,6 +124,13 @@ class Weaver:
     ) -> Woven:
         """Weave activities, the first of which waits for the step ``begin``. ``filters`` are the filter steps that
         decide, by instance and link, whether activities happen there."""
+        if setting.target in self._draft.service.substituted:
+            return self._on_stand_in(setting, activities, begin, filters)
+        return self._on_instances(setting, activities, begin, filters)
+
+    def _on_instances(
+        self, setting: Setting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
+    ) -> Woven:
         draft = self._draft
         spots: tuple[Spot, ...] = ()
         if setting.target:
@@ -184,6 +192,74 @@ class Weaver:
             for number in steps:
                 step = self._draft.steps[number]
                 step.done |= step.id in setting.carried.done
+
+    # ------------------------------------------------------------------------- nodes that topologies stand for
+
+    def _on_stand_in(
+        self, setting: Setting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
+    ) -> Woven:
+        """Activities on a node that a topology stands for: what an operation is mapped to there (§3.8.12), and states
+        of all that is inside."""
+        draft, name, end = self._draft, setting.target, begin
+        inside = msgspec.structs.replace(setting, target="")
+        steps: list[int] = []
+        if setting.filtered:
+            self._refuse_on_stand_in(f'"{setting.name}" has a filter about "{name}"', activities[0], name)
+        for number, activity in enumerate(activities, setting.first):
+            about = [msgspec.structs.replace(inside, first=number)]
+            if activity.kind == "set_state":
+                nodes = draft.service.substituted[name].nodes
+                about = [msgspec.structs.replace(about[0], target=node) for node in nodes]
+            elif activity.kind != "inline":
+                found = self._mapped(inside, activity, name)
+                if found is None:
+                    continue
+                activity, about = found[1], [found[0]]
+            woven = [self.weave(one, [activity], end, filters) for one in about]
+            steps += [step for part in woven for step in part.steps]
+            if len(woven) == 1:
+                end = woven[0].end
+            else:
+                gate = Gate.ALL if setting.may_be_left_out else Gate.NONE
+                join = draft.join(f"{setting.name}.{number}", self._at_all, tolerant=setting.tolerant, gate=gate)
+                for part in woven:
+                    draft.edge(part.end, join, self._at_all)
+                end = join
+        return Woven(tuple(steps), end)
+
+    def _mapped(self, setting: Setting, activity: Activity, name: str) -> tuple[Setting, Activity] | None:
+        """What an operation of such a node is mapped to, as an activity and where that is; None with a diagnostic."""
+        draft, substituted = self._draft, self._draft.service.substituted[name]
+        found = interface_named(substituted.template.interfaces, activity.interface)
+        target = substituted.operations.get(f"{found.name}.{activity.operation}") if found is not None else None
+        if target is None or activity.kind != "call_operation":
+            self._refuse_on_stand_in(f'{activity.name} of "{name}" is mapped to nothing', activity, name)
+            return None
+        if isinstance(target, tuple):
+            node, interface, operation = target
+            called = Activity("call_operation", f"{interface}.{operation}", interface, operation)
+            return msgspec.structs.replace(setting, target=node, first=0), called
+        given: dict[str, object] = {}
+        for each, value in activity.inputs.items():
+            try:
+                given[each] = draft.static.evaluate(value, Context(node=name))
+            except EvaluationError as error:
+                draft.diagnostics.error(
+                    "bad-value", f'input "{each}" must be known when the workflow is planned: {error}', activity.span
+                )
+        if given:
+            draft.scopes.append(Scope(target, given, outer=setting.scope))
+            setting = msgspec.structs.replace(setting, scope=len(draft.scopes) - 1)
+        return msgspec.structs.replace(setting, first=0), Activity("inline", target)
+
+    def _refuse_on_stand_in(self, what: str, activity: Activity, name: str) -> None:
+        substituted = self._draft.service.substituted[name]
+        self._draft.diagnostics.error(
+            "unknown-operation",
+            f"{what}, and {substituted.file} stands for that node",
+            activity.span,
+            hint=f"name what is inside: {', '.join(substituted.nodes)}",
+        )
 
     def filter_steps(
         self, setting: Setting, name: str, condition: Written, spots: Sequence[Spot], begin: int, *, gated: bool

@@ -142,9 +142,30 @@ def weave_actions(
                 draft.edge(end, begin, why)
 
 
-def weave_inside(draft: Draft, setting: Setting, activities: Sequence[Activity], begin: int) -> Woven:
-    """Weave a list of activities after a step of a plan that has others, which wait or go on as ever."""
-    return _Weaving(draft).weaver.weave(setting, activities, begin)
+def weave_target(
+    draft: Draft,
+    name: str,
+    target: str | tuple[str, str, str],
+    reason: str,
+    given: Mapping[str, object],
+    begin: int,
+    *,
+    tolerant: bool = False,
+) -> Woven:
+    """Weave what an operation of a node is mapped to that a topology stands for, after a step of a plan: a workflow,
+    which is ``given`` these inputs, or an operation inside (node, interface, operation). ``name`` begins the ids of its
+    steps; with ``tolerant`` what follows a failure in it runs all the same."""
+    setting = Setting(name, (), reason=reason, tolerant=tolerant)
+    if isinstance(target, tuple):
+        node, interface, operation = target
+        activity = Activity("call_operation", f"{interface}.{operation}", interface, operation)
+        setting = msgspec.structs.replace(setting, target=node)
+    else:
+        activity = Activity("inline", target)
+        if given:
+            draft.scopes.append(Scope(target, dict(given)))
+            setting = msgspec.structs.replace(setting, scope=len(draft.scopes) - 1)
+    return _Weaving(draft).weaver.weave(setting, [activity], begin)
 
 
 class _Weaving:

@@ -14,12 +14,10 @@ from itertools import pairwise
 import msgspec
 
 from ordito.instances.context import Context, EvaluationError, Nothing
-from ordito.model.imperative import Activity
 from ordito.model.service import STANDARD, NodeTemplate, Substituted
-from ordito.planning.activities import Setting
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
-from ordito.planning.imperative import weave_inside
-from ordito.work.plan import Action, Scope
+from ordito.planning.imperative import weave_target
+from ordito.work.plan import Action
 
 UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
 DOWN: Mapping[Down, tuple[str, ...]] = {Down.REMOVE: ("stop", "delete"), Down.STOP: ("stop",)}
@@ -222,19 +220,13 @@ class _Mapping:
         begin = draft.join(f"{self._name}.{operation}", why, tolerant=tolerant)
         for step in before:
             draft.edge(step, begin, why)
-        setting = Setting(f"{self._name}.{operation}", (), reason=reason, tolerant=tolerant)
-        if isinstance(target, str):
-            activity = Activity("inline", target)
-            setting = msgspec.structs.replace(setting, scope=self._scope(operation, target))
-        else:
-            activity = Activity("call_operation", f"{target[1]}.{target[2]}", target[1], target[2])
-            setting = msgspec.structs.replace(setting, target=target[0])
-        woven = weave_inside(draft, setting, [activity], begin)
+        given = self._given(operation, target) if isinstance(target, str) else {}
+        woven = weave_target(draft, f"{self._name}.{operation}", target, reason, given, begin, tolerant=tolerant)
         for step in after:
             draft.edge(woven.end, step, why)
 
-    def _scope(self, operation: str, workflow: str) -> int:
-        """The inputs of a mapped workflow, -1 for none: those of the operation that have its names, else defaults."""
+    def _given(self, operation: str, workflow: str) -> dict[str, object]:
+        """The inputs of a mapped workflow: those of the operation that have its names, else defaults."""
         draft, template = self._draft, self._substituted.template
         given: dict[str, object] = {}
         own = _inputs_of(template, operation)
@@ -254,10 +246,7 @@ class _Mapping:
                     declared.span,
                     hint="give it a default, or an input of that name to the operation",
                 )
-        if not given:
-            return -1
-        draft.scopes.append(Scope(workflow, given))
-        return len(draft.scopes) - 1
+        return given
 
 
 def _inputs_of(template: NodeTemplate, operation: str) -> dict[str, object]:

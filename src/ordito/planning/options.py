@@ -47,13 +47,23 @@ class OfNode(msgspec.Struct, frozen=True):
     given: Mapping[str, object] = {}
 
 
+class OfStandIn(msgspec.Struct, frozen=True):
+    """How an operation is run on a node that a topology stands for: the workflow of that to which it is mapped, with
+    the inputs that are given for it, or the node, interface and operation."""
+
+    target: str | tuple[str, str, str]
+    given: Mapping[str, object] = {}
+
+
 class OperationRun(msgspec.Struct, frozen=True):
-    """An operation that is run because somebody asked for it, on the chosen instances of the nodes that are named.
-    ``in_order`` is whether an instance waits for all that it depends on, what is not chosen included in between."""
+    """An operation that is run because somebody asked for it, on the chosen instances of the nodes that are named, and
+    on those that topologies stand for (``stand_ins``). ``in_order`` is whether an instance waits for all that it
+    depends on, what is not chosen included in between."""
 
     operation: str = ""
     nodes: Mapping[str, OfNode] = {}
     in_order: bool = False
+    stand_ins: Mapping[str, OfStandIn] = {}
 
 
 NO_RUN = OperationRun()

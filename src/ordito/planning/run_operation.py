@@ -12,7 +12,9 @@ from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, CREATING, 
 from ordito.model.operation import Interface
 from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.imperative import weave_target
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
+from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
 from ordito.planning.waits import install_waits
@@ -36,6 +38,8 @@ class _OfNode(msgspec.Struct, frozen=True):
 def run_operation(draft: Draft) -> None:
     """A step for each chosen instance; in order, what stands for the others too."""
     run, chosen = draft.options.run, draft.options.instances or frozenset()
+    for name, stand_in in run.stand_ins.items():
+        _on_stand_in(draft, name, stand_in)
     reason, passed = draft.why(f"{run.operation} was asked for"), draft.why("it is not among those that are chosen")
     for name, members in draft.of_node.items():
         node = _of_node(draft, members[0].template) if name in run.nodes else None
@@ -43,8 +47,24 @@ def run_operation(draft: Draft) -> None:
             if node is not None and member.id in chosen:
                 member.fate, member.reason = Fate.RUN, f"{node.name} was asked for"
                 member.up = Chain([draft.add(_step(draft, member, node, reason))])
-            elif run.in_order:
+            elif run.in_order and member.up is None:
                 member.up = Chain([draft.join(member.id, passed)])
+
+
+def _on_stand_in(draft: Draft, name: str, stand_in: OfStandIn) -> None:
+    """What an operation is mapped to, in the place of all that stands for the node."""
+    run = draft.options.run
+    reason = f"{run.operation} of {name} was asked for, which is mapped inside"
+    why, target = draft.why(reason), stand_in.target
+    begin = draft.join(f"{name}.{run.operation}", why)
+    woven = weave_target(draft, f"{name}.{run.operation}", target, reason, stand_in.given, begin)
+    inside = draft.service.substituted[name].nodes if run.in_order else ()
+    draft.inside(True).update(dict.fromkeys(inside, name))
+    for member in (m for node in inside for m in draft.of_node.get(node, ())):
+        first, last = (draft.join(f"{member.id}.{end}", why) for end in ("before", "after"))
+        draft.edge(first, begin, why)
+        draft.edge(woven.end, last, why)
+        member.fate, member.reason, member.up = Fate.RUN, reason, Chain([first, last])
 
 
 def run_waits(draft: Draft) -> None:

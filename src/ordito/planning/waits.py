@@ -6,7 +6,7 @@ All of one node wait for all of another through one join, so that n and m instan
 from __future__ import annotations
 
 from ordito.model.service import Relationship
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.pairing import Pairing
 
 
@@ -98,7 +98,7 @@ def _down_before_up(draft: Draft, member: Member) -> None:
 def _entrance(source: Member) -> int:
     """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
-    return source.up.begin if source.rises else source.up.end
+    return source.up.begin if source.rises or source.fate is Fate.RUN else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:

@@ -16,6 +16,7 @@ from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.stand_ins import stand_in, without_stand_ins
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot
@@ -48,6 +49,8 @@ class RunAsked(msgspec.Struct, frozen=True):
         values: dict[str, object] = {}
         for call in proposal.plan.calls:
             values.update(call.given)
+        for scope in proposal.plan.scopes:
+            values.update({n: v for n, v in scope.inputs.items() if n in CalledInputs(self.inputs).names})
         return msgspec.structs.replace(self, inputs=GivenInputs(values=values))
 
     def from_kept(self, place: Place) -> RunAsked:
@@ -77,10 +80,15 @@ class RunAsked(msgspec.Struct, frozen=True):
 
 def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
     """The instances, and what is run on those of each node. Raises ``Refused`` and ``InvalidDocument``."""
-    instances = filtered(asked.filters, service, snapshot)
+    filters, stood_for = without_stand_ins(asked.filters, service)
+    given = CalledInputs(asked.inputs)
+    on = [stand_in(asked.operation, n, given, service, override=asked.override) for n in stood_for]
+    stand_ins = dict(zip(stood_for, (found for _, found in on), strict=True))
+    if stood_for and not filters.nodes:
+        return frozenset(), OperationRun(on[0][0], {}, asked.in_order, stand_ins)
+    instances = filtered(filters, service, snapshot)
     nodes = [service.nodes[name] for name in dict.fromkeys(i.node for i in instances)]
     interface, name = _named(asked.operation, nodes, service)
-    given = CalledInputs(asked.inputs)
     found: dict[str, OfNode] = {}
     lacking: list[str] = []
     for node in nodes:
@@ -93,7 +101,7 @@ def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
         found[node.name] = OfNode(operation.interface, values)
     if lacking:
         raise _not_everywhere(f"{interface}.{name}", lacking, service)
-    return frozenset(i.id for i in instances), OperationRun(name, found, asked.in_order)
+    return frozenset(i.id for i in instances), OperationRun(name, found, asked.in_order, stand_ins)
 
 
 def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[str, str]:
