@@ -134,6 +134,14 @@ def test_whatever_brings_the_change(tmp_path: Path) -> None:
     for verb in ("restart", "stop", "start"):
         lab.run(verb, "far_2", "--yes")
         assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], verb
+    lab.moves("far_1", "10.0.0.4")
+    assert "ok" in lab.run("heal", "far_1", "--yes").both
+    assert lab.told() == [], "there was nothing to heal"
+    lab.moves("far_1", "10.0.0.2")
+    lab.run("heal", "far_1", "--yes")
+    assert [line.split()[4] for line in lab.told()] == ["10.0.0.2"] * 2, "the check of what was to be healed found it"
+    lab.run("heal", "far_1", "--reinstall", "--yes")
+    assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], "it was made anew"
     lab.moves("far_3", "10.0.0.5")
     lab.run("scale", "far=3", "--yes")
     lab.run("scale", "far=1", "--yes", "--allow-changed")

@@ -140,9 +140,9 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_waits,
         uninstall_waits,
         stages,
-        tell_changes,
         spare_absent,
         mend_first,
+        tell_changes,
         reduce,
     ),
     "scale": (

@@ -135,7 +135,8 @@ class News:
             self._anew = frozenset(step.instance for step in self._plan.steps if step.anew)
         if not self._anew or near in self._anew or _has_links(relationship):
             return False
-        return any(far in self._anew and self._is_up(far) for far in self._others(relationship, side, near))
+        anew = (far for far in self._others(relationship, side, near) if far in self._anew and self._is_up(far))
+        return any(self._snapshot.instances[far].created >= self._job for far in anew)
 
     def _was_away(self, instance: str) -> bool:
         """Whether an instance was started by this job."""
