@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostic
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
+from ordito.planning.options import Goal, Scaling
 from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import PLACEMENT
 from ordito.planning.refused import PlanRefused
 from ordito.syntax.expressions import Value
-from tests.support.runs import World, codes
+from tests.support.runs import OPTIONS, World, codes
 from tests.support.services import call, compute, definition, node, on, service
 
 
@@ -125,6 +129,32 @@ def test_what_runs_is_not_moved() -> None:
     world.service = with_policy(two_on(3, app=2), placing("db", "app", anti_affinity="Compute"))
     with pytest.raises(PlanRefused, match="place"):
         world.plan()
+
+
+def test_scaling_heeds_placement() -> None:
+    """R-12-10, R-12-11: a new instance goes where the policies have it, and what they forbid is refused."""
+    given = service(
+        compute("h", count=4), node("db", on("h"), count=2), node("app", on("h"), count=1, occurrences=(0, 9))
+    )
+    world = World(with_policy(given, placing("db", "app", anti_affinity="Compute")))
+    world.run()
+    one_more = replace(OPTIONS, scaling=Scaling((Goal("app", delta=1),)))
+    assert [r.host for r in world.plan("scale", one_more).instances] == ["h_4"]
+    world.run("scale", options=one_more)
+    with pytest.raises(PlanRefused, match="has several instances that are to be apart"):
+        world.plan("scale", one_more)
+    together = World(with_policy(given, placing("db", "app", affinity="Compute")))
+    together.run()
+    assert {i.host for i in together.snapshot.instances.values() if i.host} == {"h_1"}
+    together.run("scale", options=one_more)
+    assert together.snapshot.instances["app_2"].host == "h_1"
+
+
+def test_very_many_targets_are_spread_evenly() -> None:
+    names = [f"n{i}" for i in range(1_000)]
+    given = service(compute("h", count=2), *(node(name, on("h"), count=1) for name in names))
+    found = hosts(with_policy(given, placing(*names, container_number=2)))
+    assert set(Counter(found.values()).values()) == {500}
 
 
 def test_which_policies_are_understood() -> None:

@@ -245,6 +245,7 @@ class Draft:
         self.kept_counts: dict[str, KeptCount] | None = None
         self.scaling = policies_by_node(service, SCALING)
         self.placement = policies_by_node(service, PLACEMENT)
+        self.placed: dict[str, object] = {}
         self.members: dict[str, Member] = {}
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []

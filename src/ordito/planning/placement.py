@@ -78,68 +78,89 @@ def rule_of(draft: Draft, policy: Policy) -> Rule | None:
     )
 
 
-class Placement:
-    """The placement policies that are about one node, for the choice of hosts for new instances of it.
+class Placed:
+    """Where the targets of one policy are, of the nodes that were placed so far: nodes are placed in the order in which
+    they are planned, hosts first.
 
-    ``hosts`` are those that can be chosen at all. Only what was placed before counts: nodes are placed one after the
-    other, hosts first.
+    ``used`` is how many instances there are in each container, ``holding`` of how many nodes each container has some,
+    ``nodes`` how many nodes have any.
     """
+
+    def __init__(self, draft: Draft, rule: Rule) -> None:
+        self._draft = draft
+        self._targets = frozenset(rule.policy.nodes)
+        self._looked_at = 0
+        self.rule = rule
+        self.used: Counter[str] = Counter()
+        self.holding: Counter[str] = Counter()
+        self.nodes = 0
+        numbers = (_number(draft, name) for name in rule.policy.nodes)
+        self.most = min((n for n in numbers if n), default=1)
+
+    def before(self, node: str) -> None:
+        """Look at everything that was placed before a node."""
+        ordered = self._draft.ordered
+        while self._looked_at < len(ordered) and (name := ordered[self._looked_at].name) != node:
+            self._looked_at += 1
+            if name in self._targets and (found := _places(self._draft, self.rule, name)):
+                self.used.update(found)
+                self.holding.update(found.keys())
+                self.nodes += 1
+
+
+class Placement:
+    """The placement policies that are about one node, for the choice of hosts for new instances of it. ``hosts`` are
+    those that can be chosen at all."""
 
     def __init__(self, draft: Draft, node: NodeTemplate, hosts: Iterable[str]) -> None:
         self._draft = draft
         self._node = node
-        found = (rule_of(draft, policy) for policy in draft.placement.get(node.name, ()))
-        self._rules = [rule for rule in found if rule is not None]
-        self._used = [_used(draft, rule) for rule in self._rules]
         self._hosts = list(hosts)
+        self._placed = [
+            placed for policy in draft.placement.get(node.name, ()) if (placed := _placed(draft, policy)) is not None
+        ]
+        self._own: list[Counter[str]] = []
+        for placed in self._placed:
+            placed.before(node.name)
+            self._own.append(_places(draft, placed.rule, node.name))
 
     def allowed(self) -> list[str]:
         """The hosts that no policy forbids; reported where there is none."""
         left = self._hosts
-        for rule in self._rules:
-            left, before = [h for h in left if self._fits(rule, h)], left
+        for placed in self._placed:
+            left, before = [h for h in left if self._fits(placed, h)], left
             if not left and before:
-                self._report(rule, before)
+                self._report(placed.rule, before)
         return left
 
     def crowd(self, host: str) -> int:
         """How many instances that are to be apart are there already, where a host is."""
-        return sum(
-            used[container_of(self._draft, rule, host)]
-            for rule, used in zip(self._rules, self._used, strict=True)
-            if not rule.together
-        )
+        found = 0
+        for placed, own in zip(self._placed, self._own, strict=True):
+            if not placed.rule.together:
+                container = container_of(self._draft, placed.rule, host)
+                found += placed.used[container] + own[container]
+        return found
 
     def is_open(self, host: str) -> bool:
-        """Whether a further instance may go to a host, as far as that depends on those placed last."""
-        for rule, used in zip(self._rules, self._used, strict=True):
-            container = container_of(self._draft, rule, host)
-            if rule.together and container not in used and len(used) >= self._most(rule):
+        """Whether a further instance may go to a host: whether all that are to be together can be, where it is."""
+        for placed, own in zip(self._placed, self._own, strict=True):
+            container = container_of(self._draft, placed.rule, host)
+            if placed.rule.together and container not in own and len(own) >= placed.most:
                 return False
         return True
 
     def take(self, host: str) -> None:
         """Count an instance on a host."""
-        for rule, used in zip(self._rules, self._used, strict=True):
-            used[container_of(self._draft, rule, host)] += 1
+        for placed, own in zip(self._placed, self._own, strict=True):
+            own[container_of(self._draft, placed.rule, host)] += 1
 
-    def _fits(self, rule: Rule, host: str) -> bool:
+    def _fits(self, placed: Placed, host: str) -> bool:
+        rule = placed.rule
         container = container_of(self._draft, rule, host)
         if rule.named is not None and container and not _is_named(self._draft, rule.named, container):
             return False
-        if not rule.together:
-            return True
-        return all(container in places for places in self._others(rule))
-
-    def _others(self, rule: Rule) -> list[Counter[str]]:
-        """Where the instances of each of the other targets are that have been placed."""
-        others = (name for name in rule.policy.nodes if name != self._node.name)
-        return [places for name in others if (places := _places(self._draft, rule, name))]
-
-    def _most(self, rule: Rule) -> int:
-        """On how many containers the targets can be together."""
-        numbers = [self._draft.counts.get(name, 0) for name in rule.policy.nodes]
-        return min((n for n in numbers if n), default=1)
+        return not rule.together or placed.holding[container] == placed.nodes
 
     def _report(self, rule: Rule, hosts: Sequence[str]) -> None:
         draft, node, others = self._draft, self._node, [n for n in rule.policy.nodes if n != self._node.name]
@@ -152,6 +173,21 @@ class Placement:
             rule.policy.span or node.span,
             hint=f"host them on the same {rule.container}, or change the policy or its targets",
         )
+
+
+def _placed(draft: Draft, policy: Policy) -> Placed | None:
+    """Where the targets of a policy are, found once for a draft; None where nothing of it is understood."""
+    known = draft.placed.get(policy.name)
+    if known is None and policy.name not in draft.placed:
+        rule = rule_of(draft, policy)
+        known = draft.placed[policy.name] = Placed(draft, rule) if rule is not None else None
+    return known if isinstance(known, Placed) else None
+
+
+def _number(draft: Draft, node: str) -> int:
+    """How many instances of a node there will be, or where that is not known yet, are."""
+    known = draft.counts.get(node)
+    return len(draft.snapshot.ids_of(node)) if known is None else known
 
 
 def container_of(draft: Draft, rule: Rule, instance: str) -> str:
@@ -180,18 +216,19 @@ def _check(draft: Draft, rule: Rule) -> None:
 
 def _problem_together(places: dict[str, Counter[str]]) -> str:
     there = {name: found for name, found in places.items() if found}
-    for name, found in there.items():
-        for other, others in there.items():
-            alone = sorted(found.keys() - others.keys())
-            if alone:
-                return f'"{name}" is on {listed(alone, MOST_NAMED)}, and "{other}" is not'
-    return ""
+    holding = Counter(container for found in there.values() for container in found)
+    alone = sorted(container for container, nodes in holding.items() if nodes < len(there))
+    if not alone:
+        return ""
+    here = [name for name, found in there.items() if alone[0] in found]
+    missing = [name for name, found in there.items() if alone[0] not in found]
+    return f"{listed(here, MOST_NAMED)} is on {alone[0]}, and {listed(missing, MOST_NAMED)} is not"
 
 
 def _problem_apart(draft: Draft, rule: Rule, places: dict[str, Counter[str]]) -> str:
     used: Counter[str] = Counter()
     for found in places.values():
-        used += found
+        used.update(found)
     named = listed(sorted(used), MOST_NAMED) if used else "none"
     foreign = [c for c in used if rule.named is not None and not _is_named(draft, rule.named, c)]
     if foreign:
@@ -201,14 +238,6 @@ def _problem_apart(draft: Draft, rule: Rule, places: dict[str, Counter[str]]) ->
         return f"its targets are on {named}, and {wanted}" if len(used) < rule.number else ""
     shared = sorted(c for c, count in used.items() if count > 1)
     return f"{listed(shared, MOST_NAMED)} has several instances that are to be apart" if shared else ""
-
-
-def _used(draft: Draft, rule: Rule) -> Counter[str]:
-    """How many instances of the targets there are in each container."""
-    used: Counter[str] = Counter()
-    for name in rule.policy.nodes:
-        used += _places(draft, rule, name)
-    return used
 
 
 def _places(draft: Draft, rule: Rule, node: str) -> Counter[str]:
