@@ -207,3 +207,8 @@ def test_told(tmp_path: Path) -> None:
     """R-5.8.5-7: what a workflow changes of a target its source is told in the same job, after all steps at the
     target, and not in the job of a workflow that deploys."""
     carry_out("told", tmp_path)
+
+
+def test_delegate_links(tmp_path: Path) -> None:
+    """R-3.6.23.1-1: what is delegated links the node with what it requires, and undoes its links."""
+    carry_out("delegate_links", tmp_path)

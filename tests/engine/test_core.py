@@ -16,8 +16,8 @@ from ordito.engine.core import (
     Skip,
     Start,
     StepEnded,
-    StepState,
 )
+from ordito.engine.states import StepState
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions
 from tests.engine.fakes import make_plan, plans

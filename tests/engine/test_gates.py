@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ordito.engine.core import CancelAsked, Core, LeaveOut, Skip, Start, StepEnded, StepState
+from ordito.engine.core import CancelAsked, Core, LeaveOut, Skip, Start, StepEnded
+from ordito.engine.states import StepState
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Call, Gate, Plan, Step
 from ordito.work.records import JobOptions, Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord

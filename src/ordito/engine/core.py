@@ -30,12 +30,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from enum import IntEnum
 
 import msgspec
 
+from ordito.engine.gates import Gates
 from ordito.engine.queues import Queues
-from ordito.work.plan import Action, Gate, Plan, Step
+from ordito.engine.states import StepState
+from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import (
     JobOptions,
     Record,
@@ -47,19 +48,6 @@ from ordito.work.records import (
 
 CANCELLED = "cancelled"
 """Why a step was skipped that would have run, had the job not been cancelled."""
-
-
-class StepState(IntEnum):
-    """Where a step is."""
-
-    WAITING = 0
-    READY = 1
-    RUNNING = 2
-    SUCCEEDED = 3
-    FAILED = 4
-    SKIPPED = 5
-    PAUSED = 6
-    LEFT_OUT = 7
 
 
 class StepEnded(msgspec.Struct, frozen=True):
@@ -157,17 +145,7 @@ class Ends(msgspec.Struct, frozen=True):
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
-_GATES = {gate: number for number, gate in enumerate(Gate)}
-_ALL, _ANY, _IF_FAILED = _GATES[Gate.ALL], _GATES[Gate.ANY], _GATES[Gate.FAILED]
-_SPARED, _FILTERED, _WELL = 1, 2, 3
 _AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT})
-LEFT_OUT_BECAUSE = (
-    "",
-    "nothing has failed that it is there for",
-    "its instance does not pass the filter",
-    "what it is there for is ok",
-)
-"""Why a step was left out."""
 
 
 class Core:
@@ -187,12 +165,9 @@ class Core:
         self._dispensable = bytearray(step.dispensable for step in plan.steps)
         self._state = bytearray(count)
         self._ready = bytearray(count)
-        self._gates = _gates(plan)
-        self._halts = plan.halts
+        self._gates = Gates(plan)
+        self._halts = before is None and plan.halts
         self._halted_by = _NOBODY
-        self._is_open = bytearray(count if self._gates else 0)
-        self._lacks = bytearray(count if self._gates else 0)
-        self._rescues = bytearray(count if self._gates else 0)
         self._left_out: list[LeaveOut] = []
         self._begun: set[int] = set()
         self._waits_for, self._first, self._after = _adjacency(count, plan.edges)
@@ -302,16 +277,16 @@ class Core:
 
     def is_stopping_for(self, index: int) -> bool:
         """Whether a step does not start any more: the job is stopping, or has halted and the step is no rescue."""
-        halted = self._halted_by != _NOBODY and not self._rescues[index]
+        halted = self._halted_by != _NOBODY and not self._gates.rescues(index)
         return halted or self._stopped_by != _NOBODY
 
     @property
     def is_handled(self) -> bool:
         """Whether steps have failed, and for each of them there was something that ran to its end well (§7.3.7)."""
-        if not self._gates or not self._tally[_FAILED] or self._was_cancelled:
+        if not self._gates.matter or not self._tally[_FAILED] or self._was_cancelled:
             return False
         failed = (index for index, state in enumerate(self._state) if state == _FAILED)
-        return all(any(self._gates[after] == _IF_FAILED for after in self._followers(index)) for index in failed)
+        return all(any(map(self._gates.is_for_failures, self._followers(index))) for index in failed)
 
     @property
     def pausing(self) -> tuple[int, ...]:
@@ -390,13 +365,13 @@ class Core:
 
     def _end(self, ended: list[tuple[int, int]]) -> None:
         """Steps end; so do those for which it follows, and so on, until nothing follows any more."""
-        gates = self._gates
+        gated = self._gates.matter
         while ended:
             index, state = ended.pop()
             culprit = self._settle(index, state)
             free: list[int] = []
             for after in self._after[self._first[index] : self._first[index + 1]]:
-                if gates:
+                if gated:
                     if self._may_pass(index, state, culprit, after):
                         free.append(after)
                     continue
@@ -413,43 +388,27 @@ class Core:
     def _may_pass(self, before: int, state: int, culprit: int, after: int) -> bool:
         """Whether one step can be decided on after the end of another, in a plan with gates: as soon as its gate opens,
         at the latest when all before it have ended."""
+        gates = self._gates
         self._waits_for[after] -= 1
-        if self._state[after] != _WAITING or self._is_open[after]:
+        if self._state[after] != _WAITING or gates.is_open(after):
             return False
-        gate = self._gates[after]
-        if gate == _IF_FAILED:
-            opens = state == _FAILED
-            self._rescues[after] |= opens
-        else:
-            opens = gate == _ANY and state == _SUCCEEDED
-            if culprit != _NOBODY and self._blame[after] == _NOBODY:
-                self._blame[after] = culprit
-            if culprit == _NOBODY and self._rescues[before]:
-                self._rescues[after] = True
-            if gate == _ALL and state == _LEFT_OUT:
-                self._lacks[after] = self._lacks[before] or _lacking(self._steps[before])
-        self._is_open[after] |= opens
-        return opens or not self._waits_for[after]
+        if culprit != _NOBODY and self._blame[after] == _NOBODY and not gates.is_for_failures(after):
+            self._blame[after] = culprit
+        return gates.hears(before, state, after) or not self._waits_for[after]
 
     def _decided(self, index: int) -> int:
         """How a step ends of which its gate, or a failure, says that it does not run; ``_WAITING`` where it may."""
-        if self._is_open[index]:
-            return _WAITING
         blamed = self._blame[index] != _NOBODY and not self._tolerant[index]
-        if self._gates[index] in (_ANY, _IF_FAILED):
-            return _SKIPPED if blamed else _LEFT_OUT
-        if blamed:
-            return _SKIPPED
-        if self._lacks[index]:
-            return _LEFT_OUT
-        halted = self._halted_by != _NOBODY and self._kind[index] != _JOIN and not self._rescues[index]
-        return _SKIPPED if halted else _WAITING
+        decided = self._gates.decides(index, blamed=blamed)
+        if decided != _WAITING or self._kind[index] == _JOIN or self._halted_by == _NOBODY:
+            return decided
+        return _WAITING if self._gates.rescues(index) else _SKIPPED
 
     def _admit(self, free: Iterable[int]) -> list[tuple[int, int]]:
         """Steps whose predecessors have all ended become ready; gives those that thereby end, and how."""
         ended: list[tuple[int, int]] = []
         for index in free:
-            if self._gates:
+            if self._gates.matter:
                 decided = self._decided(index)
                 if decided != _WAITING:
                     ended.append((index, decided))
@@ -481,7 +440,7 @@ class Core:
         if state == _LEFT_OUT:
             if is_decided and self._kind[index] != _JOIN:
                 self._no_ops += 1
-                self._left_out.append(LeaveOut(index, LEFT_OUT_BECAUSE[self._lacks[index]]))
+                self._left_out.append(LeaveOut(index, self._gates.because(index)))
             return _NOBODY
         self._spared += self._optional[index]
         if state == _FAILED:
@@ -507,7 +466,11 @@ class Core:
         self._halted_by = culprit
         skipped: list[tuple[int, int]] = []
         for index, state in enumerate(self._state):
-            if self._rescues[index] or state not in (_PAUSED, _READY) or (state == _READY and index in self._begun):
+            if (
+                self._gates.rescues(index)
+                or state not in (_PAUSED, _READY)
+                or (state == _READY and index in self._begun)
+            ):
                 continue
             if state == _PAUSED or index in self._tried:
                 self._state[index] = _PAUSED
@@ -534,20 +497,6 @@ class Core:
                 self._was_cancelled |= culprit == _CANCEL
             elif state == _WAITING or (state == _READY and index not in self._begun):
                 self._settle(index, _SKIPPED)
-
-
-def _lacking(before: Step) -> int:
-    """Why a step is left out with the one before it."""
-    if before.action is not Action.FILTER:
-        return _SPARED
-    return _WELL if before.condition else _FILTERED
-
-
-def _gates(plan: Plan) -> bytearray:
-    """The gate of each step; nothing where no end of a step means more than usual."""
-    if not plan.halts and all(step.gate is Gate.NONE for step in plan.steps):
-        return bytearray()
-    return bytearray(_GATES[step.gate] for step in plan.steps)
 
 
 def _kind(step: Step, plan: Plan) -> int:

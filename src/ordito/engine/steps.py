@@ -10,12 +10,13 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.engine.alarms import Alarms
-from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded, StepState
+from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
 from ordito.engine.course import Course
 from ordito.engine.merging import merge
 from ordito.engine.parts import Parts
 from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
+from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor, no_provider
 from ordito.engine.writer import Writer
 from ordito.work.effects import keeps_inputs

@@ -18,20 +18,15 @@ from ordito.model.imperative import Activity
 from ordito.model.interface_names import interface_named
 from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, NodeTemplate
-from ordito.planning.chains import in_sequence
+from ordito.planning.delegated import DELEGATED, DEPLOYS, UNDEPLOYS, deploys, undeploys
 from ordito.planning.draft import Draft, DraftStep
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
-from ordito.planning.stages import set_states
 from ordito.work.activities import Written
 from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.plan import Action, Gate, Scope
-
-DEPLOYS, UNDEPLOYS = "deploy", "undeploy"
-DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninstall": UNDEPLOYS}
-"""The workflows of single nodes: those of what provides a node, and for other nodes the generated ones."""
 
 NO_FILTERS: Mapping[str, Sequence[int]] = {}
 
@@ -376,25 +371,17 @@ class Weaver:
             return []
         again = member.id in self._removed
         if name == DEPLOYS:
-            # What the record shows as done is not done again: a provider would make the node a second time.
-            is_there = member.record.exists and member.record.created and not again
-            done = member.record.applied if is_there else {}
-            entries = tuple(e for e in draft.recipes.making(spot.owner).install if e.key not in done)
+            numbers = deploys(draft, member, tolerant=setting.tolerant, again=again)
         else:
-            entries = draft.recipes.removing(spot.owner).uninstall
-        if not entries:
-            return []
-        numbers = in_sequence(draft, member, entries, tolerant=setting.tolerant)
+            numbers = undeploys(draft, member, tolerant=setting.tolerant)
         why = draft.why(setting.reason)
         steps = [draft.steps[number] for number in numbers]
         for step in steps:
             step.id = self._names.take(f"{setting.name}.{step.id}")
             step.reason, step.counts = why, True
-        steps[0].opens, steps[-1].closes = True, True
-        set_states(steps)
-        if name == UNDEPLOYS:
+        if steps and name == UNDEPLOYS:
             self._removed[member.id] = steps[-1]
-        elif again:
+        elif steps and again:
             # It is as new then, whatever is left of it.
             self._removed.pop(member.id).anew = steps[0].anew = steps[-1].anew = True
         return numbers

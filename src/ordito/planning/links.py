@@ -125,7 +125,7 @@ def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, tur
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     for target in targets:
         for entry in pairs.entries:
-            number = _step(draft, source, target, pairs.relationship, entry)
+            number = pair_step(draft, source, target, pairs.relationship, entry)
             if entry.side is Side.TARGET:
                 turns.take(number)
             chain.put(pairs.place, number, order)
@@ -143,7 +143,7 @@ def _link_kept(
         entries = _unlinked(draft, source, target, pairs, changed)
         if not entries:
             continue
-        steps = [_step(draft, source, target, pairs.relationship, e, new=target.id) for e in entries]
+        steps = [pair_step(draft, source, target, pairs.relationship, e, new=target.id) for e in entries]
         if target.rises:
             draft.edge(_up(target).ready, steps[0], up)
         for before, after in pairwise(steps):
@@ -185,7 +185,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
         if not _is_of(pairs, not only_stops):
             continue
         for target in reversed(pairing.targets(source, pairs.relationship)):
-            if _is_spared(source, target) or not _was_begun(draft, source, target, pairs):
+            if _is_spared(source, target) or not was_begun(draft, source, target, pairs):
                 continue
             for number in _undo(draft, source, target, pairs, turns):
                 if only_stops:
@@ -196,7 +196,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
 
 
 def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Turns) -> list[int]:
-    steps = [_step(draft, source, target, pairs.relationship, entry, tolerant=True) for entry in pairs.entries]
+    steps = [pair_step(draft, source, target, pairs.relationship, entry, tolerant=True) for entry in pairs.entries]
     for number, entry in zip(steps, pairs.entries, strict=True):
         if entry.side is Side.TARGET:
             turns[id(pairs)].take(number)
@@ -212,7 +212,7 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
         for target in reversed(pairing.targets(source, own[0].relationship)):
             if not target.falls or target.fate is Fate.DROP or _is_spared(target, source):
                 continue
-            if not _was_begun(draft, source, target, own[0]):
+            if not was_begun(draft, source, target, own[0]):
                 continue
             removed = HALVES[target.fate].down is Down.REMOVE
             for number in (n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns)):
@@ -233,7 +233,7 @@ def _is_spared(member: Member, other: Member) -> bool:
     return member.fate is Fate.ANEW and other.fate is Fate.KEEP and not other.is_up
 
 
-def _was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
+def was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
     """Whether an operation that begins a pair was started for it (R-5.8.5-10)."""
     relationship = pairs.relationship
     if link_id(relationship.key, relationship.source, source.id, target.id) in draft.snapshot.links:
@@ -242,7 +242,7 @@ def _was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bo
     return any(key in record.applied or key in record.failed for key in pairs.evidence)
 
 
-def _step(
+def pair_step(
     draft: Draft,
     source: Member,
     target: Member,
@@ -252,6 +252,7 @@ def _step(
     new: str = "",
     tolerant: bool = False,
 ) -> int:
+    """Add an operation of one pair; gives its number."""
     near, far = (source, target) if entry.side is Side.SOURCE else (target, source)
     link = link_id(relationship.key, relationship.source, source.id, target.id)
     step = DraftStep(

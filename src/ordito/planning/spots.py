@@ -12,6 +12,7 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.options import MOST_PAIRS
+from ordito.planning.pairing import Pairing
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -83,11 +84,12 @@ def _chosen(members: list[NodeTemplate], wanted: str) -> tuple[str, ...]:
 def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: str) -> tuple[Spot, ...]:
     side = Side.TARGET if operation_host.upper() == "TARGET" else Side.SOURCE
     found: list[Spot] = []
+    pairing = Pairing(draft)
     for relationship in node.requirements:
         if relationship.requirement != requirement:
             continue
         for source in draft.of_node.get(node.name, ()):
-            for target in far_ends(draft, source, relationship):
+            for target in pairing.targets(source, relationship):
                 near, far = (source, target) if side is Side.SOURCE else (target, source)
                 link = link_id(relationship.key, relationship.source, source.id, target.id)
                 found.append(Spot(relationship, near, far, link, side))
@@ -101,11 +103,3 @@ def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: s
         )
         return ()
     return tuple(found)
-
-
-def far_ends(draft: Draft, source: Member, relationship: Relationship) -> list[Member]:
-    """The instances that a source is linked with: its own host, or all of the target node."""
-    if relationship.is_hosting:
-        host = draft.members.get(source.record.host)
-        return [host] if host is not None else []
-    return draft.of_node.get(relationship.target, [])

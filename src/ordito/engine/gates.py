@@ -1,0 +1,84 @@
+"""Gates: what steps make of the ends of those before them, where that is more than to wait for all of them
+(``work.plan.Gate``), and which steps are rescues: there for a failure, or behind such a step."""
+
+from __future__ import annotations
+
+from ordito.engine.states import StepState
+from ordito.work.plan import Action, Gate, Plan, Step
+
+# Plain numbers for the inner loop, where an enum's members cost a look-up each.
+_WAITING, _SUCCEEDED = int(StepState.WAITING), int(StepState.SUCCEEDED)
+_FAILED, _SKIPPED, _LEFT_OUT = int(StepState.FAILED), int(StepState.SKIPPED), int(StepState.LEFT_OUT)
+_NUMBERS = {gate: number for number, gate in enumerate(Gate)}
+_ALL, _ANY, _IF_FAILED = _NUMBERS[Gate.ALL], _NUMBERS[Gate.ANY], _NUMBERS[Gate.FAILED]
+_SPARED, _FILTERED, _WELL = 1, 2, 3
+BECAUSE = (
+    "",
+    "nothing has failed that it is there for",
+    "its instance does not pass the filter",
+    "what it is there for is ok",
+)
+"""Why a step is left out."""
+
+
+class Gates:
+    """The gates of a plan; ``matter`` says whether it has any, or halts at failures: else nobody asks."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._steps = plan.steps
+        self.matter = plan.halts or any(step.gate is not Gate.NONE for step in plan.steps)
+        count = len(plan.steps) if self.matter else 0
+        self._of = bytearray(_NUMBERS[step.gate] for step in plan.steps) if self.matter else bytearray()
+        self._open = bytearray(count)
+        self._lacks = bytearray(count)
+        self._rescues = bytearray(count)
+
+    def hears(self, before: int, state: int, after: int) -> bool:
+        """A step hears how one before it has ended; gives whether its gate opens, so that it waits no longer. One whose
+        gate is open hears nothing more."""
+        gate = self._of[after]
+        if gate == _IF_FAILED:
+            opens = state == _FAILED
+            self._rescues[after] |= opens
+        else:
+            opens = gate == _ANY and state == _SUCCEEDED
+            if self._rescues[before] and state in (_SUCCEEDED, _LEFT_OUT):
+                self._rescues[after] = True
+            if gate == _ALL and state == _LEFT_OUT:
+                self._lacks[after] = self._lacks[before] or _lacking(self._steps[before])
+        self._open[after] |= opens
+        return opens
+
+    def decides(self, index: int, *, blamed: bool) -> int:
+        """How a step ends of which its gate says that it does not run, where it need not wait any more; ``WAITING``
+        where it may run. ``blamed`` is whether something before it has failed that it cannot do without."""
+        if self._open[index]:
+            return _WAITING
+        if self._of[index] in (_ANY, _IF_FAILED):
+            return _SKIPPED if blamed else _LEFT_OUT
+        if blamed:
+            return _SKIPPED
+        return _LEFT_OUT if self._lacks[index] else _WAITING
+
+    def is_open(self, index: int) -> bool:
+        """Whether a step waits no longer."""
+        return bool(self._open[index])
+
+    def rescues(self, index: int) -> bool:
+        """Whether a step is there for a failure that has happened, or behind one that is."""
+        return self.matter and bool(self._rescues[index])
+
+    def is_for_failures(self, index: int) -> bool:
+        """Whether a step waits for a failure."""
+        return self._of[index] == _IF_FAILED
+
+    def because(self, index: int) -> str:
+        """Why a step is left out."""
+        return BECAUSE[self._lacks[index]]
+
+
+def _lacking(before: Step) -> int:
+    """Why a step is left out with the one before it."""
+    if before.action is not Action.FILTER:
+        return _SPARED
+    return _WELL if before.condition else _FILTERED
