@@ -40,6 +40,6 @@ def handle_afterwards(session: Session, code: ExitCode) -> ExitCode:
         return failed if code is ExitCode.DONE and isinstance(error, EnsembleError) else code
     except KeyboardInterrupt:
         return interrupted(session)
-    if handling.waiting and not handling.holder:
+    if handling.waiting and not handling.holder and not handling.interrupted:
         say_waiting(handling.waiting, session)
     return ExitCode.JOB_FAILED if handling.has_failed and code is ExitCode.DONE else code

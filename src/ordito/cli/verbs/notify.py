@@ -47,8 +47,7 @@ def command(
 
 
 def _say_waiting(result: NotifyResult, session: Session) -> None:
-    """Say of a notice that is not handled whom it waits for."""
-    from ordito.cli.handling_view import say_waiting
+    """Say of a notice that is not handled whom it waits for; where somebody has cancelled, that is said afterwards."""
     from ordito.cli.progress.report import NextCommand
 
     handling = result.handling
@@ -59,8 +58,6 @@ def _say_waiting(result: NotifyResult, session: Session) -> None:
     elif handling.interrupted:
         session.warn(f"kept: it waits for job {handling.interrupted}, which was interrupted")
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue that job, then handle this"))
-    else:
-        say_waiting(handling.waiting, session)
 
 
 def _data(result: NotifyResult) -> dict[str, object]:
