@@ -68,10 +68,21 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
             is_meant = member.fate is not Fate.DROP and member.template.name not in draft.inside(is_up)
             if chain is not None and operations and chain.steps and is_meant:
                 groups.setdefault(operations, []).append((member, chain))
+        # What stands for an operation is about all that is inside: of some of it the own operations are carried out.
+        concerned = sum(_is_concerned(member, is_up=is_up) for member in members)
         for operations, chains in groups.items():
+            if len(chains) < concerned:
+                continue
             found = {name: targets[name] for name in operations if name in targets}
             if found:
                 yield _Way(tuple(chains), operations, found, is_up)
+
+
+def _is_concerned(member: Member, *, is_up: bool) -> bool:
+    """Whether an instance will be there in the end, or on the way down, whether it was there."""
+    if member.fate is Fate.DROP:
+        return False
+    return not member.goes if is_up else member.fate is not Fate.NEW
 
 
 class _Mapping:
