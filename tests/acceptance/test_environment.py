@@ -248,3 +248,36 @@ def test_what_is_too_large_is_in_a_file(tmp_path: Path) -> None:
         else:
             assert "none 4006 1 file" in logs
         assert sum(f" {ids} " in f" {line} " and " same " in line for line in logs.splitlines()) == count
+
+
+REQUIRED = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  lab.Node:
+    derived_from: tosca.nodes.Root
+    attributes: { later: { type: string } }
+    interfaces:
+      Standard:
+        operations:
+          create:
+            implementation: dump.sh
+            inputs: { WANTED: { type: string, required: false, value: { get_attribute: [ SELF, later ] } } }
+          start:
+            implementation: dump.sh
+            inputs: { WANTED: { type: string, required: true, value: { get_attribute: [ SELF, later ] } } }
+topology_template: { node_templates: { thing: { type: lab.Node } } }
+"""
+
+
+def test_values_that_are_not_there(tmp_path: Path) -> None:
+    """R-4.5.1-5: an input without a value is unset, with a warning; one that is required keeps its operation from being
+    started, which is a failure that names it."""
+    (tmp_path / "service.yaml").write_text(REQUIRED, encoding="utf-8")
+    (tmp_path / "dump.sh").write_text(DUMP, encoding="utf-8")
+    done = ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes")
+    assert done.code == 1
+    assert 'warning: input "WANTED" is unset: attribute "later" of thing_1 has no value yet' in done.both
+    assert 'required input "WANTED" has no value: attribute "later" of thing_1 has no value yet' in done.both
+    assert [path.name for path in (tmp_path / "seen").iterdir()] == ["thing_1.Standard.create"]
+    seen = (tmp_path / "seen" / "thing_1.Standard.create").read_text(encoding="utf-8")
+    assert "WANTED" not in seen

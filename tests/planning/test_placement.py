@@ -48,7 +48,7 @@ def test_without_a_policy_both_are_on_the_first_host() -> None:
 
 
 def test_targets_that_are_apart() -> None:
-    """R-12-10: anti-affinity spreads its targets over different containers."""
+    """R-2.13-2, R-12-10: anti-affinity spreads its targets over different containers."""
     apart = placing("db", "app", anti_affinity="Compute")
     assert hosts(with_policy(two_on(3), apart)) == {"db_1": "h_1", "app_1": "h_2"}
     assert hosts(with_policy(two_on(3, app=2), apart)) == {"db_1": "h_1", "app_1": "h_2", "app_2": "h_3"}
