@@ -246,6 +246,34 @@ def test_a_scale_out_that_fails_anywhere_leaves_what_was_there(
     assert set(world.snapshot.links) == links
 
 
+@QUICK
+@given(topologies(), st.integers(0, 2**32), st.data())
+def test_a_scale_in_that_fails_anywhere_is_completed_by_another_run(
+    given_service: Service, seed: int, data: st.DataObject
+) -> None:
+    """R-7.1-4: what was not removed is there as it is, and is removed the next time."""
+    random = Random(seed)
+    world = World(given_service)
+    world.run(random=random)
+    counted = [n.name for n in given_service.nodes.values() if n.instance_count is not None]
+    name = data.draw(st.sampled_from(counted))
+    wanted = len(world.snapshot.ids_of(name)) - 1
+    options = replace(OPTIONS, scaling=Scaling((Goal(name, count=wanted),)))
+    made = world.plan("scale", options)
+    leaving = {c.instance for c in made.changes if c.symbol == "-"}
+    called = [s.id for s in made.steps if s.action is Action.CALL]
+    unlucky = data.draw(st.sampled_from(called)) if called else ""
+    world.run("scale", lambda step, _: Ending.FAILED if step.id == unlucky else None, options=options, random=random)
+    done = set(world.ran)
+    assert {i.local for i in world.snapshot.instances.values() if i.exists and i.id not in leaving} <= {"ok", "unknown"}
+    world.run("scale", options=options, random=random)
+    assert (world.failed, world.skipped) == ([], [])
+    assert not done & set(world.ran)
+    assert leaving.isdisjoint(world.existing)
+    assert len(world.snapshot.ids_of(name)) == wanted
+    assert world.plan("scale", options).is_empty
+
+
 def scaled(node: str, delta: int) -> PlanOptions:
     return replace(OPTIONS, scaling=Scaling((Goal(node, delta=delta),)))
 
