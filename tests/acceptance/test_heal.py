@@ -156,7 +156,7 @@ def test_a_healing_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
         (("heal",), "INSTANCE"),
         (("heal", "bd_1"), "did you mean db_1"),
         (("heal", "db_2"), 'there is no node or instance "db_2"'),
-        (("heal", "db", "web"), "are on different hosts"),
+        (("plan", "heal", "db", "web"), "are on different hosts"),
         (("heal", "db", "--on-failure", "rollback"), "a heal cannot be taken back"),
     ],
 )
@@ -165,6 +165,16 @@ def test_what_is_wrong_is_said_before_anything_runs(orders: Orders, words: tuple
     assert done.code in (3, 64)
     assert said in done.err
     assert not orders.log.exists()
+
+
+def test_what_is_on_several_hosts_is_healed_host_by_host(orders: Orders) -> None:
+    orders.order("web_1.Standard.stop", "exit 3")
+    done = orders.run("heal", "web", "db", "--yes", "-o", "json")
+    assert done.code == 1, done.both
+    data = json.loads(done.out)
+    assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "made anew", "db_1": "not needed"}
+    assert [job["status"] for job in data["jobs"]] == ["failed", "ok"]
+    assert "heal db_1 --reinstall" in done.err
 
 
 def test_what_was_never_deployed_cannot_be_healed(orders: Orders, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.names import Names
+from ordito.app.names import INSTANCE, Names
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
@@ -67,6 +67,19 @@ def to_heal(proposal: Proposal) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked))
 
 
+def by_host(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
+    """What is asked for, host by host, where one of the instances may turn out not to need it."""
+    names = Names(service, snapshot, deleted=True)
+    hosts: dict[str, dict[str, None]] = {}
+    is_asked = False
+    for record in (record for text in asked.names for record in _named(names, text)):
+        hosts.setdefault(_outermost(service, snapshot, record), {})[record.id] = None
+        is_asked |= _may_be_spared(service, record)
+    if not is_asked:
+        return (asked,)
+    return tuple(HealAsked(tuple(f"{INSTANCE}{name}" for name in found)) for found in hosts.values())
+
+
 def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
     names = Names(service, snapshot, deleted=True)
     chosen = {record.id: record for text in asked.names for record in _named(names, text)}
@@ -114,13 +127,15 @@ def _named(names: Names, text: str) -> list[Instance]:
 
 
 def _may_be_spared(service: Service, record: Instance) -> bool:
-    template = service.nodes[record.node]
+    template = service.nodes.get(record.node)
+    if template is None:
+        return False
     return record.exists and any(maintaining(template, name) is not None for name in (CHECK, HEAL))
 
 
 def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
     """The nearest Compute up the hosts of an instance, else the instance itself."""
     current: Instance | None = record
-    while current is not None and not service.nodes[current.node].is_compute:
+    while current is not None and (current.node not in service.nodes or not service.nodes[current.node].is_compute):
         current = snapshot.instances.get(current.host)
     return (current or record).id

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import click
 
 from ordito.cli.asked.heal import asked
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.moving import job_verb
+from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, width
+from ordito.cli.verb import verb
+from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
+    from ordito.app.proposals.heal import HealAsked
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
     from ordito.instances.records import Instance
@@ -22,36 +28,81 @@ HELP = """Heal instances: check them, mend them, or make them anew.
 3. Where neither is there, or neither helped, or with --reinstall: its host with everything on it is removed, going on
 past failures, and made again. Ids stay.
 
-INSTANCE may also be a node that has one instance."""
+INSTANCE may also be a node that has one instance. What is on several hosts is healed host by host, a job for each."""
 
 NOT_NEEDED, MENDED, ANEW, FAILED = "not needed", "mended", "made anew", "failed"
 SAID = {NOT_NEEDED: "is ok: nothing to heal", MENDED: "was mended in place", ANEW: "was made anew"}
 
 
+@verb("heal", HELP)
+@asked
+@job_options
+def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Heal."""
+    if options.on_failure == "rollback":
+        raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
+    from ordito.app.heal import healings
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+
+    settings = session.settings
+    ended: list[WorkflowResult] = []
+    worst = ExitCode.DONE
+    for one in healings(settings.directory, asked, settings.wanted_environment):
+        conversation = CliConversation(session)
+        request = WorkflowRequest(settings.directory, one, options, wait_lock, settings.wanted_environment)
+        ended.append(run_workflow(request, conversation))
+        code = _end(ended[-1], conversation, session)
+        worst = worst if code is ExitCode.DONE else code
+        if code not in (ExitCode.DONE, ExitCode.JOB_FAILED, ExitCode.UNREACHABLE):
+            break  # The command was to end.
+    _say(ended, session)
+    return worst
+
+
 def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of a healing."""
+    code = _end(result, conversation, session)
+    _say([result], session)
+    return code
+
+
+def _end(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """The end of one job."""
+    from ordito.cli.job_view import exit_code, suggest, write_report
+
+    if result.report is None:
+        session.note("Nothing to do.")
+        return ExitCode.DONE
+    write_report(result.report, conversation.ledger, session)
+    suggest(result.report, session)
+    return exit_code(result.report)
+
+
+def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
+    """What has become of each instance, in all jobs."""
     from ordito.app.proposals.heal import to_heal
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_report
+    from ordito.cli.job_view import report_data
     from ordito.cli.progress.report import NextCommand
 
-    report, proposal = result.report, result.proposal
-    if report is None or proposal is None:
-        session.note("Nothing to do.")
-        session.result({"job": None, "workflow": "heal", "status": "ok", "instances": {}}, lambda _: None)
-        return ExitCode.DONE
-    write_report(report, conversation.ledger, session)
-    records = [proposal.snapshot.instances[i] for i in to_heal(proposal)]
-    came_to = {record.id: _came_to(record, report.job) for record in records}
+    records: list[Instance] = []
+    came_to: dict[str, str] = {}
+    reports: list[dict[str, object]] = []
+    for result in ended:
+        if result.report is not None and result.proposal is not None:
+            healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
+            came_to |= {record.id: _came_to(record, result.report.job) for record in healed}
+            records += healed
+            reports.append(report_data(result.report))
     longest = max(map(width, came_to), default=0)
-    lines = [
-        f"{pad(r.id, longest)}  {SAID.get(came_to[r.id], f'is {r.local}: it could not be healed')}" for r in records
-    ]
-    data = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
-    session.result({**report_data(report), "instances": data}, lambda channel: channel.lines(lines))
+    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id])}" for r in records]
+    data: dict[str, object] = {"job": None, "workflow": "heal", "status": "ok"}
+    if reports:
+        data = reports[0] if len(reports) == 1 else {"workflow": "heal", "jobs": reports}
+    instances = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
+    session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
     if spared := [i for i, how in came_to.items() if how == NOT_NEEDED]:
         session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
-    suggest(report, session)
-    return exit_code(report)
 
 
 def _said(record: Instance, came_to: str) -> str:
@@ -69,6 +120,3 @@ def _came_to(record: Instance, job: str) -> str:
         return ANEW
     mended = (one.change for key, one in record.applied.items() if key.rpartition(".")[2] == HEAL)
     return MENDED if any(change >= job for change in mended) else NOT_NEEDED
-
-
-command = job_verb("heal", HELP, asked, finish)
