@@ -10,7 +10,7 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.draft import Draft
 from ordito.planning.lifecycle import INSTALL, Per, Row, Side
-from ordito.planning.recipes import implemented
+from ordito.planning.recipes import implementations, of_row
 from ordito.syntax.expressions import Call, Value, calls
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
@@ -43,22 +43,25 @@ class _Read(NamedTuple):
 
 
 def _node_calls(node: NodeTemplate) -> Iterator[tuple[Operation, Call]]:
-    for interface in node.interfaces.values():
-        for row in (p.row for p in INSTALL if p.row.side is Side.NODE and p.row.interface in interface.kinds):
-            operation = interface.operations.get(row.operation)
-            if operation is not None and operation.implementation is not None:
-                for declared in operation.inputs.values():
-                    for call in _reading(declared.value):
-                        yield operation, call
+    every = implementations(node.interfaces)
+    for row in OF_NODES:
+        for _, operation in every.get((row.interface, row.operation), ()):
+            for declared in operation.inputs.values():
+                for call in _reading(declared.value):
+                    yield operation, call
 
 
 def _link_calls(relationship: Relationship) -> Iterator[_Read]:
-    for placed in INSTALL:
-        row = placed.row
-        operation = implemented(relationship, row) if row.side is not Side.NODE else None
+    every = implementations(relationship.interfaces)
+    for row in OF_LINKS if every else ():
+        operation = of_row(every, row)
         if operation is not None:
             for declared in operation.inputs.values():
                 yield from (_Read(row, operation, call) for call in _reading(declared.value))
+
+
+OF_LINKS = [placed.row for placed in INSTALL if placed.row.side is not Side.NODE]
+OF_NODES = [placed.row for placed in INSTALL if placed.row.side is Side.NODE]
 
 
 def _check_link(draft: Draft, node: NodeTemplate, relationship: Relationship, read: _Read) -> None:

@@ -118,12 +118,13 @@ class Chain:
     """The steps of one instance: ``begin`` is the first, ``ready`` the one after which it can be linked (step 7 of the
     installation), ``end`` the last; ``steps`` are all of them that work, in order.
 
-    Of those that it was made with, the first ``offset`` places of its recipe are missing. What is to come between them
-    is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the one before;
-    ``weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the second.
+    It was made with ``made`` steps, of which the first ``offset`` places of its recipe are missing. What is to come
+    between them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the
+    one before; ``Draft.weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the
+    second.
     """
 
-    __slots__ = ("begin", "between", "end", "first_edge", "offset", "ready", "steps")
+    __slots__ = ("begin", "between", "end", "first_edge", "made", "offset", "ready", "steps")
 
     def __init__(self, steps: list[int], *, first_edge: int = 0, offset: int = 0, ready: int = 0) -> None:
         """``ready`` is the number of steps after which the instance can be linked, 0 for all of them."""
@@ -132,14 +133,9 @@ class Chain:
         self.end = steps[-1]
         self.ready = steps[ready - 1] if ready else steps[-1]
         self.first_edge = first_edge
+        self.made = len(steps)
         self.offset = offset
         self.between: dict[int, list[tuple[int, int]]] | None = None
-
-    def put(self, place: int, step: int, reason: int) -> None:
-        """Have a step come at a place of the recipe, after what was put there before."""
-        if self.between is None:
-            self.between = {}
-        self.between.setdefault(max(0, place - self.offset), []).append((step, reason))
 
 
 class Member:
@@ -294,6 +290,19 @@ class Draft:
         the node that is stood for."""
         return self._inside[is_up]
 
+    def extend(self, chain: Chain, place: int, step: int, reason: int) -> None:
+        """Have a step come at a place of a chain's recipe, after what was put there before: at the end at once, between
+        others when ``weave`` is called."""
+        place = max(0, place - chain.offset)
+        if place >= chain.made:
+            self.edge(chain.end, step, reason)
+            chain.steps.append(step)
+            chain.end = step
+            return
+        if chain.between is None:
+            chain.between = {}
+        chain.between.setdefault(place, []).append((step, reason))
+
     def weave(self, chain: Chain, then: int = 0) -> None:
         """Put what was gathered for a chain between the steps that it was made with; ``then`` is the reason why these
         wait for it, where there is one of their own."""
@@ -303,20 +312,18 @@ class Draft:
         for place, added in sorted(chain.between.items()):
             woven += made[first:place]
             first = place
-            before = woven[-1] if woven else -1
-            if 0 < place < len(made):
+            before = -1
+            if place:
                 # The edge that was between the two leads to what comes between them now.
                 self.afters[chain.first_edge + place - 1] = added[0][0]
-                before = -1
             for step, reason in added:
                 if before >= 0:
                     self.edge(before, step, reason)
                 before = step
                 woven.append(step)
-            if place < len(made):
-                self.edge(before, made[place], then or added[-1][1])
-        woven += made[first:]
-        chain.steps, chain.begin, chain.end = woven, woven[0], woven[-1]
+            self.edge(before, made[place], then or added[-1][1])
+        chain.steps = [*woven, *made[first:]]
+        chain.begin = chain.steps[0]
         chain.between = None
 
     def why(self, reason: str) -> int:

@@ -128,7 +128,7 @@ def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, tur
             number = pair_step(draft, source, target, pairs.relationship, entry)
             if entry.side is Side.TARGET:
                 turns.take(number)
-            chain.put(pairs.place, number, order)
+            draft.extend(chain, pairs.place, number, order)
 
 
 def _link_kept(
@@ -191,7 +191,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
                 if only_stops:
                     # What a provider has made passes through other states where it is removed.
                     draft.steps[number].stage = draft.steps[chain.begin].stage
-                chain.put(pairs.place, number, first if pairs.is_link else last)
+                draft.extend(chain, pairs.place, number, first if pairs.is_link else last)
     draft.weave(chain)
 
 

@@ -3,13 +3,14 @@ each of its pairs. It is made once per template and shared by all its instances.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import dropwhile, takewhile
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
-from ordito.model.operation import Operation
+from ordito.model.operation import Interface, Operation
 from ordito.model.service import (
     LIFECYCLE,
     MAINTAIN,
@@ -64,10 +65,7 @@ class Recipes:
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
         # Templates of one type that change nothing share its interfaces, which live as long as the service.
-        self._found: dict[tuple[int, str, str], tuple[tuple[str, Operation], ...]] = {}
-        # Rows and tables live as long as the program.
-        self._implemented: dict[tuple[int, int], Operation | None] = {}
-        self._paired: dict[tuple[int, int], tuple[tuple[Placed, Operation], ...]] = {}
+        self._implemented: dict[int, Implemented] = {}
         self._standards: dict[int, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
@@ -102,13 +100,10 @@ class Recipes:
     def is_delegated(self, node: NodeTemplate) -> bool:
         """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
         operations that would."""
-        own = (
-            operation
-            for interface in node.interfaces.values()
-            if not DELEGATED.isdisjoint(interface.kinds)
-            for operation in interface.operations.values()
-        )
-        return not node.existing and self._options.provides(node.kinds) and all(o.implementation is None for o in own)
+        if node.existing or not self._options.provides(node.kinds):
+            return False
+        every = self._implementations(node.interfaces)
+        return not any(kind in DELEGATED for kind, _ in every)
 
     def _reached_by(self, node: NodeTemplate) -> str:
         """The node by the link with which a host gets its address, "" for none."""
@@ -183,23 +178,19 @@ class Recipes:
         operation = row.undoes.rpartition(".")[2]
         return tuple(f"{name}.{operation}" for name, _ in self._operations(node, row.interface, operation))
 
-    def _operations(self, node: NodeTemplate, kind: str, operation: str) -> tuple[tuple[str, Operation], ...]:
+    def _operations(self, node: NodeTemplate, kind: str, operation: str) -> list[tuple[str, Operation]]:
         """The operations of an interface type that have an implementation, each with the name of its interface."""
-        key = id(node.interfaces), kind, operation
-        known = self._found.get(key)
-        if known is None:
-            having = [i for i in node.interfaces.values() if kind in i.kinds and operation in i.operations]
-            every = ((i.name, i.operations[operation]) for i in having)
-            known = tuple((name, operation) for name, operation in every if operation.implementation is not None)
-            self._found[key] = known
-        return known
+        return self._implementations(node.interfaces).get((kind, operation), NONE)
 
     def _operation(self, relationship: Relationship, row: Row) -> Operation | None:
         """The operation of a relationship that a row stands for, if it has an implementation."""
-        key = id(relationship.interfaces), id(row)
-        if key not in self._implemented:
-            self._implemented[key] = implemented(relationship, row)
-        return self._implemented[key]
+        return of_row(self._implementations(relationship.interfaces), row)
+
+    def _implementations(self, interfaces: Mapping[str, Interface]) -> Implemented:
+        known = self._implemented.get(id(interfaces))
+        if known is None:
+            known = self._implemented[id(interfaces)] = implementations(interfaces)
+        return known
 
     def _standard(self, node: NodeTemplate) -> str:
         known = self._standards.get(id(node.interfaces))
@@ -216,7 +207,9 @@ class Recipes:
         found: list[Entry] = []
         relationships = node.requirements if row.side is Side.SOURCE else self._service.incoming.get(node.name, ())
         for relationship in relationships:
-            operation = self._operation(relationship, row)
+            # Mostly there is nothing, which has to be seen quickly.
+            every = self._implementations(relationship.interfaces)
+            operation = of_row(every, row) if every else None
             if operation is None:
                 continue
             if delegated:
@@ -255,10 +248,13 @@ class Recipes:
         """What is done with the pairs of each relationship, at each place where something is."""
         found: list[Pairs] = []
         for relationship in node.requirements:
+            every = self._implementations(relationship.interfaces)
             entries: dict[str, list[PairEntry]] = {}
-            for placed, operation in self._in_pairs(relationship, table):
-                entry = self._of_pair(relationship, placed, operation, stage)
-                entries.setdefault(placed.reached, []).append(entry)
+            for placed in table if every else ():
+                operation = of_row(every, placed.row) if placed.row.per is Per.PAIR else None
+                if operation is not None:
+                    entry = self._of_pair(relationship, placed, operation, stage)
+                    entries.setdefault(placed.reached, []).append(entry)
             if entries:
                 evidence = self._evidence(node, relationship)
                 found += (
@@ -266,16 +262,6 @@ class Recipes:
                     for reached, own in entries.items()
                 )
         return tuple(found)
-
-    def _in_pairs(self, relationship: Relationship, table: tuple[Placed, ...]) -> tuple[tuple[Placed, Operation], ...]:
-        """The rows of a table that are about pairs and that a relationship implements."""
-        key = id(relationship.interfaces), id(table)
-        known = self._paired.get(key)
-        if known is None:
-            rows = [placed for placed in table if placed.row.per is Per.PAIR]
-            every = ((placed, self._operation(relationship, placed.row)) for placed in rows)
-            known = self._paired[key] = tuple((p, operation) for p, operation in every if operation is not None)
-        return known
 
     def _of_pair(
         self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
@@ -302,6 +288,12 @@ class Recipes:
         return (f"{starts[0][0] if starts else self._standard(node)}.start",)
 
 
+Implemented = dict[tuple[str, str], list[tuple[str, Operation]]]
+NONE: list[tuple[str, Operation]] = []
+
+WOVEN = frozenset(placed.row.interface for placed in (*INSTALL, *UNINSTALL))
+"""The interface types that the table speaks of."""
+
 WATCHING = frozenset({MAINTAIN, MONITORING})
 """The interface types of what watches an instance, once it is linked."""
 
@@ -309,16 +301,24 @@ LINKING = frozenset({STARTED, STOPPING})
 """The states in which pairs are linked, and unlinked, of what is up."""
 
 
-def implemented(relationship: Relationship, row: Row) -> Operation | None:
-    """The operation of a relationship that a row of the table stands for, if it has an implementation. Cloudify's
-    interfaces are named after the side that they are for."""
-    for interface in relationship.interfaces.values():
-        operation = interface.operations.get(row.operation)
-        if operation is None or operation.implementation is None or row.interface not in interface.kinds:
-            continue
-        if row.interface != RELATIONSHIP_LIFECYCLE or interface.name == row.side:
-            return operation
-    return None
+def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
+    """What of the table's operations is implemented: by interface type and name, with the names of the interfaces."""
+    found: Implemented = {}
+    for interface in interfaces.values():
+        for kind in interface.kinds:
+            for operation in interface.operations.values() if kind in WOVEN else ():
+                if operation.implementation is not None:
+                    found.setdefault((kind, operation.name), []).append((interface.name, operation))
+    return found
+
+
+def of_row(every: Implemented, row: Row) -> Operation | None:
+    """The operation of a relationship that a row of the table stands for, if it has an implementation: Cloudify's are
+    those of the interface that is called like the side."""
+    found = every.get((row.interface, row.operation), NONE)
+    if row.interface == RELATIONSHIP_LIFECYCLE:
+        return next((operation for name, operation in found if name == row.side), None)
+    return found[0][1] if found else None
 
 
 def _reversed(pairs: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
