@@ -50,7 +50,7 @@ class JobReport(msgspec.Struct, frozen=True):
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
     what was not. ``handled`` says that each failure was followed by what the workflow has for it, which went well.
-    ``kept`` is what came of its files in git."""
+    ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git."""
 
     job: str
     workflow: str
@@ -69,6 +69,7 @@ class JobReport(msgspec.Struct, frozen=True):
     rollback: str = ""
     remains: tuple[str, ...] = ()
     handled: bool = False
+    written: bool = False
 
 
 def run_new(
@@ -224,6 +225,7 @@ class _Job:
             rollback=result.rollback,
             remains=result.remains,
             handled=result.handled,
+            written=self._plan.overlaps,
         )
 
     async def _run(

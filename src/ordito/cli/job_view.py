@@ -140,7 +140,11 @@ def suggest(report: JobReport, session: Session) -> None:
 
 def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after a workflow that did not end well, each with what it does."""
-    if not applies(report.workflow):
+    if report.written:
+        again = (("jobs", "retry"), "carry on: what ended well is not done again")
+        yield from ([] if report.rollback else [again])
+        yield ("status",), "see how everything is now"
+    elif not applies(report.workflow):
         yield ("status",), "see how everything is now"
     elif report.workflow in AGAIN:
         yield ("status",), f"see what the {report.workflow} came to, and give it again"

@@ -60,6 +60,10 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     show_kept(staying, session)
+    if report.written and report.left > len(staying):
+        left = report.left - len(staying)
+        records = "1 instance keeps its record" if left == 1 else f"{left} instances keep their records"
+        session.warn(f"{records}: the template's own undeploy has neither deleted them nor set their state to deleted")
     ended = {**report_data(report), "kept": [change.instance for change in staying]}
     session.result(ended, lambda _: None)
     suggest(report, session)
