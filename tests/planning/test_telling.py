@@ -272,6 +272,18 @@ def test_a_sensitive_value_leaves_no_digest_to_guess_by() -> None:
     assert len(seen) == 2
 
 
+def test_what_changes_after_the_pair_was_linked() -> None:
+    """The job that links a pair never tells of it; what changed later in that job is told by the next one, once."""
+    counts = operation("add_source", interface="Configure", outputs={"ip": ("TARGET", "ip")})
+    run = world(tells(**READS), "add_target", counts, sources=2)
+    run.run(answers=lambda step, name: {"ip": step.far or "0"} if name != "Configure.add_target" else None)
+    assert run.snapshot.attributes["T_1"]["ip"] == "S_2"
+    assert told(run) == []
+    run.run()
+    assert told(run) == ["S_1"]
+    assert run.plan().is_empty
+
+
 def test_nothing_is_planned_for_what_nobody_watches() -> None:
     """A step at a target that can change nothing that is known of it brings no further ones."""
     run = world(tells(**READS), "add_target", "add_source", targets=1)
