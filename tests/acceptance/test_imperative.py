@@ -157,9 +157,9 @@ def test_filter(tmp_path: Path) -> None:
 
 
 def test_failure(tmp_path: Path) -> None:
-    """R-7.3.7-1, R-7.3.7-3, R-7.3.7-5, R-7.3.7-4: what is there for a failure runs when the step has failed, and
-    sets the state back (the sample of 7.3.7.1); the job has failed all the same, and says that it was
-    handled. Without a failure it does not run."""
+    """R-7.3.7-1, R-7.3.7-3, R-7.3.7-5, R-7.3.7-4, R-3.6.27-4: what is there for a failure runs when the
+    step has failed, and sets the state back (the sample of 7.3.7.1); the job has failed all the same, and says that it
+    was handled. Without a failure it does not run."""
     carry_out("failure", tmp_path)
 
 

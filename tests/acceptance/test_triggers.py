@@ -249,7 +249,7 @@ def test_a_circle_of_events_ends(sensors: Sensors) -> None:
 
 
 def test_policies_scale_within_their_bounds(sensors: Sensors) -> None:
-    """R-12-12, R-12-14, R-2.13-2: by the increment, and never beyond the bounds; then nothing runs, and the event is
+    """R-12-12, R-12-14: by the increment, and never beyond the bounds; then nothing runs, and the event is
     done."""
     told = sensors.tell("many_1", "worse", "-i", "level=9")
     assert told.code == 0, told.both

@@ -61,7 +61,7 @@ def test_a_workflow_takes_the_place_of_the_generated_one(tmp_path: Path, name: s
 
 
 def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:
-    """R-12-15, R-2.13-2: a policy is kept, and a plan says that nothing enforces it."""
+    """R-12-15: a policy is kept, and a plan says that nothing enforces it."""
     found = {(d.code, str(d.severity)) for d in proposal(tmp_path, POLICY).diagnostics}
     assert found == {("not-enforced", "warning")}
 

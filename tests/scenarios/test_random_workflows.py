@@ -82,7 +82,8 @@ def _linked(link: Link) -> list[str]:
 @SOME
 @given(topologies(), SEEDS)
 def test_what_deploying_and_undeploying_run_is_what_the_lifecycle_says(nodes: Nodes, seed: int) -> None:
-    """R-7.2-1: exactly the operations of the lifecycle, each after all that it has to wait for."""
+    """R-7.2-1, R-7.2-3, R-7.2.3.2-1: exactly the operations of the lifecycle, each after all that it has to wait
+    for."""
     with played(nodes, seed) as play:
         ran = play.deploy()
         made = play.existing()
@@ -99,7 +100,7 @@ def test_what_deploying_and_undeploying_run_is_what_the_lifecycle_says(nodes: No
 @SOME
 @given(topologies(scalable=True), SEEDS, st.data())
 def test_scaling_out_and_in_ends_as_it_began(nodes: Nodes, seed: int, data: st.DataObject) -> None:
-    """What is added is made as by a deployment and linked with what stays; what is removed is what was added."""
+    """R-7.1-4: what is added is made as by a deployment and linked with what stays; what leaves is what was added."""
     with played(nodes, seed) as play:
         play.deploy()
         before = play.snapshot()
@@ -146,8 +147,8 @@ def test_stopping_and_starting_ends_as_it_began(nodes: Nodes, seed: int, data: s
 @SOME
 @given(topologies(), SEEDS, st.data())
 def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObject) -> None:
-    """The host of what is healed, and all that is on it, is removed and made again; nothing else runs but their links,
-    and everything is as before."""
+    """R-7.1-4: the host of what is healed, and all that is on it, is removed and made again; nothing else runs but
+    their links, and everything is as before."""
     with played(nodes, seed) as play:
         play.deploy()
         before = play.snapshot()

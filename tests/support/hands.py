@@ -20,6 +20,9 @@ def always_well(step: str) -> Outcome | None:
     return None
 
 
+MOST_TURNS = 10_000
+
+
 class Hands:
     """Carries out nothing, takes turns of the loop for it, and remembers."""
 
@@ -29,6 +32,8 @@ class Hands:
         self.environments: dict[str, dict[str, str]] = {}
         self.answer: Answer = always_well
         self.random: Random | None = None
+        self.waits_for: dict[str, str] = {}
+        """Operations that end only when another has, both by the ids of their steps."""
 
     def forget(self) -> None:
         """Begin anew, for another job."""
@@ -51,11 +56,20 @@ class Hands:
             yield step, Started(1, 1, "boot", "here")
             for _ in range(self.random.randrange(6) if self.random else 1):
                 await asyncio.sleep(0)
+            await self._wait(step)
             self.log.append((step, True))
             told = self.answer(step)
             if told is None:
                 told = Outcome(Ending.SUCCEEDED, exit_code=0, outputs=dict.fromkeys(invocation.outputs, "x"))
             yield step, told
+
+    async def _wait(self, step: str) -> None:
+        other = self.waits_for.get(step)
+        for _ in range(MOST_TURNS):
+            if other is None or (other, True) in self.log:
+                return
+            await asyncio.sleep(0)
+        raise AssertionError(f"{other} did not run while {step} did")
 
     async def cancel(self, step: str) -> None:
         """Nothing runs for long."""
