@@ -274,3 +274,30 @@ def test_a_folder_called_status_belongs_to_the_service(run: Run, service: Path, 
     assert run("package", service, "--out", "x.csar").code == 0
     assert {"status/check.sh", "status/page.yaml"} <= set(names(tmp_path / "x.csar"))
     assert "ensemble.yaml" not in names(tmp_path / "x.csar")
+
+
+def test_profiles_that_are_imported_come_along(tmp_path: Path, run: Run) -> None:
+    """Others have no bundled profiles: what is imported lies in the archive, beside what is called so already."""
+    folder = tmp_path / "made"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "profiles").mkdir()
+    (folder / "profiles" / "cloudify.yaml").write_text("mine: true\n")
+    (folder / "service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "imports: [ 'profile:ordito', parts/types.yaml ]\n"
+        "topology_template: { node_templates: { a: { type: mine } } }\n"
+    )
+    (folder / "parts" / "types.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "imports:\n"
+        "  - file: profile:cloudify # all of it\n"
+        "node_types: { mine: { derived_from: cloudify.nodes.Root } }\n"
+    )
+    out = tmp_path / "made.csar"
+    assert run("package", folder, "--out", out).code == 0
+    with zipfile.ZipFile(out) as archive:
+        assert "imports: [ profiles/ordito.yaml, parts/types.yaml ]" in archive.read("service.yaml").decode()
+        assert "  - file: ../profiles/cloudify-2.yaml # all of it" in archive.read("parts/types.yaml").decode()
+        assert archive.read("profiles/cloudify.yaml") == b"mine: true\n"
+        assert b"cloudify.nodes.Root:" in archive.read("profiles/cloudify-2.yaml")
+    assert run("validate", out).code == 0

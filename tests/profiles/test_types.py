@@ -237,3 +237,20 @@ def test_types_of_the_program_itself(tmp_path: Path) -> None:
     assert artifact.extensions == ("yaml", "yml")
     maintain = known.types.interfaces.shapes["ordito.interfaces.Maintain"]
     assert list(maintain.operations) == ["check", "discover", "heal", "update", "monitor_start", "monitor_stop"]
+
+
+def test_types_of_cloudify(tmp_path: Path) -> None:
+    """R-5.2-5: they have their own names, and derive from those of TOSCA; a connection leads to any node."""
+    known = Known(tmp_path, f"{MINIMAL}imports:\n  - profile:cloudify\n")
+    assert not list(known.diagnostics)
+    nodes, relationships = known.types.nodes, known.types.relationships
+    assert nodes["cloudify.nodes.Compute"].kinds[1] == "tosca.nodes.Compute"
+    for name in ("Root", "Compute"):
+        asked = {r.name: r.occurrences for r in nodes[f"cloudify.nodes.{name}"].requirements.values()}
+        assert asked["contained_in"] == (0, 1)
+        assert asked["connected_to"] == asked["depends_on"] == (0, None)
+    connected = relationships["cloudify.relationships.connected_to"]
+    assert connected.kinds[1] == "tosca.relationships.ConnectsTo"
+    assert connected.valid_target_types == ("tosca.capabilities.Node",)
+    assert connected.properties["connection_type"].default == "all_to_all"
+    assert set(connected.interfaces) >= {"source", "target"}

@@ -34,7 +34,7 @@ CAPABILITY_RULES: dict[str, tuple[CapabilityRule, ...]] = {
     "tosca.capabilities.Scalable": (capabilities.bounds_enclose_the_default,),
 }
 RELATIONSHIP_RULES: dict[str, tuple[RelationshipRule, ...]] = {
-    "tosca.relationships.Root": (weaving.target_is_not_configured_by_its_source,),
+    "tosca.relationships.Root": (weaving.target_is_not_configured_by_its_source, weaving.sides_have_their_names),
     "tosca.relationships.DependsOn": (weaving.dependency_does_nothing,),
     "tosca.relationships.ConnectsTo": (capabilities.endpoint_has_a_port, capabilities.both_ends_agree_who_begins),
     "tosca.relationships.AttachesTo": (storage.location_is_not_the_root,),

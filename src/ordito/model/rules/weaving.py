@@ -6,19 +6,25 @@ from ordito.base.diagnostics import Related
 from ordito.model.operation import Interface, Operation
 from ordito.model.requirement_cycles import requirement_cycles
 from ordito.model.rules.topology import Topology
-from ordito.model.service import CONFIGURE, NodeTemplate, Relationship
+from ordito.model.service import CONFIGURE, RELATIONSHIP_LIFECYCLE, NodeTemplate, Relationship
 from ordito.model.written import is_bundled
 from ordito.syntax.expressions import Call, calls
 
-NETWORK_LINKS = ("tosca.relationships.network.LinksTo", "tosca.relationships.network.BindsTo")
+LINKS = (
+    "tosca.relationships.network.LinksTo",
+    "tosca.relationships.network.BindsTo",
+    "cloudify.relationships.depends_on",
+)
+"""Dependencies that are meant to do something."""
 BEFORE_THE_SOURCE = ("pre_configure_target", "post_configure_target")
+SIDES = ("source", "target")
 KNOWN_FROM_THE_START = ("tosca_id", "tosca_name", "state")
 MOST_LISTED = 8
 
 
 def dependency_does_nothing(topology: Topology, relationship: Relationship) -> None:
     """A mere dependency has no operations of its own; a connection has (R-7.2.2.1-2)."""
-    if any(kind in relationship.kinds for kind in NETWORK_LINKS):
+    if any(kind in relationship.kinds for kind in LINKS):
         return
     for interface in relationship.interfaces.values():
         for operation in interface.operations.values():
@@ -28,6 +34,22 @@ def dependency_does_nothing(topology: Topology, relationship: Relationship) -> N
                     f'the operation "{operation.name}" belongs to a relationship that only orders nodes (DependsOn)',
                     operation.span,
                     hint="derive the relationship from tosca.relationships.ConnectsTo",
+                )
+
+
+def sides_have_their_names(topology: Topology, relationship: Relationship) -> None:
+    """What Cloudify's operations do at an end of a relationship is told by the name of their interface."""
+    for interface in relationship.interfaces.values():
+        if RELATIONSHIP_LIFECYCLE not in interface.kinds or interface.name in SIDES:
+            continue
+        for operation in interface.operations.values():
+            if operation.implementation is not None:
+                topology.diagnostics.warning(
+                    "operation-of-no-side",
+                    f'"{operation.name}" of the interface "{interface.name}" is never called when nodes are linked, as'
+                    " nobody says at which end of the relationship",
+                    operation.span,
+                    hint='call the interface "source" or "target"',
                 )
 
 
