@@ -212,3 +212,9 @@ def test_told(tmp_path: Path) -> None:
 def test_delegate_links(tmp_path: Path) -> None:
     """R-3.6.23.1-1: what is delegated links the node with what it requires, and undoes its links."""
     carry_out("delegate_links", tmp_path)
+
+
+def test_own_inputs(tmp_path: Path) -> None:
+    """R-7.3.6-1, R-7.3.6-2: a deployment of the template has inputs of its own, which are given beside those of the
+    topology and come before them; what it did is taken back where that is asked for."""
+    carry_out("own_inputs", tmp_path)

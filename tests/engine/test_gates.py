@@ -32,6 +32,9 @@ def plan(*lines: str) -> Plan:
     return Plan("workflow x", tuple(steps), tuple(edges), CALLS, ("",), overlaps=True, halts=True)
 
 
+ONE = JobOptions(parallel=1)
+
+
 class Run:
     """A core that is driven by the names of steps."""
 
@@ -174,3 +177,14 @@ def test_records_give_the_same_again(first: str, well: bool) -> None:
         again.replay(run.records[:cut])
     assert [again.state(n) for n in range(len(run.ids))] == [run.core.state(n) for n in range(len(run.ids))]
     assert again.wake() == []
+
+
+def test_what_success_has_let_begin_may_be_there_for_a_failure_as_well() -> None:
+    """It was ready when the failure came, and is not skipped."""
+    run = Run(plan("a", "b: a", "s?join all: a", "g?join failed: b", "j?join any: s g", "r?all: j", "t: r"), ONE)
+    assert run.wake() == ["a"]
+    assert run.end("a") == ["b"]
+    assert run.end("b", well=False) == ["r"]
+    assert run.end("r") == ["t"]
+    run.end("t")
+    assert run.core.is_handled

@@ -170,7 +170,9 @@ def test_what_runs_is_what_is_written(steps: dict[str, Written], data: st.DataOb
     run = Run(steps, data)
     assert run.core.is_finished
     for name in run.failed:
-        assert set(steps[name].on_failure) <= run.begun.keys()
+        # One that success has let begin as well may have been skipped because of a failure before.
+        follow = {n for step in steps.values() for n in step.on_success} if len(run.failed) > 1 else set()
+        assert set(steps[name].on_failure) - follow <= run.begun.keys()
     if run.failed:
         assert run.core.counts.lacks
         assert run.core.is_handled == all(steps[name].on_failure for name in run.failed)

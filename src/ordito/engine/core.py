@@ -391,10 +391,20 @@ class Core:
         gates = self._gates
         self._waits_for[after] -= 1
         if self._state[after] != _WAITING or gates.is_open(after):
+            if gates.rescues(before) and state in (_SUCCEEDED, _LEFT_OUT):
+                self._rescue(after)
             return False
         if culprit != _NOBODY and self._blame[after] == _NOBODY and not gates.is_for_failures(after):
             self._blame[after] = culprit
         return gates.hears(before, state, after) or not self._waits_for[after]
+
+    def _rescue(self, index: int) -> None:
+        """A step that was let begin before turns out to be there for a failure as well: so is what follows it."""
+        waiting = [index]
+        while waiting:
+            index = waiting.pop()
+            if self._gates.rescue(index) and self._state[index] in (_SUCCEEDED, _LEFT_OUT):
+                waiting.extend(self._followers(index))
 
     def _decided(self, index: int) -> int:
         """How a step ends of which its gate, or a failure, says that it does not run; ``_WAITING`` where it may."""

@@ -68,6 +68,11 @@ class Gates:
         """Whether a step is there for a failure that has happened, or behind one that is."""
         return self.matter and bool(self._rescues[index])
 
+    def rescue(self, index: int) -> bool:
+        """Make a step a rescue; gives whether it was none."""
+        was, self._rescues[index] = self._rescues[index], True
+        return not was
+
     def is_for_failures(self, index: int) -> bool:
         """Whether a step waits for a failure."""
         return self._of[index] == _IF_FAILED

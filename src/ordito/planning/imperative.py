@@ -24,7 +24,7 @@ from ordito.planning.external import external
 from ordito.planning.lifecycle import Side
 from ordito.planning.spots import Spot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step
-from ordito.work.plan import Gate, Scope
+from ordito.work.plan import Action, Gate, Scope
 
 MOST_DEPTH = 50
 """Workflows may inline each other so deep."""
@@ -32,6 +32,8 @@ MOST_STEPS = 1_000_000
 """So many steps a plan may have that inlining makes: a few lines can ask for more than there is room for."""
 
 UNDEPLOY = "undeploy"
+NEVER_FAIL = frozenset({Action.SET_STATE, Action.FILTER})
+"""What is there for a failure need not wait for these."""
 
 
 def there_are(draft: Draft) -> None:
@@ -273,7 +275,8 @@ class _Weaving:
             why = draft.why(f'"{name}" is there for a failure of {_named(after.failure[name])}')
             join = draft.join(f"{setting.name}.failed", why, gate=Gate.FAILED)
             for number in dict.fromkeys(n for other in after.failure[name] for n in failing[other]):
-                draft.edge(number, join, why)
+                if draft.steps[number].action not in NEVER_FAIL:
+                    draft.edge(number, join, why)
             entrances.append(join)
         if len(entrances) == 1:
             return entrances[0]
