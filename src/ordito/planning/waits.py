@@ -127,7 +127,7 @@ def uninstall_waits(draft: Draft) -> None:
 
 
 def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
-    reason = draft.why("what is hosted is removed before its host")
+    reason = draft.why("what is hosted goes down before its host")
     for source in leaving:
         host = draft.members.get(source.record.host)
         if host is None or source.down is None:
@@ -137,7 +137,7 @@ def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
 
 
 def _paired_first(draft: Draft, leaving: list[Member], relationship: Relationship, pairing: Pairing) -> None:
-    reason = draft.why(f"what requires {relationship.target} is removed before it")
+    reason = draft.why(f"what requires {relationship.target} goes down before it does")
     for source in leaving:
         assert source.down is not None
         for target in pairing.targets(source, relationship):
@@ -146,7 +146,7 @@ def _paired_first(draft: Draft, leaving: list[Member], relationship: Relationshi
 
 
 def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]) -> None:
-    reason = draft.why(f"what requires {name} is removed before it")
+    reason = draft.why(f"what requires {name} goes down before it does")
     if len(gone) > 1 and len(waiting) > 1:
         join = draft.join(f"{name}.free", reason, tolerant=True)
         for before in gone:

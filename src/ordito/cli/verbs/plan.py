@@ -106,6 +106,8 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         elif proposal.orphans:
             said = "the service that was deployed has no instances"
             warn_of_orphans(proposal.orphans, session)
+        elif proposal.existing:
+            said = f"all is as {workflow} would leave it"
     data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
     session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
     if proposal is not None:
