@@ -15,6 +15,7 @@ from ordito.cli.graph.plan_dot import plan_dot
 from ordito.cli.graph.plan_mermaid import plan_mermaid
 from ordito.cli.graph.plan_svg import BOX, plan_layout, plan_svg
 from ordito.cli.graph.plan_text import write_plan_graph
+from ordito.cli.planned import PLANNED
 from ordito.planning.preview import PreviewStep
 from ordito.work.plan import Action, Plan
 from tests.cli.channels import channel, written
@@ -124,3 +125,54 @@ def test_mistakes_are_told_before_anything_is_read(run: Run) -> None:
     assert run("graph", "--workflow").code == 64
     assert run("graph", "--workflow", "undeploy").code == 3
     assert run("graph", "--workflow", "deploy", SHOP, "--out", "x").code == 64
+
+
+ARGUMENTS = {
+    "deploy": ["--reset-counts"],
+    "undeploy": [],
+    "scale": ["middle", "--delta", "1"],
+    "heal": ["base_1", "--reinstall"],
+    "stop": ["base"],
+    "start": ["--all"],
+    "restart": ["base"],
+    "check": [],
+    "discover": [],
+    "run": ["Standard.create", "--dependency-order"],
+    "workflow": ["visit"],
+}
+
+
+def test_every_workflow_has_a_picture_and_an_explanation_with_reasons(run: Run, tmp_path: Path) -> None:
+    service = tmp_path / "service"
+    service.mkdir()
+    for file in WATCHED.iterdir():
+        (service / file.name).write_bytes(file.read_bytes())
+    text = (service / "service.yaml").read_text().replace("  outputs:\n    port:", f"{VISIT}  outputs:\n    port:")
+    (service / "service.yaml").write_text(text)
+    (tmp_path / "folder").mkdir()
+    assert set(ARGUMENTS) == set(PLANNED)
+    done = run("deploy", service, "-i", f"folder={tmp_path / 'folder'}", "-i", "count=2", "--yes")
+    assert done.code == 0, done.err
+    for workflow, words in ARGUMENTS.items():
+        if workflow == "start":
+            assert run("stop", "--all", "--yes").code == 0
+        shown = run("graph", "--workflow", workflow, *words, "-o", "json")
+        assert shown.code == 0, shown.err
+        assert all(edge["reason"] for edge in shown.json["edges"]), workflow
+        assert all(step["reason"] for step in shown.json["steps"]), workflow
+        assert shown.json["steps"] or workflow == "deploy"
+        explained = run("plan", workflow, *words, "--explain")
+        assert explained.code == 0, explained.err
+        for reason in {edge["reason"] for edge in shown.json["edges"]}:
+            assert reason in explained.out, (workflow, reason)
+        if workflow == "start":
+            assert run("start", "--all", "--yes").code == 0
+
+
+VISIT = """\
+  workflows:
+    visit:
+      steps:
+        first: { target: base, activities: [ { call_operation: Standard.start } ], on_success: [ second ] }
+        second: { target: middle, activities: [ { call_operation: Standard.start } ] }
+"""
