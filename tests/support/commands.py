@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -61,11 +61,43 @@ class Ran(msgspec.Struct, frozen=True):
         return [e.step for e in self.events if isinstance(e, StepStarted) and e.step in steps]
 
 
+class RealHands:
+    """What operations that are processes have done: their script writes it down, and fails where it is told to."""
+
+    def __init__(self, directory: Path) -> None:
+        self._log = directory / "operations.log"
+        self.failing = directory / "failing"
+
+    @property
+    def script(self) -> str:
+        """The script of all operations. ``failing`` holds the patterns of those that fail, a line each."""
+        return (
+            "#!/bin/bash\n"
+            f"echo begin $ORDITO_STEP >>{self._log}\n"
+            "name=${ORDITO_STEP/.Standard./.}; name=${name/.Configure./.}; name=${name/.Maintain./.}\n"
+            "ended=0\n"
+            f"while read -r pattern; do [[ $name != $pattern ]] || ended=1; done <{self.failing}\n"
+            f"echo end $ORDITO_STEP >>{self._log}\n"
+            "exit $ended\n"
+        )
+
+    def forget(self) -> None:
+        """Begin anew, for another job."""
+        self._log.write_text("")
+
+    def log(self) -> list[tuple[str, bool]]:
+        """The steps as they began (False) and ended (True)."""
+        lines = [line.split() for line in self._log.read_text().splitlines()]
+        return [(step, word == "end") for word, step in lines]
+
+
 class Commands:
     """An ensemble in a directory of its own, and the commands on it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, real: bool = False) -> None:
+        """With ``real`` operations are processes, as ever; ``RealHands`` says what their script must do."""
         self.directory = directory
+        self.real = RealHands(directory) if real else None
         self.hands = Hands()
         self.last: Ran | None = None
         self.plan: Plan | None = None
@@ -80,6 +112,8 @@ class Commands:
     def run(self, *words: str) -> Ran:
         """Run a command line; ``ensemble`` is added to it, and ``--yes`` where it begins a job."""
         self.hands.forget()
+        if self.real is not None:
+            self.real.forget()
         self.plan, self._result, self._events = None, None, []
         out, err = _stream(), _stream()
         with mock.patch.multiple("sys", stdout=out, stderr=err, stdin=io.StringIO()), self._without_processes():
@@ -93,7 +127,7 @@ class Commands:
             self.plan,
             tuple(self._events),
             self._result,
-            tuple(self.hands.log),
+            tuple(self.hands.log if self.real is None else self.real.log()),
             dict(self.hands.environments),
         )
         return self.last
@@ -109,7 +143,7 @@ class Commands:
             return (self.hands,)
 
         with (
-            mock.patch("ordito.app.plugins.local_executors", executors),
+            nullcontext() if self.real else mock.patch("ordito.app.plugins.local_executors", executors),
             mock.patch.object(job_run, "run_job", self._run_job),
         ):
             yield

@@ -39,10 +39,12 @@ class Scenario:
         unknown = set(self.data) - KEYS
         assert not unknown, f"{file.name}: unknown keys {sorted(unknown)}"
 
-    def play(self, directory: Path) -> None:
-        """Run all commands and see that everything is as the file says."""
-        commands = Commands(directory)
+    def play(self, directory: Path, *, real: bool = False) -> None:
+        """Run all commands and see that everything is as the file says; with ``real`` operations are processes."""
+        commands = Commands(directory, real=real)
         service = place_service(self.data["service"], directory)
+        if commands.real is not None:
+            (service.parent / SCRIPT).write_text(commands.real.script, encoding="utf-8")
         for number, step in enumerate(self.data["steps"], 1):
             where = f"{self.file.name}, step {number} ({step.get('run')})"
             unknown = set(step) - STEP_KEYS
@@ -75,6 +77,9 @@ def _play(step: Mapping[str, Any], commands: Commands, service: Path, where: str
         words.append("--yes")
     names: dict[str, str] = {}
     commands.hands.answer = _answers(step, commands, names)
+    if commands.real is not None:
+        fails = [f"{p}\n" for word in str(step.get("fails", "")).split() for p in expanded(word)]
+        commands.real.failing.write_text("".join(fails), encoding="utf-8")
     ran = commands.run(*words)
     heard = f"{where}\n{ran.out}\n{ran.err}"
     assert ran.code == step.get("exit", 0), heard
