@@ -211,10 +211,15 @@ def title(operation: str, far: str = "") -> str:
     the usual interfaces their names are part of it: ``monitoring.start`` is not the start of the node."""
     interface, _, name = operation.rpartition(".")
     kind = interface.rpartition(".")[2]
-    if kind not in UNNAMED:
+    if kind == SETS_STATE:
+        name = f"state {name}"
+    elif kind not in UNNAMED:
         name = f"{kind}.{name}"
     return f"{name} -> {far}" if far else name
 
+
+SETS_STATE = "set_state"
+"""What stands in the place of an interface where a workflow sets node states."""
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
 """The interfaces of which everybody knows what their operations do."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import WHOLE, title
+from ordito.cli.progress.ledger import SETS_STATE, WHOLE, title
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.instances.text import as_text
 from ordito.work.events import (
@@ -50,7 +50,7 @@ class LineProgress:
                 self.note(event)
                 self._start(event)
             case StepSucceeded():
-                said = paint("faint", "no-op") if event.no_op else self._success(event.outcome)
+                said = paint("faint", nothing(event.operation)) if event.no_op else self._success(event.outcome)
                 self._line(event.at, *self._named(event), said)
             case StepFailed():
                 self._line(event.at, *self._named(event), paint("bad", f"FAILED {failure(event.outcome)}"))
@@ -116,6 +116,11 @@ class LineProgress:
     def _line(self, at: float, instance: str, operation: str, said: str) -> None:
         name, what = pad(instance or WHOLE, self._name_width), pad(operation, OPERATION_WIDTH)
         self._channel.line(f"{clock(at - self._began)} {name}  {what} {said}".rstrip())
+
+
+def nothing(operation: str) -> str:
+    """What is said of a step that runs nothing: of one that sets a state that it is set."""
+    return "set" if operation.startswith(f"{SETS_STATE}.") else "no-op"
 
 
 def given(inputs: Mapping[str, object]) -> str:
