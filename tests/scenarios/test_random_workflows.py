@@ -24,6 +24,8 @@ SOME = settings(
     max_examples=400 if THOROUGH else 15,
     # Shrinking what takes whole commands is for those who have the time.
     phases=tuple(Phase) if THOROUGH else (Phase.explicit, Phase.reuse, Phase.generate),
+    # The same ones each time, so that a change is blamed for what it has changed; others in the long form.
+    derandomize=not THOROUGH,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
