@@ -71,6 +71,15 @@ def test_an_unknown_workflow_is_named_with_those_that_there_are(run: Run) -> Non
     assert "undeploy" in refused.err
 
 
+def test_a_misspelt_workflow_is_not_taken_for_a_service(run: Run, tmp_path: Path) -> None:
+    for words in (["heel", "web_1"], ["heel"], ["heel", "--full"]):
+        refused = run("plan", *words)
+        assert refused.code == 64
+        assert 'neither a workflow nor a service "heel"; did you mean "heal"?' in refused.err
+    shutil.copytree(TINY, tmp_path / "heel")
+    assert run("plan", "heel", "-i", "log=x").code == 0
+
+
 def test_what_another_workflow_takes_is_refused(run: Run) -> None:
     assert 'there is no option "-i"' in run("plan", "undeploy", "-i", "word=x").err
     refused = run("-i", "word=x", "plan", "undeploy")

@@ -140,6 +140,7 @@ def _workflow(args: Sequence[str], place: int) -> str:
         return workflow_named(word[len(PREFIX) :])
     name = ALIASES.get(word, word)
     if name not in PLANNED:
+        _check_misspelt(name, alone=place + 1 == len(args))
         return ""
     alone = all(other.startswith("-") for other in args[place + 1 :])
     if alone and _is_service(Path(word)):
@@ -148,6 +149,16 @@ def _workflow(args: Sequence[str], place: int) -> str:
             f"{PREFIX}{word}` for the workflow, or `{PROGRAM} plan ./{word}` for the service"
         )
     return name
+
+
+def _check_misspelt(word: str, *, alone: bool) -> None:
+    """Refuse what names no service, and looks like the name of a workflow or has words behind it as that has."""
+    if Path(word).exists() or Path(word).name != word or Path(word).suffix:
+        return
+    near = nearest(word, PLANNED)
+    if near or not alone:
+        there = f'did you mean "{near[0]}"' if near else f"workflows are {', '.join(PLANNED)}"
+        raise click.UsageError(f'there is neither a workflow nor a service "{word}"; {there}{"?" if near else ""}')
 
 
 def workflow_named(word: str) -> str:

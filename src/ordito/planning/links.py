@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
-from ordito.instances.records import link_id
+from ordito.instances.records import Instance, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import Changed
@@ -234,12 +234,21 @@ def _is_spared(member: Member, other: Member) -> bool:
 
 
 def was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
-    """Whether an operation that begins a pair was started for it (R-5.8.5-10)."""
+    """Whether an operation that begins a pair was started for it (R-5.8.5-10): one of the pair, or one of its source
+    for all pairs that there were, which says nothing of a target that was made later."""
     relationship = pairs.relationship
     if link_id(relationship.key, relationship.source, source.id, target.id) in draft.snapshot.links:
         return True
-    record = source.record
-    return any(key in record.applied or key in record.failed for key in pairs.evidence)
+    return any(_began(source.record, key, target.record) for key in pairs.evidence)
+
+
+def _began(source: Instance, key: str, target: Instance) -> bool:
+    applied = source.applied.get(key)
+    change = applied.change if applied is not None else source.failed.get(key)
+    if change is None:
+        return False
+    of_relationship = "/" in key
+    return not of_relationship or change > target.created
 
 
 def pair_step(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.instances.records import Applied, Delta, Snapshot
+from ordito.instances.states import STARTED
 
 OF_PAIRS = frozenset({"remove_target", "remove_source"})
 OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
@@ -16,7 +17,8 @@ which it was started may be another one than that which it has to undo them."""
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta:
     """A change by which an instance was started, without that it was stopped, and that its pairs were undone when it,
-    or its other end, was: whether or not an operation does all that anew, the next stop undoes it."""
+    or its other end, was: whether or not an operation does all that anew, the next stop undoes it. A pair whose other
+    end is not started stays undone until that is."""
     records = delta.instances
     if any(_is_of(record.applied, OF_INSTANCES) for record in records if record.id == instance):
         records = tuple(
@@ -28,7 +30,8 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta
     changed = {link.id: link for link in delta.links}
     for name in snapshot.links_of(instance):
         link = changed.get(name) or snapshot.links[name]
-        if _is_of(link.applied, OF_PAIRS):
+        other = snapshot.instances[link.target if link.source == instance else link.source]
+        if other.state == STARTED and _is_of(link.applied, OF_PAIRS):
             changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, OF_PAIRS))
     if records is delta.instances and not changed:
         return delta
