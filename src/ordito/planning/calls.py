@@ -14,7 +14,7 @@ from ordito.instances.records import Instance
 from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
-from ordito.model.settings import Settings
+from ordito.model.settings import NO_SETTINGS, Settings
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
@@ -49,7 +49,8 @@ class Calls:
         self._contents: dict[int, Content] = {}
         self._by_slot: dict[int, Content] = {}
         self._at_slots: dict[tuple[int, tuple[str, ...]], int] = {}
-        self._of_operations: dict[tuple[int, str, str], Call] = {}
+        # Templates of one type share its operations, which live as long as the service.
+        self._implemented: dict[int, Call] = {}
         self._refused: set[str] = set()
         self.all: list[Call] = []
 
@@ -178,21 +179,39 @@ class Calls:
         """The call of an operation, without a digest."""
         if operation is None or operation.implementation is None:
             return Call(owner, side, interface, name, declared=self._place(operation.span) if operation else "")
-        implementation = operation.implementation
-        wanted = dict.fromkeys((*operation.outputs, *self._outputs.get((owner, interface, name), ()), *more))
+        shared = self._implemented.get(id(operation))
+        if shared is None:
+            shared = self._implemented[id(operation)] = self._shared(operation, operation.implementation)
+        referred = self._outputs.get((owner, interface, name), ())
+        outputs = tuple(dict.fromkeys((*shared.outputs, *referred, *more))) if referred or more else shared.outputs
         call = Call(
-            owner=owner,
-            side=side,
-            interface=interface,
-            operation=name,
+            owner,
+            side,
+            interface,
+            name,
+            shared.artifact,
+            shared.processor,
+            shared.dependencies,
+            outputs,
+            shared.timeout,
+            declared=shared.declared,
+        )
+        return _with_settings(call, self._settings(context, side, name))
+
+    def _shared(self, operation: Operation, implementation: Artifact) -> Call:
+        """The call of an operation, whoever it is called for."""
+        return Call(
+            owner="",
+            side="",
+            interface=operation.interface,
+            operation=operation.name,
             artifact=implementation.file,
             processor=self._processor(implementation),
             dependencies=tuple(d.file for d in operation.dependencies),
-            outputs=tuple(wanted),
+            outputs=tuple(operation.outputs),
             timeout=operation.timeout,
             declared=self._place(operation.span),
         )
-        return _with_settings(call, self._settings(context, side, name))
 
     def _settings(self, context: Context, side: str, operation: str) -> Settings:
         """What is said to Ordito of the node in whose chain an operation runs."""
@@ -268,6 +287,8 @@ class Calls:
 
 def _with_settings(call: Call, settings: Settings) -> Call:
     """A call with what the metadata of its node say of it."""
+    if settings is NO_SETTINGS:
+        return call
     own = settings.of(call.name)
     if own.attempts is None and own.interval is None:
         return call

@@ -10,6 +10,9 @@ from ordito.planning.needs import Needs
 from ordito.planning.recipe import Entry, Where
 from ordito.work.plan import Action
 
+CALL, DELEGATE = Action.CALL, Action.DELEGATE
+KEEP, DROP = Fate.KEEP, Fate.DROP
+
 
 def install_chains(draft: Draft) -> None:
     """The operations of every instance that is made, continued or started. One that stays gets a join in their place,
@@ -19,10 +22,10 @@ def install_chains(draft: Draft) -> None:
         recipe = draft.recipes.making(node)
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].up
-            if half is not Up.NONE:
+            if half:
                 entries = recipe.start if half is Up.START else recipe.install
                 member.up = _chain(draft, member, entries, recipe.install, tolerant=False, ready=recipe.ready)
-            elif member.fate is Fate.KEEP:
+            elif member.fate is KEEP:
                 member.up = Chain([draft.join(member.id, kept)])
                 member.up.steps = []
 
@@ -33,9 +36,9 @@ def uninstall_chains(draft: Draft) -> None:
         recipe = draft.recipes.removing(node)
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].down
-            if member.fate is Fate.DROP:
+            if member.fate is DROP:
                 member.down = Chain([_drop(draft, member, recipe.drop)])
-            elif half is not Down.NONE and not member.is_lost:
+            elif half and not member.is_lost:
                 every = recipe.stop if half is Down.STOP else recipe.uninstall
                 begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
                 member.down = _chain(draft, member, begun, every, tolerant=True)
@@ -77,7 +80,7 @@ def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tol
             places[where] = draft.runs_on(where, identity, far)
         step = DraftStep(
             f"{identity}.{entry.name}",
-            Action.DELEGATE if entry.delegated else Action.CALL,
+            DELEGATE if entry.delegated else CALL,
             identity,
             identity,
             far,
@@ -85,8 +88,9 @@ def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tol
             calls.for_instance(entry.call, own) if own else entry.call,
             places[where],
             entry.stage,
+            tolerant,
+            reason,
         )
-        step.tolerant, step.reason = tolerant, reason
         if needs.are_said or entry.relationship is not None:
             needs.mark(step, entry.relationship, installs=not tolerant)
         steps.append(step)

@@ -138,14 +138,8 @@ def grow(
         while slot in taken:
             slot += 1
         taken.add(slot)
-        record = Instance(
-            id=again[number] if number < len(again) else f"{safe}_{highest}",
-            node=node.name,
-            index=slot,
-            host=host,
-            state=INITIAL,
-            local=PENDING,
-        )
+        identity = again[number] if number < len(again) else f"{safe}_{highest}"
+        record = Instance(identity, node.name, slot, host, INITIAL, PENDING)
         draft.created.append(record)
         draft.put(Member(record, node, Fate.NEW, reason))
 
@@ -162,13 +156,15 @@ class Hosts:
 
     def __init__(self, draft: Draft, node: NodeTemplate) -> None:
         assert node.host is not None
-        self._draft = draft
-        self._hosted: dict[str, int] = {m.id: 0 for m in draft.of_node.get(node.host.target, ()) if not m.goes}
+        there = [m for m in draft.of_node.get(node.host.target, ()) if not m.goes]
+        self._hosted: dict[str, int] = {m.id: 0 for m in there}
+        # What of a host's rank stays the same.
+        self._fixed = {m.id: (draft.options.is_partial and not m.is_up, number_of(m.id)) for m in there}
         for member in draft.of_node.get(node.name, ()):
             if not member.goes and member.record.host in self._hosted:
                 self._hosted[member.record.host] += 1
         self._placement = Placement(draft, node, self._hosted)
-        self._queue = [(*self._rank(host), host) for host in self._placement.allowed()]
+        self._queue = [(self._rank(host), host) for host in self._placement.allowed()]
         heapq.heapify(self._queue)
 
     @property
@@ -183,19 +179,19 @@ class Hosts:
         self._hosted[host] += 1
         self._placement.take(host)
         if not again:
-            heapq.heappush(self._queue, (*self._rank(host), host))
+            heapq.heappush(self._queue, (self._rank(host), host))
         return host
 
     def _rank(self, host: str) -> tuple[bool, int, int, int]:
-        is_down = self._draft.options.is_partial and not self._draft.members[host].is_up
-        return is_down, self._placement.crowd(host), self._hosted[host], number_of(host)
+        is_down, number = self._fixed[host]
+        return is_down, self._placement.crowd(host), self._hosted[host], number
 
     def _fewest(self) -> str:
         while self._queue:
-            *rank, host = heapq.heappop(self._queue)
+            rank, host = heapq.heappop(self._queue)
             now = self._rank(host)
-            if now != tuple(rank):
-                heapq.heappush(self._queue, (*now, host))
+            if now != rank:
+                heapq.heappush(self._queue, (now, host))
             elif self._placement.is_open(host):
                 return host
         # That no host can be chosen has been reported.

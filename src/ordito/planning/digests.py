@@ -54,6 +54,7 @@ class Digests:
         self._digests = digests
         self._diagnostics = diagnostics
         self._contents: dict[int, Content] = {}
+        self._targets: dict[str, tuple[tuple[str, str], ...]] = {}
         self._reported: set[str] = set()
         self._by_slot = False
         self._key = key
@@ -67,9 +68,12 @@ class Digests:
         if not context.node:
             return msgspec.structs.replace(shared, context=context)
         # An operation of a node was carried out beside what the node requires; other targets are another form.
-        required = self._service.nodes[context.node].requirements
-        targets = sorted([(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required])
-        return msgspec.structs.replace(shared, files=(*shared.files, *targets), context=context)
+        targets = self._targets.get(context.node)
+        if targets is None:
+            required = self._service.nodes[context.node].requirements
+            targets = tuple(sorted([(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required]))
+            self._targets[context.node] = targets
+        return Content((*shared.files, *targets), shared.values, context, shared.spans, shared.marks)
 
     def _shared(self, operation: Operation) -> Content:
         """What an operation carries out wherever it is called: templates of one type share its operations."""

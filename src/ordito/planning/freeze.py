@@ -6,6 +6,8 @@ from ordito.base.diagnostics import Severity
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
 from ordito.work.plan import Action, Change, Plan, Step
 
+JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
+
 SYMBOLS = {
     Fate.NEW: "+",
     Fate.CONTINUE: "~",
@@ -54,10 +56,10 @@ def freeze(draft: Draft) -> Plan:
 
 
 def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
-    if step.action is Action.JOIN or step.done:
+    if step.action is JOIN or step.done:
         tolerant, gate = step.tolerant, step.gate
-        return Step(id=step.id, action=Action.JOIN, tolerant=tolerant, chain=length, reason=step.reason, gate=gate)
-    # The first in the order of the fields: giving all by name takes half as long again, 300,000 times.
+        return Step(id=step.id, action=JOIN, tolerant=tolerant, chain=length, reason=step.reason, gate=gate)
+    # In the order of the fields: giving them by name takes half as long again, 300,000 times.
     return Step(
         step.id,
         step.action,
@@ -71,15 +73,16 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         step.opens,
         step.closes,
         step.tolerant,
-        chain=length,
-        reason=step.reason,
-        optional=step.optional,
-        dispensable=step.dispensable,
-        anew=step.anew,
-        condition=step.condition,
-        gate=step.gate,
-        counts=step.counts,
-        written=step.written,
+        False,  # No step of a plan in the making was done by hand.
+        length,
+        step.reason,
+        step.optional,
+        step.dispensable,
+        step.condition,
+        step.anew,
+        step.gate,
+        step.counts,
+        step.written,
     )
 
 
@@ -87,7 +90,7 @@ def _chain_lengths(draft: Draft, edges: tuple[tuple[int, int, int], ...]) -> lis
     """For each step, how many working steps the longest chain after it has."""
     lengths = [0] * len(draft.order)
     drafted = draft.steps
-    works = [(s := drafted[n]).action is not Action.JOIN and not s.done for n in draft.order]
+    works = [(s := drafted[n]).action is not JOIN and not s.done for n in draft.order]
     # Edges are sorted by the step they lead to, and a step comes after all steps before it.
     for before, after, _ in reversed(edges):
         length = lengths[after] + works[after]
@@ -101,7 +104,7 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
     drafted = draft.steps
     for number in reversed(draft.order):
         step = drafted[number]
-        if step.action is not Action.JOIN and not step.done:
+        if step.action is not JOIN and not step.done:
             working[step.owner] = step.reason
     reasons = tuple(draft.reasons)
     found: list[Change] = []
@@ -120,9 +123,9 @@ def _change(member: Member, first_reason: str, declared: str) -> Change:
     if member.refused:
         return Change(member.refused, identity, reason, declared, member.differences, refused=True)
     symbol = SYMBOLS[fate]
-    if fate is Fate.KEEP:
+    if fate is KEEP:
         reason = "links of a target that leaves or stops are undone" if member.undone else first_reason
-    elif fate is Fate.CONTINUE and not member.record.created:
+    elif fate is CONTINUE and not member.record.created:
         symbol = "+"
     return Change(symbol, identity, reason, declared, member.differences)
 

@@ -135,6 +135,8 @@ class Placement:
 
     def crowd(self, host: str) -> int:
         """How many instances that are to be apart are there already, where a host is."""
+        if not self._placed:
+            return 0
         found = 0
         for placed, own in zip(self._placed, self._own, strict=True):
             if not placed.rule.together:

@@ -59,8 +59,9 @@ def ask_first(draft: Draft) -> None:
 def _is_doubtful(draft: Draft, member: Member) -> bool:
     if member.record.local == UNKNOWN:
         return True
-    settled = member.up is not None and draft.steps[member.up.end].condition is Condition.IF_MENDED
-    return settled and member.record.local == ERROR
+    if member.record.local != ERROR:
+        return False
+    return member.up is not None and draft.steps[member.up.end].condition is Condition.IF_MENDED
 
 
 def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[[DraftStep], Condition]) -> None:

@@ -41,6 +41,10 @@ from ordito.planning.lifecycle import (
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
 
+NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
+NEAR, PAIR = Per.NEAR, Per.PAIR
+OWN, HOST, FAR, ORCHESTRATOR = Where.OWN, Where.HOST, Where.FAR, Where.ORCHESTRATOR
+
 VIRTUAL_IP = "cloudify.nodes.VirtualIP"
 """A host that requires a node of this type has its address by the link with it."""
 
@@ -118,14 +122,21 @@ class Recipes:
         found: list[Entry] = []
         places: dict[str, int] = {}
         ready = 0
+        every = self._implementations(node.interfaces)
+        near = {
+            SOURCE: [r for r in node.requirements if self._implementations(r.interfaces)],
+            TARGET: [r for r in self._service.incoming.get(node.name, ()) if self._implementations(r.interfaces)],
+        }
         if delegated is MAKES:
             found.append(self._of_provider(node, "deploy", delegated))
         for placed in table:
             row = placed.row
-            if row.per is Per.PAIR:
+            if row.per is PAIR:
                 places.setdefault(placed.reached, len(found))
-            elif row.per is Per.NEAR:
-                found.extend(self._near(node, placed, delegated=delegated is not None))
+            elif row.per is NEAR:
+                found.extend(self._near(node, placed, near[row.side], delegated=delegated is not None))
+            elif not row.always and (row.interface, row.operation) not in every:
+                pass  # Most rows are not about a node, which has to be seen quickly.
             elif (delegated is None or not row.is_delegated) and (node.is_compute or not row.of_hosts):
                 found.extend(self._of_node(node, placed, delegated if placed.stage is not None else None))
             if row.interface not in WATCHING:
@@ -137,7 +148,7 @@ class Recipes:
     def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> Entry:
         call = self._calls.of_provider(node, name)
         key = self._calls.all[call].key
-        return Entry(call, key, key, stage, Where.ORCHESTRATOR, delegated=True)
+        return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
 
     def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of an installation that starts. Nothing starts what a provider has made: only its state changes."""
@@ -153,14 +164,14 @@ class Recipes:
         return tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
 
     def _pretend(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
-        return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, Where.ORCHESTRATOR)
+        return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, ORCHESTRATOR)
 
     def _of_node(self, node: NodeTemplate, placed: Placed, stage: Stage | None) -> list[Entry]:
         row = placed.row
         found: list[Entry] = []
         for interface, operation in self._operations(node, row.interface, row.operation):
             call = self._calls.of_node(node, interface, row.operation, operation)
-            where = where_run(operation, node, Side.NODE, lifecycle=row.is_delegated)
+            where = where_run(operation, node, NODE, lifecycle=row.is_delegated)
             entry = self._entry(call, stage or placed.stage, where)
             if row.undoes:
                 entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row))
@@ -170,7 +181,7 @@ class Recipes:
             name = self._standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
             call = self._calls.of_node(node, name, row.operation, declared)
-            found.append(self._entry(call, placed.stage, Where.ORCHESTRATOR))
+            found.append(self._entry(call, placed.stage, ORCHESTRATOR))
         return found
 
     def _begun_by(self, node: NodeTemplate, row: Row) -> tuple[str, ...]:
@@ -202,14 +213,13 @@ class Recipes:
         key = self._calls.all[call].key
         return Entry(call, key, key, stage, where)
 
-    def _near(self, node: NodeTemplate, placed: Placed, *, delegated: bool) -> list[Entry]:
+    def _near(
+        self, node: NodeTemplate, placed: Placed, relationships: list[Relationship], *, delegated: bool
+    ) -> list[Entry]:
         row = placed.row
         found: list[Entry] = []
-        relationships = node.requirements if row.side is Side.SOURCE else self._service.incoming.get(node.name, ())
         for relationship in relationships:
-            # Mostly there is nothing, which has to be seen quickly.
-            every = self._implementations(relationship.interfaces)
-            operation = of_row(every, row) if every else None
+            operation = self._operation(relationship, row)
             if operation is None:
                 continue
             if delegated:
@@ -251,7 +261,7 @@ class Recipes:
             every = self._implementations(relationship.interfaces)
             entries: dict[str, list[PairEntry]] = {}
             for placed in table if every else ():
-                operation = of_row(every, placed.row) if placed.row.per is Per.PAIR else None
+                operation = of_row(every, placed.row) if placed.row.per is PAIR else None
                 if operation is not None:
                     entry = self._of_pair(relationship, placed, operation, stage)
                     entries.setdefault(placed.reached, []).append(entry)
@@ -267,7 +277,7 @@ class Recipes:
         self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
     ) -> PairEntry:
         row = placed.row
-        near = relationship.source if row.side is Side.SOURCE else relationship.target
+        near = relationship.source if row.side is SOURCE else relationship.target
         makes = row.operation.endswith("configure")
         where = where_run(operation, self._service.nodes[near], row.side, lifecycle=makes)
         call = self._calls.of_relationship(relationship, row.side, operation)
@@ -279,7 +289,7 @@ class Recipes:
         rows = [p.row for p in INSTALL if p.row.name in LINKED_BY]
         begun = [r for r in rows if self._operation(relationship, r) is not None]
         if begun:
-            near = [r for r in begun if r.per is Per.NEAR and r.side is Side.SOURCE]
+            near = [r for r in begun if r.per is NEAR and r.side is SOURCE]
             found = [self._operation(relationship, r) for r in near]
             return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
         if self.is_delegated(node):
@@ -338,11 +348,11 @@ def where_run(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle
     of a Compute itself is the orchestrator's business."""
     asked = operation.operation_host.upper()
     if asked == "ORCHESTRATOR":
-        return Where.ORCHESTRATOR
+        return ORCHESTRATOR
     if asked == "HOST":
-        return Where.HOST
-    if asked in {"SOURCE", "TARGET"} and side is not Side.NODE:
-        return Where.OWN if asked.lower() == side else Where.FAR
+        return HOST
+    if asked in {"SOURCE", "TARGET"} and side is not NODE:
+        return OWN if asked.lower() == side else FAR
     if asked != "SELF" and lifecycle and node.is_compute:
-        return Where.ORCHESTRATOR
-    return Where.OWN
+        return ORCHESTRATOR
+    return OWN

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from ordito.planning.draft import Draft, DraftStep
 from ordito.work.plan import Action
 
+JOIN = Action.JOIN
+
 
 def reduce(draft: Draft) -> None:
     """Reduce the draft; sets its order, and its edges among the steps in it."""
-    works = bytearray(_works(step) for step in draft.steps)
+    works = bytearray([(s.action is not JOIN and not s.done) or bool(s.gate) for s in draft.steps])
     graph = _Graph(draft)
     order = graph.in_order()
     if len(order) < len(works):
@@ -103,10 +105,14 @@ class _Edges:
         place = [0] * len(draft.steps)
         for position, number in enumerate(draft.order):
             place[number] = position
-        edges = sorted(self._left.items(), key=lambda edge: place[edge[0][1]])
-        draft.befores = [before for (before, _), _ in edges]
-        draft.afters = [after for (_, after), _ in edges]
-        draft.edge_reasons = [reason for _, reason in edges]
+        edges = list(self._left)
+        into = [place[after] for _, after in edges]
+        # Sorted by what a list gives, not by what a function does: there are very many.
+        order = sorted(range(len(edges)), key=into.__getitem__)
+        reasons = list(self._left.values())
+        draft.befores = [edges[number][0] for number in order]
+        draft.afters = [edges[number][1] for number in order]
+        draft.edge_reasons = [reasons[number] for number in order]
 
     def _add(self, before: int, after: int, reason: int) -> None:
         if self._works[after]:
@@ -129,10 +135,6 @@ def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tup
     if step.tolerant and any(not draft.steps[after].tolerant for after, _ in follow):
         return False
     return len(own) == 1 or len(follow) == 1
-
-
-def _works(step: DraftStep) -> bool:
-    return (step.action is not Action.JOIN and not step.done) or bool(step.gate)
 
 
 def _report_cycle(draft: Draft, order: list[int]) -> None:

@@ -9,6 +9,9 @@ from ordito.planning.draft import HALVES, Down, Draft, DraftStep, Fate, Member
 from ordito.planning.lifecycle import STARTS
 from ordito.work.plan import Action, Condition
 
+CONTINUED = frozenset({Fate.CONTINUE, Fate.START})
+RESTART, DROP = Fate.RESTART, Fate.DROP
+
 
 def skip_done(draft: Draft) -> None:
     """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
@@ -17,11 +20,11 @@ def skip_done(draft: Draft) -> None:
     if draft.options.force:
         return
     for member in draft.members.values():
-        if member.fate in (Fate.CONTINUE, Fate.START):
+        if member.fate in CONTINUED:
             _skip_installed(draft, member)
-        elif member.fate is Fate.RESTART:
+        elif member.fate is RESTART:
             _skip_links(draft, member)
-        if member.undone or (member.falls and member.fate is not Fate.DROP):
+        if member.undone or (member.falls and member.fate is not DROP):
             _skip_removed(draft, member)
 
 

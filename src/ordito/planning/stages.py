@@ -6,28 +6,32 @@ from __future__ import annotations
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Up
 from ordito.planning.lifecycle import Stage
 
+REMOVE, MAKE = Down.REMOVE, Up.MAKE
+
 
 def stages(draft: Draft) -> None:
     """Set the states of all steps that are left to do."""
     for member in draft.members.values():
         halves = HALVES[member.fate]
-        if member.down is not None and halves.down is not Down.NONE:
+        if member.down is not None and halves.down:
             # An instance that is only stopped is not at the end of what it is for.
-            _set(draft, member.down, closes=halves.down is Down.REMOVE, anew=halves.up is Up.MAKE)
-        if member.up is not None and halves.up is not Up.NONE:
-            _set(draft, member.up, closes=True, anew=halves.down is Down.REMOVE)
+            _set(draft, member.down, closes=halves.down is REMOVE, anew=halves.up is MAKE)
+        if member.up is not None and halves.up:
+            _set(draft, member.up, closes=True, anew=halves.down is REMOVE)
 
 
 def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool) -> None:
     steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
     if not steps:
         return
-    # What only looks at the instance before its chain begins is no part of it.
-    works = [s for s in steps if s.stage is not None or s.link or s.condition] or steps
-    works[0].opens = True
+    first = steps[0]
+    if first.stage is None:
+        # What only looks at the instance before its chain begins is no part of it.
+        first = next((s for s in steps if s.stage is not None or s.link or s.condition), first)
+    first.opens = True
     steps[-1].closes = closes
     if anew:
-        works[0].anew = steps[-1].anew = True
+        first.anew = steps[-1].anew = True
     set_states(steps)
 
 

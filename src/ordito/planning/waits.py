@@ -9,6 +9,8 @@ from ordito.model.service import Relationship
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.pairing import Pairing
 
+RUN = Fate.RUN
+
 
 def install_waits(draft: Draft) -> None:
     """The way up of an instance begins when those of all it requires have ended, and its own way down has."""
@@ -98,7 +100,7 @@ def _down_before_up(draft: Draft, member: Member) -> None:
 def _entrance(source: Member) -> int:
     """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
-    return source.up.begin if source.rises or source.fate is Fate.RUN else source.up.end
+    return source.up.begin if source.rises or source.fate is RUN else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:
