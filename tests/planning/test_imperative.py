@@ -16,6 +16,7 @@ from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.imperative import Activity, Workflow
 from ordito.model.imperative import Step as Written
 from ordito.model.service import NodeTemplate, Service
+from ordito.planning.preview import AFTER_FAILURE, preview
 from ordito.planning.workflows import plan
 from ordito.work.plan import Action, Gate, Plan
 from ordito.work.records import JobOptions
@@ -184,3 +185,24 @@ def test_what_runs_is_what_is_written(steps: dict[str, Written], data: st.DataOb
         rescues = [n for n, s in steps.items() if name in s.on_failure]
         taken[name] = all(taken[n] for n in before) if before else not rescues
     assert {name for name, wanted in taken.items() if wanted} == run.begun.keys()
+
+
+def test_a_plan_says_what_runs_after_a_failure_only() -> None:
+    """R-7.3.7-3: and of each edge which step follows which."""
+    steps = {
+        "one": Written("one", "a", activities=(call(), state("x")), on_success=("two",), on_failure=("back",)),
+        "two": Written("two", "b", activities=(call(),), on_failure=("both",)),
+        "back": Written("back", "b", activities=(call(),), on_success=("after", "both")),
+        "after": Written("after", "a", activities=(call(),)),
+        "both": Written("both", "a", activities=(call(),)),
+    }
+    made = planned(with_workflow(steps))
+    shown = {s.id: s.condition for wave in preview(made).waves for s in wave}
+    assert {i.partition(".")[0] for i, c in shown.items() if c == AFTER_FAILURE} == {"back", "after", "both"}
+    assert not any(c for i, c in shown.items() if i.partition(".")[0] in {"one", "two"})
+    found = {
+        made.reasons[reason]
+        for before, after, reason in made.edges
+        if made.steps[after].id.startswith(("two.", "after."))
+    }
+    assert found == {'"two" follows "one"', '"after" follows "back"'}

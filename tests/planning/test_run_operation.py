@@ -66,6 +66,15 @@ def test_the_order_of_dependencies_holds_through_what_is_left_out(made: Service,
     assert not apart.edges
 
 
+def test_reasons_say_that_the_order_was_asked_for() -> None:
+    """Nothing comes up in such a plan: what waits only has its turn after the other."""
+    world = World(service(node("b", count=2), node("a", Requires("b"), count=2)))
+    world.run()
+    plan = planned(world, frozenset(i for i, r in world.snapshot.instances.items() if r.exists), in_order=True)
+    reasons = {plan.reasons[reason] for _, _, reason in plan.edges}
+    assert reasons == {"a requires b (b): it comes before a", "all instances of b have had their turn"}
+
+
 def test_the_number_of_edges_is_linear() -> None:
     """Whatever is left out between very many instances: n and m of them do not make n times m edges."""
     world = World(service(node("c", count=300), node("b", "c", count=300), node("a", Requires("b"), count=300)))

@@ -23,7 +23,7 @@ from ordito.cli.chosen_view import write_chosen
 from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
-from ordito.planning.preview import Preview, PreviewStep, preview
+from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
 from ordito.work.plan import Change, Difference, KeptCount, Plan
 
 MOST_ROWS = 200
@@ -206,11 +206,15 @@ def _write_waves(shown: Preview, channel: Channel) -> None:
     channel.line(channel.paint("strong", "Order"))
     digits = len(str(len(found)))
     for number, wave in enumerate(found[:MOST_ROWS], 1):
-        names = list(map(named, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
+        names = list(map(_in_order, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
         text = listed(names, MOST_IN_WAVE, between=" | ")
         channel.line(f"  {number:>{digits}}  {shorten(text, channel.width - digits - 4, channel.symbols.ellipsis)}")
     if len(found) > MOST_ROWS:
         channel.line(f"  ... and {plural(len(found) - MOST_ROWS, 'more wave')}")
+
+
+def _in_order(step: PreviewStep) -> str:
+    return f"{named(step)} (on failure)" if step.condition == AFTER_FAILURE else named(step)
 
 
 def _together(wave: Sequence[PreviewStep]) -> list[str]:

@@ -78,10 +78,12 @@ class Workflow(msgspec.Struct, frozen=True):
     """An imperative workflow (§3.8.7): its steps, or the artifact that implements it, with what that depends on.
 
     ``outputs`` maps each output to a path that begins with a node or relationship template. ``timeout`` is in seconds.
+    ``prefix`` stands before the names of its inputs where ``get_input`` reads them: that of a topology inside.
     """
 
     name: str
     inputs: Mapping[str, PropertyDefinition] = {}
+    prefix: str = ""
     preconditions: tuple[Precondition, ...] = ()
     steps: Mapping[str, Step] = {}
     implementation: Artifact | None = None

@@ -168,10 +168,12 @@ class Renaming:
         return replace(activity, name=name, inputs=self.values(activity.inputs))
 
     def workflow(self, workflow: Workflow) -> Workflow:
-        """An imperative workflow. Its own inputs keep their names: they belong to it, not to the topology."""
+        """An imperative workflow. Its own inputs keep their names: they belong to it, not to the topology. What reads
+        them is renamed all the same, since it may mean those of the topology."""
         return replace(
             workflow,
             name=self.name(workflow.name),
+            prefix=self.name(workflow.prefix),
             preconditions=tuple(self._precondition(p) for p in workflow.preconditions),
             steps={n: self._step(s) for n, s in workflow.steps.items()},
             outputs={n: self.path(p) for n, p in workflow.outputs.items()},

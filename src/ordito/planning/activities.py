@@ -12,7 +12,6 @@ from typing import Protocol
 import msgspec
 
 from ordito.base.suggest import nearest
-from ordito.instances.context import Context, EvaluationError
 from ordito.instances.states import DELETED
 from ordito.model.imperative import Activity
 from ordito.model.interface_names import interface_named
@@ -21,6 +20,7 @@ from ordito.model.service import STANDARD, NodeTemplate
 from ordito.planning.delegated import DELEGATED, DEPLOYS, UNDEPLOYS, deploys, undeploys
 from ordito.planning.draft import Draft, DraftStep
 from ordito.planning.lifecycle import Side
+from ordito.planning.mapped_inputs import refuse_of_caller, warn_of_unused, workflow_inputs
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
@@ -39,7 +39,8 @@ class Setting(msgspec.Struct, frozen=True):
     ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
     With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
     ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
-    number of workflows around them, ``carried`` what an earlier job has carried out of them, ``wanted`` are the
+    number of workflows around them, ``entered`` why the first of them waits for what comes before ("" within a step),
+    ``carried`` what an earlier job has carried out of them, ``wanted`` are the
     outputs of these workflows. ``first`` is the place of the first activity in what ``holder`` holds.
     """
 
@@ -50,6 +51,7 @@ class Setting(msgspec.Struct, frozen=True):
     operation_host: str = ""
     scope: int = -1
     reason: str = ""
+    entered: str = ""
     tolerant: bool = False
     filtered: bool = False
     may_be_left_out: bool = False
@@ -108,6 +110,7 @@ class Weaver:
         self._names = names
         self._removed: dict[str, DraftStep] = {}
         self._in_order = draft.why("activities of a step follow each other")
+        self._filtered = draft.why("a filter decides where an activity happens")
         self._at_all = draft.why("an activity has ended when it has at every instance")
 
     def weave(
@@ -130,11 +133,7 @@ class Weaver:
         spots: tuple[Spot, ...] = ()
         if setting.target:
             spots = spots_of(draft, setting.target, setting.requirement, setting.operation_host)
-        if not spots and any(a.kind != "inline" for a in activities):
-            what = f'the links of "{setting.requirement}" of' if setting.requirement else "instances of"
-            draft.diagnostics.warning(
-                "no-instance", f'"{setting.name}" does nothing: there are no {what} "{setting.target}"', None
-            )
+        self._warn_of_no_place(setting, activities, spots)
         steps: list[int] = []
         if setting.filtered:
             filters = self._filters(setting, spots, begin, filters)
@@ -142,7 +141,8 @@ class Weaver:
         end = begin
         for number, activity in enumerate(activities, setting.first):
             if activity.kind == "inline":
-                woven = self._inlines(activity, number, setting, spots, end, filters)
+                around = setting if end == begin else msgspec.structs.replace(setting, entered="")
+                woven = self._inlines(activity, number, around, spots, end, filters)
                 steps += woven.steps
                 end = woven.end
                 continue
@@ -154,14 +154,22 @@ class Weaver:
                     continue
                 made = self._at(setting, activity, number, spot)
                 if made:
-                    guards = [begin] if filters and setting.may_be_left_out and end != begin else []
-                    guards += filters.get(spot.id, ())
-                    self._after(made[0], end, guards, gated=setting.may_be_left_out)
+                    entered = self._entered(setting)
+                    if filters and setting.may_be_left_out and end != begin:
+                        draft.edge(begin, made[0], entered)
+                    why = entered if end == begin else self._in_order
+                    self._after(made[0], end, filters.get(spot.id, ()), why, gated=setting.may_be_left_out)
                     self._carry(setting, made)
                     steps += made
                     lasts.append(made[-1])
             end = self._joined(setting, activity, lasts, end, guarded=bool(filters))
         return Woven(tuple(steps), end)
+
+    def _warn_of_no_place(self, setting: Setting, activities: Sequence[Activity], spots: Sequence[Spot]) -> None:
+        if not spots and any(a.kind != "inline" for a in activities):
+            what = f'the links of "{setting.requirement}" of' if setting.requirement else "instances of"
+            message = f'"{setting.name}" does nothing: there are no {what} "{setting.target}"'
+            self._draft.diagnostics.warning("no-instance", message, None)
 
     def output_steps(self, setting: Setting, spots: Sequence[Spot], name: str, before: int) -> list[int]:
         """A step at each place that writes an output of a workflow, once that has come to its end."""
@@ -171,7 +179,7 @@ class Weaver:
             step = self._step(setting, spot, name, self._call(spot, "output", name), why)
             step.action, step.written = Action.OUTPUT, setting.holder
             number = draft.add(step)
-            self._after(number, before, (), gated=setting.may_be_left_out)
+            self._after(number, before, (), why, gated=setting.may_be_left_out)
             found.append(number)
         return found
 
@@ -206,7 +214,7 @@ class Weaver:
                 nodes = draft.service.substituted[name].nodes
                 about = [msgspec.structs.replace(about[0], target=node) for node in nodes]
             elif activity.kind != "inline":
-                found = self._mapped(inside, activity, name)
+                found = self._mapped(inside, activity, number, name)
                 if found is None:
                     continue
                 activity, about = found[1], [found[0]]
@@ -222,7 +230,7 @@ class Weaver:
                 end = join
         return Woven(tuple(steps), end)
 
-    def _mapped(self, setting: Setting, activity: Activity, name: str) -> tuple[Setting, Activity] | None:
+    def _mapped(self, setting: Setting, activity: Activity, number: int, name: str) -> tuple[Setting, Activity] | None:
         """What an operation of such a node is mapped to, as an activity and where that is; None with a diagnostic."""
         draft, substituted = self._draft, self._draft.service.substituted[name]
         found = interface_named(substituted.template.interfaces, activity.interface)
@@ -232,18 +240,16 @@ class Weaver:
             return None
         if isinstance(target, tuple):
             node, interface, operation = target
-            called = Activity("call_operation", f"{interface}.{operation}", interface, operation)
-            return msgspec.structs.replace(setting, target=node, first=0), called
-        given: dict[str, object] = {}
-        for each, value in activity.inputs.items():
-            try:
-                given[each] = draft.static.evaluate(value, Context(node=name))
-            except EvaluationError as error:
-                draft.diagnostics.error(
-                    "bad-value", f'input "{each}" must be known when the workflow is planned: {error}', activity.span
-                )
-        if given:
-            draft.scopes.append(Scope(target, given, outer=setting.scope))
+            called = Activity(
+                "call_operation", f"{interface}.{operation}", interface, operation, activity.inputs, activity.span
+            )
+            refuse_of_caller(draft, activity, name, ".".join(target))
+            return msgspec.structs.replace(setting, target=node, first=number), called
+        warn_of_unused(draft, activity, name, target)
+        given = workflow_inputs(draft, substituted.template, found, activity.operation, target, activity.inputs)
+        place = (*setting.holder, str(number)) if activity.inputs else ()
+        if given or place:
+            draft.scopes.append(Scope(target, given, place, setting.scope, name))
             setting = msgspec.structs.replace(setting, scope=len(draft.scopes) - 1)
         return msgspec.structs.replace(setting, first=0), Activity("inline", target)
 
@@ -257,16 +263,16 @@ class Weaver:
         )
 
     def filter_steps(
-        self, setting: Setting, name: str, condition: Written, spots: Sequence[Spot], begin: int, *, gated: bool
+        self, setting: Setting, filters: Setting, spots: Sequence[Spot], begin: int, *, gated: bool
     ) -> dict[str, list[int]]:
-        """A step at each place that looks whether a condition holds there; ``name`` goes before their ids."""
-        draft, found = self._draft, {}
-        why = draft.why(f'"{name}" is filtered')
+        """A step at each place that looks whether a condition holds there, the holder of ``filters``."""
+        draft, found, condition = self._draft, {}, filters.holder
+        why, entered = draft.why(filters.reason), self._entered(setting)
         for spot in spots:
-            step = self._step(Setting(name, condition), spot, "filter", self._call(spot, "step", "filter"), why)
+            step = self._step(filters, spot, "filter", self._call(spot, "step", "filter"), why)
             step.action, step.written = Action.FILTER, condition
             number = draft.add(step)
-            self._after(number, begin, (), gated=gated)
+            self._after(number, begin, (), entered, gated=gated)
             self._carry(setting, [number])
             found[spot.id] = [number]
         return found
@@ -275,19 +281,24 @@ class Weaver:
         self, setting: Setting, spots: Sequence[Spot], begin: int, before: Mapping[str, Sequence[int]]
     ) -> dict[str, list[int]]:
         gated = setting.may_be_left_out or bool(before)
-        found = self.filter_steps(setting, setting.name, setting.holder, spots, begin, gated=gated)
+        filtering = Setting(setting.name, setting.holder, reason=f"the filter of {setting.reason}")
+        found = self.filter_steps(setting, filtering, spots, begin, gated=gated)
         for spot in spots:
             for number in before.get(spot.id, ()):
-                self._draft.edge(number, found[spot.id][0], self._in_order)
+                self._draft.edge(number, found[spot.id][0], self._filtered)
         return found
 
-    def _after(self, number: int, before: int, filters: Sequence[int], *, gated: bool) -> None:
+    def _entered(self, setting: Setting) -> int:
+        """Why the first activity waits for what comes before."""
+        return self._draft.why(setting.entered) if setting.entered else self._in_order
+
+    def _after(self, number: int, before: int, filters: Sequence[int], why: int, *, gated: bool) -> None:
         step = self._draft.steps[number]
         if gated or filters:
             step.gate = Gate.ALL
-        self._draft.edge(before, number, self._in_order)
+        self._draft.edge(before, number, why)
         for one in filters:
-            self._draft.edge(one, number, self._in_order)
+            self._draft.edge(one, number, self._filtered)
 
     def _joined(self, setting: Setting, activity: Activity, lasts: list[int], before: int, *, guarded: bool) -> int:
         """The step that stands for the end of an activity at every place; what is left out by a filter has ended."""

@@ -131,8 +131,10 @@ def weave_actions(
     draft.overlaps, draft.halts = True, True
     begin = draft.join(f"{setting.name}.begin", draft.why(setting.reason))
     weaver = _Weaving(draft).weaver
-    why = draft.why("the next action begins when the one before has ended at every target")
+    then = "the next action begins when the one before has ended at every target"
+    why = draft.why(then)
     for number, activity in enumerate(activities, setting.first):
+        setting = msgspec.structs.replace(setting, entered=then if number > setting.first else "")
         about = ("",) if activity.kind == "inline" else targets(activity)
         settings = [msgspec.structs.replace(setting, target=target, first=number) for target in about]
         ends = [weaver.weave(one, [activity], begin).end for one in settings]
@@ -198,6 +200,7 @@ class _Weaving:
                 operation_host=step.operation_host,
                 scope=around.scope,
                 reason=_reason(workflow, name, after),
+                entered=_entered(name, after) or around.entered or f'workflow "{workflow.name}" begins with "{name}"',
                 tolerant=around.tolerant,
                 filtered=step.filter is not None,
                 may_be_left_out=may[name],
@@ -265,14 +268,14 @@ class _Weaving:
             return begin
         entrances: list[int] = []
         if before:
-            why = draft.why(f'"{name}" follows {_named(before)}')
+            why = draft.why(_follows(name, before))
             gate = Gate.ALL if setting.may_be_left_out else Gate.NONE
             join = draft.join(f"{setting.name}.begin", why, tolerant=setting.tolerant, gate=gate)
             for other in before:
                 draft.edge(ends[other], join, why)
             entrances.append(join)
         if after.failure[name]:
-            why = draft.why(f'"{name}" is there for a failure of {_named(after.failure[name])}')
+            why = draft.why(_handles(name, after.failure[name]))
             join = draft.join(f"{setting.name}.failed", why, gate=Gate.FAILED)
             for number in dict.fromkeys(n for other in after.failure[name] for n in failing[other]):
                 if draft.steps[number].action not in NEVER_FAIL:
@@ -280,7 +283,7 @@ class _Weaving:
             entrances.append(join)
         if len(entrances) == 1:
             return entrances[0]
-        why = draft.why(f'"{name}" runs after success and after failure, once')
+        why = draft.why(_either(name))
         either = draft.join(f"{setting.name}.either", why, gate=Gate.ANY)
         for entrance in entrances:
             draft.edge(entrance, either, why)
@@ -327,6 +330,7 @@ class _Weaving:
             name=setting.name,
             holder=(),
             scope=scope,
+            entered=setting.entered,
             tolerant=setting.tolerant,
             may_be_left_out=setting.may_be_left_out,
             depth=setting.depth + 1,
@@ -341,8 +345,11 @@ class _Weaving:
             where = spots_of(draft, precondition.target, precondition.relationship)
             more = self.weaver.filter_steps(
                 setting,
-                f"{setting.name}.{workflow.name}",
-                of_precondition(workflow.name, place),
+                Setting(
+                    f"{setting.name}.{workflow.name}",
+                    of_precondition(workflow.name, place),
+                    reason=f'a precondition of workflow "{workflow.name}"',
+                ),
                 where,
                 begin,
                 gated=setting.may_be_left_out,
@@ -387,10 +394,33 @@ class _Followed:
 
 def _reason(workflow: Workflow, name: str, after: _Followed) -> str:
     follows = [f"after {_named(after.success[name])}"] if after.success[name] else []
-    follows += [f"if {_named(after.failure[name])} fails"] if after.failure[name] else []
+    follows += [f"if {_named(after.failure[name], 'or')} fails"] if after.failure[name] else []
     return f'step "{name}" of workflow "{workflow.name}"' + (f", {' or '.join(follows)}" if follows else "")
 
 
-def _named(names: Sequence[str]) -> str:
+def _entered(name: str, after: _Followed) -> str:
+    """Why the first activity of a step waits for what comes before the step, "" where that is no step."""
+    if after.success[name] and after.failure[name]:
+        return _either(name)
+    if after.failure[name]:
+        return _handles(name, after.failure[name])
+    return _follows(name, after.success[name]) if after.success[name] else ""
+
+
+def _follows(name: str, before: Sequence[str]) -> str:
+    return f'"{name}" follows {_named(before)}'
+
+
+def _handles(name: str, failing: Sequence[str]) -> str:
+    return f'"{name}" is there for a failure of {_named(failing, "or")}'
+
+
+def _either(name: str) -> str:
+    return f'"{name}" runs after success and after failure, once'
+
+
+def _named(names: Sequence[str], word: str = "and") -> str:
+    """Steps as one text, the first few of many."""
     shown = [f'"{name}"' for name in names[:3]]
-    return ", ".join(shown) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    shown[3:] = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    return f" {word} ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)

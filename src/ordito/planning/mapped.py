@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import msgspec
 
-from ordito.instances.context import Context, EvaluationError, Nothing
-from ordito.model.service import STANDARD, NodeTemplate, Substituted
+from ordito.model.service import STANDARD, Substituted
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.imperative import weave_target
+from ordito.planning.mapped_inputs import workflow_inputs
 from ordito.work.plan import Action
 
 UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
@@ -231,39 +231,13 @@ class _Mapping:
         begin = draft.join(f"{self._name}.{operation}", why, tolerant=tolerant)
         for step in before:
             draft.edge(step, begin, why)
-        given = self._given(operation, target) if isinstance(target, str) else {}
+        template, given = self._substituted.template, {}
+        if isinstance(target, str):
+            having = (i for i in template.interfaces.values() if STANDARD in i.kinds and operation in i.operations)
+            given = workflow_inputs(draft, template, next(having, None), operation, target)
         woven = weave_target(draft, f"{self._name}.{operation}", target, reason, given, begin, tolerant=tolerant)
         for step in after:
             draft.edge(woven.end, step, why)
-
-    def _given(self, operation: str, workflow: str) -> dict[str, object]:
-        """The inputs of a mapped workflow: those of the operation that have its names, else defaults."""
-        draft, template = self._draft, self._substituted.template
-        given: dict[str, object] = {}
-        own = _inputs_of(template, operation)
-        for name, declared in draft.service.workflows[workflow].inputs.items():
-            value = own.get(name, declared.default if declared.has_default else None)
-            try:
-                found = draft.static.evaluate(value, Context(node=template.name))  # type: ignore[arg-type]
-            except EvaluationError:
-                found = None
-            if found is not None and not isinstance(found, Nothing):
-                given[name] = draft.static.marks.wrap(found, draft.static.marks.of(declared))
-            elif declared.required:
-                draft.diagnostics.error(
-                    "missing-input",
-                    f'workflow "{workflow}", to which {operation} of "{template.name}" is mapped, needs input "{name}",'
-                    " and no input of the operation with a static value gives it",
-                    declared.span,
-                    hint="give it a default, or an input of that name to the operation",
-                )
-        return given
-
-
-def _inputs_of(template: NodeTemplate, operation: str) -> dict[str, object]:
-    interfaces = (i for i in template.interfaces.values() if STANDARD in i.kinds)
-    found = next((i.operations[operation] for i in interfaces if operation in i.operations), None)
-    return {n: i.value for n, i in found.inputs.items() if i.has_value} if found is not None else {}
 
 
 def _last(pieces: Iterable[list[int]]) -> list[int]:

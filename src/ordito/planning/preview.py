@@ -7,7 +7,10 @@ from collections.abc import Collection
 
 import msgspec
 
-from ordito.work.plan import Action, Change, Plan, Step
+from ordito.work.plan import Action, Change, Gate, Plan, Step
+
+AFTER_FAILURE = "only if something fails that it is there for"
+"""The condition of what a workflow has for its failures, and of what only follows that."""
 
 
 class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,11 +64,12 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
     """The preview of a plan; ``existing`` are the ids of all instances that there are before it. Joins are left out:
     they are nothing but order."""
     waves: list[list[PreviewStep]] = []
-    for step, wave in zip(plan.steps, _waves(plan), strict=True):
+    handling = _handling(plan)
+    for number, (step, wave) in enumerate(zip(plan.steps, _waves(plan), strict=True)):
         if step.action is not Action.JOIN:
             while len(waves) <= wave:
                 waves.append([])
-            waves[wave].append(_shown(plan, step))
+            waves[wave].append(_shown(plan, step, AFTER_FAILURE if number in handling else step.condition))
     shown = [step for wave in waves for step in wave]
     symbols = [change.symbol for change in plan.changes]
     totals = Totals(
@@ -91,7 +95,7 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
     )
 
 
-def _shown(plan: Plan, step: Step) -> PreviewStep:
+def _shown(plan: Plan, step: Step, condition: str) -> PreviewStep:
     call = plan.calls[step.call]
     delegated = step.action is Action.DELEGATE
     return PreviewStep(
@@ -101,12 +105,27 @@ def _shown(plan: Plan, step: Step) -> PreviewStep:
         far=step.far,
         runs_on=step.runs_on,
         artifact=call.artifact,
-        condition=step.condition,
+        condition=condition,
         no_op=not delegated and not call.artifact,
         delegated=delegated,
         reason=plan.reasons[step.reason],
         declared=call.declared,
     )
+
+
+def _handling(plan: Plan) -> set[int]:
+    """The steps that run after a failure only."""
+    found = {number for number, step in enumerate(plan.steps) if step.gate is Gate.FAILED}
+    plain: set[int] = set()
+    # All that lead to a step stand before those that lead on from it.
+    for before, after, _ in plan.edges if found else ():
+        gate = plan.steps[after].gate
+        if gate is Gate.ANY and before not in found:
+            plain.add(after)
+            found.discard(after)
+        elif gate in (Gate.ALL, Gate.ANY) and before in found and after not in plain:
+            found.add(after)
+    return found
 
 
 def _waves(plan: Plan) -> array[int]:

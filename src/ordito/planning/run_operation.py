@@ -17,7 +17,7 @@ from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
-from ordito.planning.waits import install_waits
+from ordito.planning.waits import IN_TURN, install_waits
 from ordito.work.plan import Action
 from ordito.work.probes import PROBES
 
@@ -38,14 +38,16 @@ class _OfNode(msgspec.Struct, frozen=True):
 def run_operation(draft: Draft) -> None:
     """A step for each chosen instance; in order, what stands for the others too."""
     run, chosen = draft.options.run, draft.options.instances or frozenset()
+    passed = draft.why("it is not among those that are chosen")
     for name, stand_in in run.stand_ins.items():
         _on_stand_in(draft, name, stand_in)
-    reason, passed = draft.why(f"{run.operation} was asked for"), draft.why("it is not among those that are chosen")
     for name, members in draft.of_node.items():
         node = _of_node(draft, members[0].template) if name in run.nodes else None
+        asked = f"{node.name if node is not None else run.operation} was asked for"
+        reason = draft.why(asked)
         for member in members:
             if node is not None and member.id in chosen:
-                member.fate, member.reason = Fate.RUN, f"{node.name} was asked for"
+                member.fate, member.reason = Fate.RUN, asked
                 member.up = Chain([draft.add(_step(draft, member, node, reason))])
             elif run.in_order and member.up is None:
                 member.up = Chain([draft.join(member.id, passed)])
@@ -70,7 +72,7 @@ def _on_stand_in(draft: Draft, name: str, stand_in: OfStandIn) -> None:
 def run_waits(draft: Draft) -> None:
     """What is asked to run in order waits for what it depends on, directly and in turn."""
     if draft.options.run.in_order:
-        install_waits(draft)
+        install_waits(draft, IN_TURN)
 
 
 def _of_node(draft: Draft, node: NodeTemplate) -> _OfNode:

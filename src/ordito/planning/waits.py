@@ -5,6 +5,8 @@ All of one node wait for all of another through one join, so that n and m instan
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.pairing import Pairing
@@ -12,7 +14,19 @@ from ordito.planning.pairing import Pairing
 RUN = Fate.RUN
 
 
-def install_waits(draft: Draft) -> None:
+class Words(msgspec.Struct, frozen=True):
+    """How waiting is told: of one ``needed`` before a node, and of ``all`` instances of a node."""
+
+    needed: str
+    all: str
+
+
+UP = Words("up before {} begins", "all instances of {} are up")
+IN_TURN = Words("it comes before {}", "all instances of {} have had their turn")
+"""Of what runs in the order of dependencies, whether it is up or not."""
+
+
+def install_waits(draft: Draft, words: Words = UP) -> None:
     """The way up of an instance begins when those of all it requires have ended, and its own way down has."""
     joins: dict[str, int] = {}
     pairing = Pairing(draft)
@@ -26,9 +40,8 @@ def install_waits(draft: Draft) -> None:
             if not sources or kind in seen or _is_within(draft, relationship, is_up=True):
                 continue
             seen.add(kind)
-            reason = draft.why(
-                f"{node.name} requires {relationship.target} ({relationship.requirement}): up before {node.name} begins"
-            )
+            what = f"{node.name} requires {relationship.target} ({relationship.requirement})"
+            reason = draft.why(f"{what}: {words.needed.format(node.name)}")
             if relationship.is_hosting:
                 for source in sources:
                     host = draft.members.get(source.record.host)
@@ -39,10 +52,10 @@ def install_waits(draft: Draft) -> None:
             if pairing.is_to_one(relationship):
                 for source in sources:
                     chosen = pairing.wanted(source, relationship)
-                    _all_wait_for_all(draft, [source], chosen, relationship.target, reason, {}, tolerant=tolerant)
+                    _all_wait_for_all(draft, [source], chosen, words, reason, {}, tolerant=tolerant)
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
-            _all_wait_for_all(draft, sources, targets, relationship.target, reason, joins, tolerant=tolerant)
+            _all_wait_for_all(draft, sources, targets, words, reason, joins, tolerant=tolerant)
 
 
 def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool:
@@ -58,7 +71,7 @@ def _all_wait_for_all(
     draft: Draft,
     sources: list[Member],
     targets: list[Member],
-    name: str,
+    words: Words,
     reason: int,
     joins: dict[str, int],
     *,
@@ -72,9 +85,10 @@ def _all_wait_for_all(
         return
     if not targets:
         return
+    name = targets[0].template.name
     join = joins.get(name)
     if join is None:
-        all_up = draft.why(f"all instances of {name} are up" + (", or have failed" if tolerant else ""))
+        all_up = draft.why(words.all.format(name) + (", or have failed" if tolerant else ""))
         join = joins[name] = draft.join(f"{name}.up", all_up, tolerant=tolerant)
         for target in targets:
             assert target.up is not None

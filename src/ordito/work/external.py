@@ -71,9 +71,11 @@ def inputs_of(evaluator: Evaluator, call: Call, given: Mapping[str, object]) -> 
     """The inputs of a workflow, those that are given before what it declares as defaults; and what is wrong with them,
     "" for nothing."""
     found: dict[str, object] = {}
-    for name, declared in evaluator.service.workflows[call.operation].inputs.items():
-        value = given.get(name)
-        if name not in given and declared.has_default:
+    workflow = evaluator.service.workflows[call.operation]
+    for name, declared in workflow.inputs.items():
+        key = f"{workflow.prefix}{name}"
+        value = given.get(key)
+        if key not in given and declared.has_default:
             try:
                 value = evaluator.evaluate(declared.default, Context())
             except EvaluationError as error:

@@ -121,7 +121,8 @@ class Call(msgspec.Struct, frozen=True):
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
     """The inputs of a workflow that somebody wrote: ``get_input`` finds them before those of the topology in what the
     workflow calls (§7.3.6). Where it is inlined, ``activity`` is the place of the activity that does it, whose inputs
-    are evaluated among those of the scope ``outer``, for the instance ``on`` ("" for none)."""
+    are evaluated among those of the scope ``outer``, for the instance ``on``, or the node that a topology stands for
+    ("" for neither). An operation of such a node may be what calls it, and then its inputs are those."""
 
     workflow: str
     inputs: dict[str, object] = {}

@@ -41,28 +41,31 @@ class Scopes:
         return self._wrong[scope]
 
     def _evaluated(self, scope: Scope) -> tuple[Mapping[str, object], str]:
-        found = {**self.inputs(scope.outer), **scope.inputs}
-        wrong = self.wrong(scope.outer)
-        if not scope.activity or wrong:
-            return found, wrong
         service = self._evaluator.service
+        workflow = service.workflows.get(scope.workflow)
+        prefix = workflow.prefix if workflow is not None else ""
+        found = {**self.inputs(scope.outer), **{f"{prefix}{name}": value for name, value in scope.inputs.items()}}
+        wrong = self.wrong(scope.outer)
+        if not scope.activity or wrong or workflow is None:
+            return found, wrong
         *holder, number = scope.activity
         activity = activity_at(service, tuple(holder), int(number))
         record = self._evaluator.snapshot.instances.get(scope.on)
-        context = Context(node=record.node if record else "", instance=scope.on, inputs=self.inputs(scope.outer))
-        declared = service.workflows[activity.name].inputs
+        node, instance = (record.node, scope.on) if record else (scope.on, "")
+        context = Context(node=node, instance=instance, inputs=self.inputs(scope.outer))
+        declared = workflow.inputs
         for name, value in activity.inputs.items():
             try:
                 data = self._evaluator.evaluate(value, context)
             except EvaluationError as error:
-                return found, f'input "{name}" of workflow "{activity.name}" cannot be evaluated: {error}'
+                return found, f'input "{name}" of workflow "{workflow.name}" cannot be evaluated: {error}'
             data, misfitting = self._fitted(data, declared.get(name))
             if misfitting:
-                return found, f'input "{name}" of workflow "{activity.name}": {misfitting}'
+                return found, f'input "{name}" of workflow "{workflow.name}": {misfitting}'
             if not isinstance(data, Nothing):
-                found[name] = data
+                found[f"{prefix}{name}"] = data
             elif name in declared and declared[name].required:
-                return found, f'input "{name}" of workflow "{activity.name}" has no value: {data.reason}'
+                return found, f'input "{name}" of workflow "{workflow.name}" has no value: {data.reason}'
         return found, ""
 
     def _fitted(self, value: object, declared: PropertyDefinition | None) -> tuple[object, str]:
