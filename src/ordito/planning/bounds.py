@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.slots import SCALABLE
 from ordito.model.imperative import Policy
 from ordito.model.service import Capability, NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.syntax.expressions import Value
 
-SCALABLE = "tosca.capabilities.Scalable"
 IN_EACH = "cloudify.capabilities.Scalable"
 """The capability whose numbers are those of the instances in each instance of the node's container."""
 

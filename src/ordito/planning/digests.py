@@ -18,6 +18,7 @@ from ordito.instances.context import Context, EvaluationError, NeedsInstance, No
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.instances.slots import SCALABLE
 from ordito.model.operation import Operation
 from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service
@@ -93,10 +94,12 @@ class Digests:
         return self._digest([files, {name: as_written(value) for name, value in values.items()}, more])
 
     def provided(self, node: NodeTemplate) -> Content:
-        """What a provider is asked to make."""
+        """What a provider is asked to make. How many there are to be says nothing of any one of them."""
         values = dict(node.properties)
         definitions = dict(node.definitions)
         for capability in node.capabilities.values():
+            if SCALABLE in capability.kinds:
+                continue
             values |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
             definitions |= {f"{capability.name}::{name}": d for name, d in capability.definitions.items()}
         whole, of = says_sensitive(node.metadata), self._everywhere.marks.of

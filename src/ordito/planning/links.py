@@ -239,16 +239,13 @@ def was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> boo
     relationship = pairs.relationship
     if link_id(relationship.key, relationship.source, source.id, target.id) in draft.snapshot.links:
         return True
-    return any(_began(source.record, key, target.record) for key in pairs.evidence)
+    return any(_began(source.record, key, target.record, each=pairs.begin_each) for key in pairs.evidence)
 
 
-def _began(source: Instance, key: str, target: Instance) -> bool:
+def _began(source: Instance, key: str, target: Instance, *, each: bool) -> bool:
     applied = source.applied.get(key)
     change = applied.change if applied is not None else source.failed.get(key)
-    if change is None:
-        return False
-    of_relationship = "/" in key
-    return not of_relationship or change > target.created
+    return change is not None and not (each and change < target.created)
 
 
 def pair_step(

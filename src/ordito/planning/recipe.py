@@ -52,13 +52,14 @@ class Pairs(msgspec.Struct, frozen=True):
     """The operations of the pairs of one relationship at one place in the chain of the source: after so many of its
     entries. ``is_link`` says that they link pairs of what is up, or undo that; all others belong to the source's being
     made and removed alone. ``evidence`` are keys in the source's record, each of which shows that its pairs were
-    begun."""
+    begun; where other operations ``begin_each`` pair, it shows nothing of pairs with what was made later."""
 
     relationship: Relationship
     entries: tuple[PairEntry, ...]
     place: int
     is_link: bool
     evidence: tuple[str, ...] = ()
+    begin_each: bool = False
 
 
 class Making(msgspec.Struct, frozen=True):

@@ -266,9 +266,9 @@ class Recipes:
                     entry = self._of_pair(relationship, placed, operation, stage)
                     entries.setdefault(placed.reached, []).append(entry)
             if entries:
-                evidence = self._evidence(node, relationship)
+                evidence, begin_each = self._evidence(node, relationship), self._begin_each(relationship)
                 found += (
-                    Pairs(relationship, tuple(own), places[reached], reached in LINKING, evidence)
+                    Pairs(relationship, tuple(own), places[reached], reached in LINKING, evidence, begin_each)
                     for reached, own in entries.items()
                 )
         return tuple(found)
@@ -282,6 +282,11 @@ class Recipes:
         where = where_run(operation, self._service.nodes[near], row.side, lifecycle=makes)
         call = self._calls.of_relationship(relationship, row.side, operation)
         return PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side)
+
+    def _begin_each(self, relationship: Relationship) -> bool:
+        """Whether there are operations that begin pairs one by one."""
+        rows = (p.row for p in INSTALL if p.row.name in LINKED_BY and p.row.per is Per.PAIR)
+        return any(self._operation(relationship, row) is not None for row in rows)
 
     def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
         """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
