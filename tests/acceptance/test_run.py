@@ -128,3 +128,37 @@ def test_a_run_that_was_killed_is_resumed_with_its_inputs(tmp_path: Path) -> Non
     assert set(log.read_text().splitlines()) == {f"store_1 z {len(CANARY)}"}
     assert status_of(tmp_path)["instances"]["store_1"]["attributes"] == {"saved": "z"}
     assert CANARY.encode() not in b"".join(files_of(tmp_path).values())
+
+
+def test_a_run_that_failed_is_given_again_and_not_retried(tmp_path: Path) -> None:
+    """The older job that could be carried on is not meant: it ended well."""
+    place(tmp_path, "exit 4\n")
+    assert ordito(tmp_path, "run", "save", "--yes").code == 1
+    refused = ordito(tmp_path, "jobs", "retry", "--yes")
+    assert refused.code == 3
+    assert "is a run, which does not continue where it stopped" in refused.err
+    assert "give the same command again" in refused.err
+
+
+def test_files_that_change_nothing_are_not_taken_over(tmp_path: Path) -> None:
+    """A workflow that was written since is not there, and deploying says so; by --force it is."""
+    place(tmp_path)
+    file = tmp_path / "service.yaml"
+    file.write_text(f"{SERVICE}  workflows: {{ w: {{ steps: {{ s: {{ target: store, activities: [] }} }} }} }}\n")
+    again = ordito(tmp_path, "deploy", "service.yaml", "--yes")
+    assert (again.code, "not-taken-over" in again.err) == (0, True), again.both
+    assert ordito(tmp_path, "workflow", "run", "w", "--yes").code == 3
+    forced = ordito(tmp_path, "deploy", "service.yaml", "--force", "--yes")
+    assert (forced.code, "not-taken-over" in forced.err) == (0, False), forced.both
+    assert ordito(tmp_path, "workflow", "run", "w", "--yes").code == 0
+    assert "not-taken-over" not in ordito(tmp_path, "deploy", "service.yaml", "--yes").err
+
+
+def test_workflows_that_are_made_are_commands_of_their_own(tmp_path: Path) -> None:
+    place(tmp_path)
+    for name, command in (("scale", "scale --help"), ("install", "deploy --help")):
+        refused = ordito(tmp_path, "workflow", "run", name, "--yes")
+        assert refused.code == 3
+        assert f'"{name}" is made for every service' in refused.err
+        assert command in refused.err
+    assert "one of the template: workflow NAME" in ordito(tmp_path, "graph", "--workflow", "backup").err

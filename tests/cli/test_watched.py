@@ -286,7 +286,7 @@ def test_what_has_changed_is_not_removed_unseen(run: Run, folder: Path) -> None:
     assert run("check").code == 0
     refused = run("undeploy", "--yes")
     assert refused.code == 3
-    assert "found to be other than they were made: top_1" in refused.err
+    assert "changed since they were made: top_1" in refused.err
     assert "--allow-changed" in refused.err
     assert set(instances(run)) == {"base_1", "middle_1", "top_1", "extra_1", "user_1"}
     assert run("undeploy", "--yes", "--allow-changed").code == 0

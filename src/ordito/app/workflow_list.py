@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
@@ -10,27 +10,13 @@ from ordito.app.gate import no_ensemble
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
 from ordito.app.proposals.workflow import nothing_deployed
-from ordito.app.written_workflows import OVERRIDES, overriding, workflow_named
+from ordito.app.written_workflows import MADE, OVERRIDES, overriding, workflow_named
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Assertion, Condition, Step, Workflow
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.syntax.expressions import as_written
-
-MADE: Mapping[str, str] = {
-    "deploy": "Bring the running system to its description.",
-    "undeploy": "Remove everything that was deployed.",
-    "start": "Start what was stopped.",
-    "stop": "Stop instances, those that depend on them first.",
-    "restart": "Stop and start instances.",
-    "heal": "Put an instance right that is not ok.",
-    "scale": "Have more or fewer instances of a node.",
-    "run": "Run one operation on all instances, or on chosen ones.",
-    "check": "Look whether what exists is as it was recorded.",
-    "discover": "Find out what exists, and record it.",
-}
-"""The workflows that every service has, each a verb of its own."""
 
 
 class ListedWorkflow(msgspec.Struct, frozen=True, omit_defaults=True):

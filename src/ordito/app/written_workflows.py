@@ -16,6 +16,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
+from ordito.planning.workflows import ALIASES
 
 NAMED = "workflow "
 """How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
@@ -29,6 +30,21 @@ def is_written(workflow: str) -> bool:
     return workflow.startswith(NAMED)
 
 
+MADE: Mapping[str, str] = {
+    "deploy": "Bring the running system to its description.",
+    "undeploy": "Remove everything that was deployed.",
+    "start": "Start what was stopped.",
+    "stop": "Stop instances, those that depend on them first.",
+    "restart": "Stop and start instances.",
+    "heal": "Put an instance right that is not ok.",
+    "scale": "Have more or fewer instances of a node.",
+    "run": "Run one operation on all instances, or on chosen ones.",
+    "check": "Look whether what exists is as it was recorded.",
+    "discover": "Find out what exists, and record it.",
+}
+"""The workflows that every service has, each a verb of its own."""
+
+
 def overriding(service: Service, workflow: str) -> Workflow | None:
     """The workflow of the template that takes the place of one that is made; None where there is none."""
     return next((service.workflows[n] for n in OVERRIDES.get(workflow, ()) if n in service.workflows), None)
@@ -38,6 +54,14 @@ def workflow_named(service: Service, name: str) -> Workflow:
     """A workflow of the template. Raises ``Refused`` where it has none of this name."""
     if name in service.workflows:
         return service.workflows[name]
+    made = ALIASES.get(name, name)
+    if made in MADE:
+        raise Refused(
+            "unknown-workflow",
+            f'"{name}" is made for every service, and the template of the one that is deployed has none of that name',
+            next_words=(made, "--help"),
+            purpose="it is a command of its own",
+        )
     near = nearest(name, service.workflows)
     named = ", ".join(service.workflows)
     hint = f'did you mean "{near[0]}"?' if near else f"there are: {named}" if named else "the template has none"

@@ -73,8 +73,9 @@ class CliConversation:
             if proposal.unapproved:
                 raise Refused(
                     "changed-meanwhile",
-                    f"found to be other than they were made: {listed(proposal.unapproved)}; nothing was removed",
-                    "look at them, and give --allow-changed to have them removed all the same",
+                    f"changed since they were made: {listed(proposal.unapproved)}; nothing was removed",
+                    "checks, workflows and operations run by hand have found or made them so; look at them, and give"
+                    " --allow-changed to have them removed all the same",
                     next_words=("describe", proposal.unapproved[0]),
                     purpose="see what was done to it",
                 )

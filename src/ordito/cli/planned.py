@@ -104,6 +104,9 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
     return code
 
 
+OWN = "one of the template: workflow NAME"
+
+
 def _first_word(args: Sequence[str], command: click.Command) -> int:
     """The place of the first argument that is neither an option nor the value of one; behind the last where there is
     none."""
@@ -157,7 +160,7 @@ def _check_misspelt(word: str, *, alone: bool) -> None:
         return
     near = nearest(word, PLANNED)
     if near or not alone:
-        there = f'did you mean "{near[0]}"' if near else f"workflows are {', '.join(PLANNED)}"
+        there = f'did you mean "{near[0]}"' if near else f"workflows are {', '.join(PLANNED)} ({OWN})"
         raise click.UsageError(f'there is neither a workflow nor a service "{word}"; {there}{"?" if near else ""}')
 
 
@@ -167,7 +170,7 @@ def workflow_named(word: str) -> str:
     if name not in PLANNED:
         near = nearest(name, PLANNED)
         meant = f', did you mean "{near[0]}"?' if near else ""
-        raise click.UsageError(f'there is no workflow "{name}"{meant}; there are: {", ".join(PLANNED)}')
+        raise click.UsageError(f'there is no workflow "{name}"{meant}; there are: {", ".join(PLANNED)} ({OWN})')
     return name
 
 

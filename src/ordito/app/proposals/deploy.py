@@ -115,6 +115,14 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         reset_counts=asked.reset_counts,
         choose=lambda service, options: in_place(service, options, DEPLOY, asked_values),
     )
+    if made.plan.is_empty and status.service and made.measured != status.service:
+        diagnostics.note(
+            "not-taken-over",
+            "the service's files are not those that were deployed last, and nothing that exists changes by that: what"
+            " they say of workflows, policies and outputs counts as soon as a deployment has something to do",
+            None,
+            hint="deploy --force takes them over at once, and carries everything out again",
+        )
     is_new = not user.exists
     return Proposal(
         workflow=DEPLOY,

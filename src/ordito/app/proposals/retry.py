@@ -22,7 +22,7 @@ from ordito.app.user_part import read_user_part
 from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
-from ordito.ensemble.job_history import RecordedJob, job_lines, read_job
+from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import measure
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
@@ -31,6 +31,7 @@ from ordito.source.remote import Network
 from ordito.work.effects import applies
 from ordito.work.plan import Action, Plan
 
+WELL = "ok"
 AGAIN = frozenset({DEPLOY, UNDEPLOY, SCALE})
 """Workflows that continue from what exists, so that their plan is what is left."""
 
@@ -92,8 +93,20 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
 
 
 def _latest(place: Place) -> str:
-    """The latest job that may have left something undone; "" where there is none."""
-    return max((line.id for line in job_lines(place.layout) if _continues(line.workflow)), default="")
+    """The latest job that may have left something undone: the latest that failed, where none that ended well can be
+    carried on since; "" where there is none."""
+    lines = list(job_lines(place.layout))
+    found = max((line for line in lines if _continues(line.workflow)), key=_id, default=None)
+    if found is not None and found.outcome != WELL:
+        return found.id
+    since = found.id if found is not None else ""
+    others = (line for line in lines if line.id > since and line.outcome != WELL)
+    latest = max(others, key=_id, default=found)
+    return latest.id if latest is not None else ""
+
+
+def _id(line: JobLine) -> str:
+    return line.id
 
 
 def _checked(place: Place, job: str, record: RecordedJob) -> str:
