@@ -15,8 +15,9 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 from ordito.work.environment import MOST_VARIABLES
 from ordito.work.invocation import SCRATCH, Invocation, Placement
-from ordito.work.operations import Operations, Prepared
+from ordito.work.operations import Operations
 from ordito.work.plan import Step
+from ordito.work.preparing import Prepared
 from tests.support.runs import World
 from tests.support.services import (
     Requires,

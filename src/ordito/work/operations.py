@@ -6,25 +6,18 @@ remembered by operation with its digest, and forgotten when another operation ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from ordito.base.paths import above, from_above, levels_above
-from ordito.base.sensitive import revealed, sensitive_parts, shown
-from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
     FOUND_ABSENT,
-    MADE_AGAIN,
-    SCALED_IN,
     Applied,
     Delta,
     Instance,
     Link,
     Snapshot,
-    end_id,
 )
 from ordito.instances.states import (
     CONFIGURED,
@@ -35,7 +28,6 @@ from ordito.instances.states import (
     STARTED,
     TAKES_BACK,
     UNDONE_BY_STOP,
-    takes_back,
 )
 from ordito.instances.status import (
     ABSENT,
@@ -45,36 +37,33 @@ from ordito.instances.status import (
     UNKNOWN,
     WORSE,
     Happened,
-    failure,
     local_after,
 )
 from ordito.instances.status import ERROR as BROKEN
 from ordito.instances.topology_outputs import topology_outputs
-from ordito.model.operation import Operation
-from ordito.model.service import LIFECYCLE, STANDARD, Service
+from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
+from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
-from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.effects import applies
-from ordito.work.environment import Environments
-from ordito.work.external import Describe, Job, inputs_of, invocation_of, outputs_of, sensitive_results
-from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome, Placement
+from ordito.work.external import Describe, outputs_of
+from ordito.work.happenings import Happenings, remembered, without
+from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome
 from ordito.work.links_anew import to_be_undone_again
 from ordito.work.news import News
-from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
-from ordito.work.places import Place
+from ordito.work.outputs import Given
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.probes import CHECK, found_attributes, found_status, is_probe, looks_after, maintaining, state_found
-from ordito.work.scopes import Scopes
-from ordito.work.secrecy import as_shown, masking_for, without_secrets
+from ordito.work.preparing import Prepared, Preparing
+from ordito.work.probes import found_attributes, found_status, is_probe, looks_after, state_found
+from ordito.work.removal import Removal
+from ordito.work.secrecy import masking_for, without_secrets
 from ordito.work.set_state import Filters, link_with_state, with_state
 from ordito.work.telling import Telling
 from ordito.work.workflow_outputs import WorkflowOutputs
 
-T = TypeVar("T")
-
-WENT_WITH_HOST = "went with its host"
-ROLLED_BACK = "rolled back"
+FILTER, DELEGATE = Action.FILTER, Action.DELEGATE
+IF_MENDED = Condition.IF_MENDED
+SUCCEEDED, UNSTARTED = Ending.SUCCEEDED, Happened.NEVER_STARTED
 
 STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
 """Steps that change nothing when they start."""
@@ -83,25 +72,6 @@ APART = STAND_FOR_ORDER | {Action.SET_STATE}
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
-
-
-class Prepared(msgspec.Struct, frozen=True):
-    """A step that is about to start: its invocation, or why it must not start; and what deserves attention. Where it
-    ``withholds``, what it prints is shown at its end only: what it makes is secret, and known only then."""
-
-    invocation: Invocation | None = None
-    refusal: str = ""
-    warnings: tuple[str, ...] = ()
-    withholds: bool = False
-
-
-class Files(msgspec.Struct, frozen=True):
-    """The files that an operation needs, relative to ``root``."""
-
-    root: str
-    artifact: str
-    dependencies: tuple[str, ...]
-    placements: tuple[Placement, ...]
 
 
 class Operations:
@@ -133,8 +103,6 @@ class Operations:
     ) -> None:
         self._service = service
         self._snapshot = snapshot
-        self._plan = plan
-        self._root = root
         self._job = job
         # Whether what is carried out counts as deployed: all of it, or the step that is told of.
         self._all_apply = self._applies = applies(plan.workflow)
@@ -142,134 +110,43 @@ class Operations:
         self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self.masking = masking_for(service)
-        self._environments = Environments(self._evaluator, self.masking, variables or {})
+        self._called = Called(service, snapshot, plan, self._evaluator, self.masking)
+        self._preparing = Preparing(
+            service,
+            snapshot,
+            self._called,
+            self._evaluator,
+            self.masking,
+            variables or {},
+            root=root,
+            job=job,
+            describe=describe,
+        )
         self._counts = counts or {}
-        self._describe = describe
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
-        self._relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
-        self._operations: dict[int, Operation] = {}
-        self._scopes = Scopes(self._evaluator, plan.scopes)
+        self._happenings = Happenings(service, snapshot, self._news)
+        self._removal = Removal(service, snapshot, plan.workflow, job)
         self._filters = Filters(service, self._evaluator)
         self._workflow_outputs = WorkflowOutputs(service, self._evaluator)
-        self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     # ------------------------------------------------------------------------------------------ before the start
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
-        call = self._plan.calls[step.call]
-        if wrong := self._scopes.wrong(call.scope):
-            return Prepared(refusal=self.masking.text(wrong))
-        if step.action is Action.WORKFLOW:
-            return self._prepared_workflow(step, call, attempt)
-        place = self._place(step, call)
-        environment = self._environments.prepare(place, step)
-        if environment.refusals:
-            return Prepared(refusal=self.masking.text("; ".join(environment.refusals)), warnings=environment.warnings)
-        files = self._files(call, environment.files)
-        invocation = Invocation(
-            job=self._job,
-            step=step.id,
-            attempt=attempt,
-            processor=call.processor,
-            root=files.root,
-            artifact=files.artifact,
-            environment=environment.variables,
-            dependencies=files.dependencies,
-            large=environment.large,
-            outputs=call.outputs,
-            timeout=call.timeout,
-            host=step.runs_on,
-            files=files.placements,
-        )
-        gives = bool(place.operation.outputs) or is_probe(self._service, call)
-        withholds = bool(self._sensitive_outputs(step)) if gives else False
-        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
-
-    def _prepared_workflow(self, step: Step, call: Call, attempt: int) -> Prepared:
-        """The invocation of what carries out a workflow as a whole."""
-        inputs, wrong = inputs_of(self._evaluator, call, self._scopes.inputs(call.scope))
-        self.masking.know(sensitive_parts(inputs))
-        if wrong:
-            return Prepared(refusal=self.masking.text(wrong))
-        files = self._files(call, ())
-        found = msgspec.structs.replace(call, artifact=files.artifact, dependencies=files.dependencies)
-        job = Job(self._job, files.root, self._describe)
-        invocation = invocation_of(job, step, found, attempt, inputs, self._snapshot)
-        return Prepared(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
+        return self._preparing.prepare(step, attempt)
 
     def shown_inputs(self, step: Step) -> dict[str, object]:
         """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
-        if step.action is Action.WORKFLOW:
-            call = self._plan.calls[step.call]
-            inputs, _ = inputs_of(self._evaluator, call, self._scopes.inputs(call.scope))
-            return as_shown({name: shown(value) for name, value in inputs.items()}, self.masking)
-        if step.action is not Action.CALL or step.call < 0:
-            return {}
-        call = self._plan.calls[step.call]
-        holder = self._relationships.get(call.owner) if call.side else self._service.nodes.get(call.owner)
-        interface = holder.interfaces.get(call.interface) if holder is not None else None
-        if interface is None or call.operation not in interface.operations:
-            return {}  # It is called for its place in the order only.
-        place = self._place(step, call)
-        inputs = self._environments.shown_inputs(place, step) if place.operation.inputs else {}
-        return as_shown(inputs, self.masking)
+        return self._preparing.shown_inputs(step)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
         """The check that is asked about a called operation in doubt; None where its instance has none that an executor
         ``accepts``, or the check itself is in doubt."""
-        if step.action is Action.WORKFLOW:
-            return None  # It belongs to no instance that could be asked.
-        call, node = self._plan.calls[step.call], self._service.nodes[self._snapshot.instances[step.instance].node]
-        operation = None if is_probe(self._service, call) else maintaining(node, CHECK)
-        implementation = operation.implementation if operation is not None else None
-        if operation is None or implementation is None:
-            return None
-        processor = next((kind for kind in implementation.kinds if accepts((kind,))), "")
-        asked = Step(id_of_question(step.id), instance=step.instance)
-        environment = self._environments.prepare(Place(operation, node.name, step.instance), asked)
-        if not processor or environment.refusals:
-            return None
-        dependencies = tuple(d.file for d in operation.dependencies)
-        check = Call(node.name, "", operation.interface, CHECK, implementation.file, processor, dependencies)
-        files = self._files(check, environment.files)
-        return Invocation(
-            job=self._job,
-            step=asked.id,
-            attempt=1,
-            processor=processor,
-            root=files.root,
-            artifact=files.artifact,
-            environment={**environment.variables, IN_DOUBT: call.name},
-            dependencies=files.dependencies,
-            large=environment.large,
-            outputs=call.outputs,
-            timeout=operation.timeout,
-            host=step.runs_on,
-            files=files.placements,
-        )
+        return self._preparing.question(step, accepts)
 
     def delegation(self, step: Step) -> Delegation:
-        """What a provider is asked to do for a delegated step.
-
-        The properties of capabilities are there as ``capability::name``; a property without a value is not there.
-        """
-        template = self._service.nodes[self._snapshot.instances[step.instance].node]
-        written = dict(template.properties)
-        for capability in template.capabilities.values():
-            written |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
-        context = Context(node=template.name, instance=step.instance)
-        properties: dict[str, object] = {}
-        for name, value in written.items():
-            try:
-                found = self._evaluator.evaluate(value, context)
-            except EvaluationError:
-                continue  # Static values were evaluated when the plan was made; what is left waits for instances.
-            if not isinstance(found, Nothing):
-                self.masking.know(sensitive_parts(found))
-                properties[name] = revealed(found)
-        attributes = {n: revealed(v) for n, v in self._snapshot.attributes.get(step.instance, {}).items()}
-        return Delegation(step.instance, template.kinds, step.leave != DELETED, properties, attributes)
+        """What a provider is asked to do for a delegated step."""
+        return self._preparing.delegation(step)
 
     # ---------------------------------------------------------------------------------------- starts and ends
 
@@ -281,8 +158,8 @@ class Operations:
         links: tuple[Link, ...] = ()
         owner = step.instance
         if step.link:
-            owner = self._source(step, self._plan.calls[step.call])
-            links = () if step.link in self._snapshot.links else (self._new_link(step),)
+            owner = self._called.source(step, self._called.plan.calls[step.call])
+            links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
         record = self._snapshot.instances[owner]
         again = step.anew and step.opens and step.enter == CREATING
         begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
@@ -294,35 +171,39 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        left = (record.id, *self._left_of(record, again=True)) if again and self._applies else ()
+        left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
         return Delta(() if changed == record else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""
         if not outcome.outputs and not self.masking.is_active:
             return outcome
-        return without_secrets(outcome, self.masking, self._sensitive_outputs(step) if outcome.outputs else ())
+        return without_secrets(outcome, self.masking, self._called.sensitive_outputs(step) if outcome.outputs else ())
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
         self._applies = self._all_apply or step.counts
         if step.action in APART:
             return self._end_apart(step, outcome, change)
-        call = self._plan.calls[step.call]
+        call = self._called.plan.calls[step.call]
         if is_probe(self._service, call) and (outcome.ending in ANSWERED or step.dispensable):
             return self._found(step, call, outcome, change)
-        if step.condition is Condition.IF_MENDED and not self._is_mended(step):
+        if step.condition is IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         found = Given()
-        if outcome.ending is Ending.SUCCEEDED:
+        if outcome.ending is SUCCEEDED:
             try:
-                found = self._given(step, call, outcome)
+                found = self._called.given(step, call, outcome)
             except WrongValue as wrong:
                 outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
         if step.link:
             delta = self._end_of_link(step, call, outcome, change)
         elif outcome.succeeded and step.leave == DELETED:
-            delta = self._stays(step) if self._is_kept(step, outcome) else self._deleted(step, change)
+            delta = (
+                self._stays(step)
+                if self._is_kept(step, outcome)
+                else self._removal.deleted(step, change, applies=self._applies)
+            )
         else:
             links = self._stopped_links(step, call, outcome) if call.operation == "stop" else ()
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),), links=links)
@@ -340,16 +221,16 @@ class Operations:
     def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of what is no operation."""
         if step.action is Action.WORKFLOW:
-            return self._end_of_workflow(step, self._plan.calls[step.call], outcome, change)
+            return self._end_of_workflow(step, self._called.plan.calls[step.call], outcome, change)
         if step.action is Action.OUTPUT:
-            return self._end_of_output(step, self._plan.calls[step.call], outcome, change)
+            return self._end_of_output(step, self._called.plan.calls[step.call], outcome, change)
         return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
 
     def _end_of_output(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by an output of a workflow whose steps have ended."""
-        relationship = self._relationships.get(call.owner) if call.side else None
+        relationship = self._called.relationships.get(call.owner) if call.side else None
         try:
-            delta = self._workflow_outputs.delta(self._plan, step, call, relationship)
+            delta = self._workflow_outputs.delta(self._called.plan, step, call, relationship)
         except WrongValue as wrong:
             return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         return outcome, marked_by_values(delta, self._snapshot, change, applies=self._applies)
@@ -375,17 +256,17 @@ class Operations:
             if call.side and self._news.tells(call):
                 links += self._news.told(step, call, delta, change)
             elif step.closes and self._applies and step.leave != DELETED:
-                links += self._news.of_chain(self._owner(step), delta, change)
+                links += self._news.of_chain(self._called.owner(step), delta, change)
         return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
-        if step.action is Action.FILTER and not step.condition:
-            call = self._plan.calls[step.call]
-            return self._filters.left_out(step, call, self._relationships.get(call.owner) if call.side else None)
+        if step.action is FILTER and not step.condition:
+            call = self._called.plan.calls[step.call]
+            return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
         if not step.condition:
             return ""
-        record = self._snapshot.instances[self._owner(step)]
+        record = self._snapshot.instances[self._called.owner(step)]
         match step.condition:
             case Condition.UNLESS_OK if self._is_up(record):
                 return f"check says {record.local}"
@@ -394,7 +275,7 @@ class Operations:
             case Condition.UNLESS_ABSENT if not self._is_there(record):
                 return "check says absent"
             case Condition.IF_CHANGED:
-                return self._news.needless(step, self._plan.calls[step.call])
+                return self._news.needless(step, self._called.plan.calls[step.call])
             case Condition.IF_FAR_IS_UP:
                 node = self._snapshot.instances[step.far].node if step.far else ""
                 far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
@@ -403,30 +284,32 @@ class Operations:
 
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
-        if step.action is Action.FILTER:
+        if step.action is FILTER:
             return Delta()
         if step.leave == DELETED:
-            return self._deleted(step, change)
+            return self._removal.deleted(step, change, applies=self._applies)
         if step.condition is Condition.IF_CHANGED:
             return Delta()
-        call, record = self._plan.calls[step.call], self._snapshot.instances[self._owner(step)]
+        call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
         if self._is_up(record):
             if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
                 return Delta()
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
             return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
-        local = local_after(record.local, self._chain_ended(record, step, call)) if step.closes else record.local
+        local = (
+            local_after(record.local, self._happenings.chain_ended(record, step, call)) if step.closes else record.local
+        )
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
     def _state_set(self, step: Step, change: str) -> Delta:
         """What a workflow that sets a node state changes: one that is deleted is gone."""
         if step.link:
-            return link_with_state(self._snapshot, self._new_link(step), step.leave)
+            return link_with_state(self._snapshot, self._called.new_link(step), step.leave)
         record = self._snapshot.instances[step.instance]
         if step.leave == DELETED:
-            return self._deleted(step, change) if record.exists else Delta()
+            return self._removal.deleted(step, change, applies=self._applies) if record.exists else Delta()
         delta = Delta(instances=(with_state(record, step.leave),))
         if step.leave == STARTED and self._applies:
             # Where a workflow that somebody wrote deploys, this is how an instance comes up.
@@ -435,36 +318,36 @@ class Operations:
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
-        self._plan = plan
+        self._called.plan = plan
         self._news.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
-        return topology_outputs(self._evaluator, {**self._counts, **self._plan.counts})[0]
+        return topology_outputs(self._evaluator, {**self._counts, **self._called.plan.counts})[0]
 
     # ---------------------------------------------------------------------------------------------- instances
 
     def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str) -> Instance:
         """The record of an instance after an operation on it, well or not, save that it was deleted."""
         record, succeeded = self._snapshot.instances[step.instance], outcome.succeeded
-        happened = self._happened(step, call, outcome, record)
+        happened = self._happenings.happened(step, call, outcome, record, applies=self._applies)
         local = local_after(record.local, happened)
-        if step.condition is Condition.IF_MENDED and record.local in OPERATIONAL:
+        if step.condition is IF_MENDED and record.local in OPERATIONAL:
             local = record.local
         if outcome.status in REPORTABLE and (step.closes or not succeeded):
             local = outcome.status
         applied, failed = record.applied, record.failed
-        if happened is not Happened.NEVER_STARTED:
+        if happened is not UNSTARTED:
             if self._applies:
-                applied, failed = _remembered(record, call, outcome, change)
-            elif self._is_of_lifecycle(step, call):
+                applied, failed = remembered(record, call, outcome, change)
+            elif self._happenings.is_of_lifecycle(step, call):
                 # Nothing counts as carried out by it, and yet what was stopped is no longer started.
-                applied = _without(applied, "", call)
+                applied = without(applied, "", call)
         # An optional operation that had failed while the instance came up may be made good much later.
         recovered = step.closes and record.state == ERROR
         state = step.leave or (STARTED if recovered else record.state)
         if not succeeded:
-            state = ERROR if self._decides_state(step, call) else record.state
+            state = ERROR if self._happenings.decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
         return self._touched(record, outcome, change)
 
@@ -476,7 +359,7 @@ class Operations:
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
         """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
-        provided = step.action is Action.DELEGATE and outcome.changed is False
+        provided = step.action is DELEGATE and outcome.changed is False
         return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
 
     def _stays(self, step: Step) -> Delta:
@@ -484,57 +367,19 @@ class Operations:
         record = self._snapshot.instances[step.instance]
         return Delta(instances=(msgspec.structs.replace(record, state=STARTED),))
 
-    def _deleted(self, step: Step, change: str) -> Delta:
-        """An instance is gone, with its links, and with everything that it still hosted."""
-        note, with_host = "", WENT_WITH_HOST
-        if self._snapshot.instances[step.instance].created >= self._job:
-            note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
-        elif step.anew:
-            note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
-        elif self._applies and self._plan.workflow != "undeploy" and not step.counts:
-            note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
-        gone = [self._gone(self._snapshot.instances[step.instance], change, note)]
-        index = 0
-        while index < len(gone):
-            hosted = self._snapshot.hosted_on(gone[index].id)
-            gone.extend(self._gone(self._snapshot.instances[i], change, with_host) for i in hosted)
-            index += 1
-        unlinked: dict[str, None] = {}
-        for record in gone:
-            unlinked.update(dict.fromkeys(self._left_of(record, again=step.anew)))
-        return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
-
-    def _left_of(self, record: Instance, *, again: bool) -> Iterable[str]:
-        """What is recorded that goes with an instance: its links, and its ends of relationships. Where it is made
-        again, a link stays of which an operation has failed at a source that goes on: it is made good with the link."""
-        links = ((name, self._snapshot.links[name]) for name in self._snapshot.links_of(record.id))
-        yield from (name for name, link in links if not (again and link.failed and link.source != record.id))
-        yield from self._ends(record)
-
-    def _gone(self, record: Instance, change: str, note: str) -> Instance:
-        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed={}, note=note)
-        return gone if change == self._job else marked(gone, change, applies=self._applies, modified=True)
-
-    def _ends(self, record: Instance) -> Iterable[str]:
-        """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
-        template = self._service.nodes.get(record.node)
-        ends = [end_id(r.key, record.id, "source") for r in template.requirements] if template else []
-        ends += [end_id(r.key, record.id, "target") for r in self._service.incoming.get(record.node, ())]
-        return (e for e in ends if e in self._snapshot.attributes or e in self._snapshot.outputs)
-
     # -------------------------------------------------------------------------------------------------- links
 
     def _end_of_link(self, step: Step, call: Call, outcome: Outcome, change: str) -> Delta:
         """A link's operation counts for the link and for its source; it never touches the target's record."""
         links: tuple[Link, ...] = ()
-        source = self._snapshot.instances[self._source(step, call)]
-        happened = self._happened(step, call, outcome, source)
+        source = self._snapshot.instances[self._called.source(step, call)]
+        happened = self._happenings.happened(step, call, outcome, source, applies=self._applies)
         if self._applies and outcome.ending not in NEVER_STARTED:
-            link = self._snapshot.links.get(step.link) or self._new_link(step)
-            applied, failed = _remembered(link, call, outcome, change)
+            link = self._snapshot.links.get(step.link) or self._called.new_link(step)
+            applied, failed = remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
             if outcome.succeeded and self._is_made_good(source, step, call):
-                happened = self._chain_ended(source, step, call)
+                happened = self._happenings.chain_ended(source, step, call)
         local = local_after(source.local, happened)
         # What belongs to a pair and comes before the source has started is part of its making.
         fails = not outcome.succeeded and not step.tolerant and source.state in (CREATED, CONFIGURED)
@@ -572,61 +417,7 @@ class Operations:
                 found.append(msgspec.structs.replace(link, applied=applied))
         return tuple(found)
 
-    def _new_link(self, step: Step) -> Link:
-        call = self._plan.calls[step.call]
-        source, target = self._source(step, call), step.far
-        if source == step.far:
-            target = step.instance
-        return Link(step.link, call.owner, source, target)
-
-    def _source(self, step: Step, call: Call) -> str:
-        return step.instance if call.side == "source" else step.far
-
     # ------------------------------------------------------------------------------------- what happened, what is
-
-    def _happened(self, step: Step, call: Call, outcome: Outcome, record: Instance) -> Happened:
-        """What the end of a step means for the local status of the instance whose chain it belongs to."""
-        if outcome.ending in NEVER_STARTED:
-            return Happened.NEVER_STARTED
-        if not outcome.succeeded:
-            # A link of an instance that is up comes after the end of its chain.
-            if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
-                return Happened.CHAIN_LACKS
-            return failure(outcome.changed, optional=step.dispensable)
-        if step.closes or (record.failed and self._news.tells(call) and [*record.failed] == [call.key]):
-            return self._chain_ended(record, step, call)
-        if not step.link and call.operation == "stop" and self._stops(step, call):
-            return Happened.STOPPED
-        return Happened.SUCCEEDED
-
-    def _chain_ended(self, record: Instance, last: Step, call: Call) -> Happened:
-        """How a chain has ended whose ``last`` operation has ended well: what has failed of it, or of its links, was
-        optional."""
-        failed = [key.rpartition("/")[2] for key in record.failed if key != call.key]
-        for name in self._snapshot.links_of(record.id):
-            link = self._snapshot.links[name]
-            if link.failed and link.source == record.id:
-                failed += [key for key in link.failed if key != call.name or name != last.link]
-        if not failed:
-            return Happened.CHAIN_ENDED
-        settings = self._service.nodes[record.node].settings
-        lacks = any(settings.of(key).is_optional for key in failed)
-        return Happened.CHAIN_LACKS if lacks else Happened.CHAIN_ENDED
-
-    def _is_of_lifecycle(self, step: Step, call: Call) -> bool:
-        """Whether an operation that somebody has called does what one of the lifecycle does."""
-        return bool(call.artifact) and self._decides_state(step, call)
-
-    def _stops(self, step: Step, call: Call) -> bool:
-        """Whether an operation that is called ``stop`` is the one that stops its instance."""
-        return self._decides_state(step, call) and (self._applies or bool(call.artifact))
-
-    def _decides_state(self, step: Step, call: Call) -> bool:
-        """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
-        if step.action is Action.DELEGATE or call.side:
-            return not self._news.tells(call)
-        interface = self._service.nodes[call.owner].interfaces.get(call.interface)
-        return interface is None or STANDARD in interface.kinds or LIFECYCLE in interface.kinds
 
     def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What a check or a discovery has found: the status, the state, and attributes that have other values."""
@@ -637,7 +428,7 @@ class Operations:
         attributes: Mapping[str, object] = {}
         if found in OPERATIONAL:
             try:
-                attributes = found_attributes(self._evaluator, self._place(step, call), outcome)
+                attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
             except WrongValue as wrong:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
@@ -664,78 +455,11 @@ class Operations:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
 
     def _was_done(self, step: Step, record: Instance) -> bool:
-        call = self._plan.calls[step.call]
+        call = self._called.plan.calls[step.call]
         if not step.link:
             return call.key in record.applied
         link = self._snapshot.links.get(step.link)
         return link is not None and call.name in link.applied
-
-    def _owner(self, step: Step) -> str:
-        """The instance whose chain a step belongs to."""
-        return self._source(step, self._plan.calls[step.call]) if step.link else step.instance
-
-    # ------------------------------------------------------------------------------------------------ the model
-
-    def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
-        """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
-        wants no copies."""
-        if placements:
-            return _files_of(self._root, call, placements)
-        key = (call.artifact, call.dependencies)
-        known = self._known_files.get(key)
-        if known is None:
-            known = self._known_files[key] = _files_of(self._root, call, placements)
-        return known
-
-    def _given(self, step: Step, call: Call, outcome: Outcome) -> Given:
-        if step.action is Action.DELEGATE:
-            return Given({step.instance: outcome.outputs} if outcome.outputs and step.leave != DELETED else {})
-        if not call.artifact or not (call.outputs or self._operation(step.call, call).outputs):
-            return Given()
-        return given(self._evaluator, self._place(step, call), step, call, outcome)
-
-    def _sensitive_outputs(self, step: Step) -> set[str]:
-        """The outputs of a step that are sensitive by what is declared for them."""
-        if step.action is Action.WORKFLOW:
-            return sensitive_results(self._evaluator, self._plan.calls[step.call], step)
-        if step.action is Action.DELEGATE:
-            template = self._service.nodes[self._snapshot.instances[step.instance].node]
-            declared = {**template.definitions, **template.attribute_definitions}
-            return {name for name, d in declared.items() if mark_of(self._evaluator, template, d) is not None}
-        call = self._plan.calls[step.call]
-        place = self._place(step, call)
-        found = sensitive_outputs(self._evaluator, place, step)
-        return found | sensitive_findings(self._evaluator, place) if is_probe(self._service, call) else found
-
-    def _place(self, step: Step, call: Call) -> Place:
-        operation = self._operation(step.call, call)
-        inputs = self._scopes.inputs(call.scope)
-        if not call.side:
-            return Place(operation, call.owner, step.instance, inputs=inputs)
-        relationship = self._relationships[call.owner]
-        node = relationship.source if call.side == "source" else relationship.target
-        return Place(operation, node, step.instance, relationship, call.side, step.far, inputs)
-
-    def _operation(self, index: int, call: Call) -> Operation:
-        operation = self._operations.get(index)
-        if operation is None:
-            holder = self._relationships[call.owner] if call.side else self._service.nodes[call.owner]
-            operation = holder.interfaces[call.interface].operations[call.operation]
-            if call.given or call.activity or call.scope >= 0:
-                operation = self._scopes.operation(operation, call)
-                self.masking.know(part for i in operation.inputs.values() for part in sensitive_parts(i.value))
-            self._operations[index] = operation
-        return operation
-
-
-def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files:
-    levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in placements)))
-    return Files(
-        above(root, levels),
-        from_above(root, levels, call.artifact),
-        tuple(from_above(root, levels, d) for d in call.dependencies),
-        tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
-    )
 
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
@@ -744,23 +468,3 @@ NOT_MENDED = (
     "it is in error, or its check does not say ok, and everything was carried out already: see to it, or have"
     " everything carried out again with `deploy --force`"
 )
-
-
-def _remembered(
-    record: Instance | Link, call: Call, outcome: Outcome, change: str
-) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
-    """What counts as carried out, and as failed, after an operation was at work."""
-    key = call.key if isinstance(record, Instance) else call.name
-    applied, failed = _without(record.applied, key, call), _without(record.failed, key, call)
-    if not outcome.succeeded:
-        failed = {**failed, key: change}
-    elif call.digest:
-        applied = {**applied, key: Applied(change, call.digest)}
-    return applied, failed
-
-
-def _without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
-    """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
-    if not found or (key not in found and call.operation not in TAKES_BACK):
-        return found
-    return {k: v for k, v in found.items() if k != key and not takes_back(call.interface, call.operation, k)}

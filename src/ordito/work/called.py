@@ -1,0 +1,102 @@
+"""What the steps of a plan call: operations with their inputs, at which places, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.base.masking import Masking
+from ordito.base.sensitive import sensitive_parts
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Link, Snapshot
+from ordito.instances.states import DELETED
+from ordito.model.operation import Operation
+from ordito.model.service import Relationship, Service
+from ordito.work.external import sensitive_results
+from ordito.work.invocation import Outcome
+from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
+from ordito.work.places import Place
+from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.probes import is_probe
+from ordito.work.scopes import Scopes
+
+# A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where
+# it is done for every step. Other files do so as well.
+DELEGATE, WORKFLOW = Action.DELEGATE, Action.WORKFLOW
+
+
+class Called:
+    """The calls of one plan, seen from the model. What is the same for all steps of a call is found once; ``plan`` is
+    replaced where it goes on."""
+
+    def __init__(
+        self, service: Service, snapshot: Snapshot, plan: Plan, evaluator: Evaluator, masking: Masking
+    ) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._evaluator = evaluator
+        self._masking = masking
+        self._operations: dict[int, Operation] = {}
+        self.plan = plan
+        self.scopes = Scopes(evaluator, plan.scopes)
+        self.relationships: Mapping[str, Relationship] = {
+            r.key: r for n in service.nodes.values() for r in n.requirements
+        }
+
+    def place(self, step: Step, call: Call) -> Place:
+        """Where the operation of a step is called."""
+        operation = self.operation(step.call, call)
+        inputs = self.scopes.inputs(call.scope)
+        if not call.side:
+            return Place(operation, call.owner, step.instance, inputs=inputs)
+        relationship = self.relationships[call.owner]
+        node = relationship.source if call.side == "source" else relationship.target
+        return Place(operation, node, step.instance, relationship, call.side, step.far, inputs)
+
+    def operation(self, index: int, call: Call) -> Operation:
+        """The operation of a call, which has the number ``index``, with the inputs that are given for it."""
+        operation = self._operations.get(index)
+        if operation is None:
+            holder = self.relationships[call.owner] if call.side else self._service.nodes[call.owner]
+            operation = holder.interfaces[call.interface].operations[call.operation]
+            if call.given or call.activity or call.scope >= 0:
+                operation = self.scopes.operation(operation, call)
+                self._masking.know(part for i in operation.inputs.values() for part in sensitive_parts(i.value))
+            self._operations[index] = operation
+        return operation
+
+    def given(self, step: Step, call: Call, outcome: Outcome) -> Given:
+        """What a step that has succeeded gives. Raises ``WrongValue`` where that does not fit."""
+        if step.action is DELEGATE:
+            return Given({step.instance: outcome.outputs} if outcome.outputs and step.leave != DELETED else {})
+        if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
+            return Given()
+        return given(self._evaluator, self.place(step, call), step, call, outcome)
+
+    def sensitive_outputs(self, step: Step) -> set[str]:
+        """The outputs of a step that are sensitive by what is declared for them."""
+        if step.action is WORKFLOW:
+            return sensitive_results(self._evaluator, self.plan.calls[step.call], step)
+        if step.action is DELEGATE:
+            template = self._service.nodes[self._snapshot.instances[step.instance].node]
+            declared = {**template.definitions, **template.attribute_definitions}
+            return {name for name, d in declared.items() if mark_of(self._evaluator, template, d) is not None}
+        call = self.plan.calls[step.call]
+        place = self.place(step, call)
+        found = sensitive_outputs(self._evaluator, place, step)
+        return found | sensitive_findings(self._evaluator, place) if is_probe(self._service, call) else found
+
+    def new_link(self, step: Step) -> Link:
+        """The record of the pair that a step is about, as it begins."""
+        call = self.plan.calls[step.call]
+        source, target = self.source(step, call), step.far
+        if source == step.far:
+            target = step.instance
+        return Link(step.link, call.owner, source, target)
+
+    def source(self, step: Step, call: Call) -> str:
+        """The source of the pair that a step is about."""
+        return step.instance if call.side == "source" else step.far
+
+    def owner(self, step: Step) -> str:
+        """The instance whose chain a step belongs to."""
+        return self.source(step, self.plan.calls[step.call]) if step.link else step.instance

@@ -1,0 +1,93 @@
+"""What the end of an operation means: what has happened to its instance, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from ordito.instances.records import Applied, Instance, Link, Snapshot
+from ordito.instances.states import TAKES_BACK, takes_back
+from ordito.instances.status import OPERATIONAL, Happened, failure
+from ordito.model.service import LIFECYCLE, STANDARD, Service
+from ordito.work.change_marks import NEVER_STARTED
+from ordito.work.invocation import Outcome
+from ordito.work.news import News
+from ordito.work.plan import Action, Call, Step
+
+T = TypeVar("T")
+
+DELEGATE = Action.DELEGATE
+UNSTARTED, SUCCEEDED, CHAIN_ENDED = Happened.NEVER_STARTED, Happened.SUCCEEDED, Happened.CHAIN_ENDED
+
+
+class Happenings:
+    """What happens to instances by the ends of steps."""
+
+    def __init__(self, service: Service, snapshot: Snapshot, news: News) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._news = news
+
+    def happened(self, step: Step, call: Call, outcome: Outcome, record: Instance, *, applies: bool) -> Happened:
+        """What the end of a step means for the local status of the instance whose chain it belongs to."""
+        if outcome.ending in NEVER_STARTED:
+            return UNSTARTED
+        if not outcome.succeeded:
+            # A link of an instance that is up comes after the end of its chain.
+            if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
+                return Happened.CHAIN_LACKS
+            return failure(outcome.changed, optional=step.dispensable)
+        if step.closes or (record.failed and self._news.tells(call) and [*record.failed] == [call.key]):
+            return self.chain_ended(record, step, call)
+        if not step.link and call.operation == "stop" and self._stops(step, call, applies=applies):
+            return Happened.STOPPED
+        return SUCCEEDED
+
+    def chain_ended(self, record: Instance, last: Step, call: Call) -> Happened:
+        """How a chain has ended whose ``last`` operation has ended well: what has failed of it, or of its links, was
+        optional."""
+        failed = [key.rpartition("/")[2] for key in record.failed if key != call.key]
+        for name in self._snapshot.links_of(record.id):
+            link = self._snapshot.links[name]
+            if link.failed and link.source == record.id:
+                failed += [key for key in link.failed if key != call.name or name != last.link]
+        if not failed:
+            return CHAIN_ENDED
+        settings = self._service.nodes[record.node].settings
+        lacks = any(settings.of(key).is_optional for key in failed)
+        return Happened.CHAIN_LACKS if lacks else CHAIN_ENDED
+
+    def is_of_lifecycle(self, step: Step, call: Call) -> bool:
+        """Whether an operation that somebody has called does what one of the lifecycle does."""
+        return bool(call.artifact) and self.decides_state(step, call)
+
+    def _stops(self, step: Step, call: Call, *, applies: bool) -> bool:
+        """Whether an operation that is called ``stop`` is the one that stops its instance."""
+        return self.decides_state(step, call) and (applies or bool(call.artifact))
+
+    def decides_state(self, step: Step, call: Call) -> bool:
+        """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
+        if step.action is DELEGATE or call.side:
+            return not self._news.tells(call)
+        interface = self._service.nodes[call.owner].interfaces.get(call.interface)
+        return interface is None or STANDARD in interface.kinds or LIFECYCLE in interface.kinds
+
+
+def remembered(
+    record: Instance | Link, call: Call, outcome: Outcome, change: str
+) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
+    """What counts as carried out, and as failed, after an operation was at work."""
+    key = call.key if isinstance(record, Instance) else call.name
+    applied, failed = without(record.applied, key, call), without(record.failed, key, call)
+    if not outcome.succeeded:
+        failed = {**failed, key: change}
+    elif call.digest:
+        applied = {**applied, key: Applied(change, call.digest)}
+    return applied, failed
+
+
+def without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
+    """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
+    if not found or (key not in found and call.operation not in TAKES_BACK):
+        return found
+    return {k: v for k, v in found.items() if k != key and not takes_back(call.interface, call.operation, k)}

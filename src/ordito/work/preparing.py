@@ -1,0 +1,215 @@
+"""What a step that is about to start needs: its invocation with inputs as they are now, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from ordito.base.masking import Masking
+from ordito.base.paths import above, from_above, levels_above
+from ordito.base.sensitive import revealed, sensitive_parts, shown
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
+from ordito.instances.states import DELETED
+from ordito.model.service import Service
+from ordito.work.called import Called
+from ordito.work.doubts import IN_DOUBT, id_of_question
+from ordito.work.environment import Environments
+from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
+from ordito.work.invocation import Delegation, Invocation, Placement
+from ordito.work.places import Place
+from ordito.work.plan import Action, Call, Step
+from ordito.work.probes import CHECK, is_probe, maintaining
+from ordito.work.secrecy import as_shown
+
+CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A step that is about to start: its invocation, or why it must not start; and what deserves attention. Where it
+    ``withholds``, what it prints is shown at its end only: what it makes is secret, and known only then."""
+
+    invocation: Invocation | None = None
+    refusal: str = ""
+    warnings: tuple[str, ...] = ()
+    withholds: bool = False
+
+
+class Files(msgspec.Struct, frozen=True):
+    """The files that an operation needs, relative to ``root``."""
+
+    root: str
+    artifact: str
+    dependencies: tuple[str, ...]
+    placements: tuple[Placement, ...]
+
+
+class Preparing:
+    """Prepares the steps of a job that have been found to be ready. Of the files of a call it is found out once where
+    they are."""
+
+    def __init__(  # noqa: PLR0913  (what an invocation is made of)
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        called: Called,
+        evaluator: Evaluator,
+        masking: Masking,
+        variables: Mapping[str, object],
+        *,
+        root: str,
+        job: str,
+        describe: Describe,
+    ) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._called = called
+        self._evaluator = evaluator
+        self._masking = masking
+        self._environments = Environments(evaluator, masking, variables)
+        self._root = root
+        self._job = job
+        self._describe = describe
+        self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
+
+    def prepare(self, step: Step, attempt: int) -> Prepared:
+        """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
+        call = self._called.plan.calls[step.call]
+        if wrong := self._called.scopes.wrong(call.scope):
+            return Prepared(refusal=self._masking.text(wrong))
+        if step.action is WORKFLOW:
+            return self._prepared_workflow(step, call, attempt)
+        place = self._called.place(step, call)
+        environment = self._environments.prepare(place, step)
+        if environment.refusals:
+            return Prepared(refusal=self._masking.text("; ".join(environment.refusals)), warnings=environment.warnings)
+        files = self._files(call, environment.files)
+        invocation = Invocation(
+            job=self._job,
+            step=step.id,
+            attempt=attempt,
+            processor=call.processor,
+            root=files.root,
+            artifact=files.artifact,
+            environment=environment.variables,
+            dependencies=files.dependencies,
+            large=environment.large,
+            outputs=call.outputs,
+            timeout=call.timeout,
+            host=step.runs_on,
+            files=files.placements,
+        )
+        gives = bool(place.operation.outputs) or is_probe(self._service, call)
+        withholds = bool(self._called.sensitive_outputs(step)) if gives else False
+        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
+
+    def _prepared_workflow(self, step: Step, call: Call, attempt: int) -> Prepared:
+        """The invocation of what carries out a workflow as a whole."""
+        inputs, wrong = inputs_of(self._evaluator, call, self._called.scopes.inputs(call.scope))
+        self._masking.know(sensitive_parts(inputs))
+        if wrong:
+            return Prepared(refusal=self._masking.text(wrong))
+        files = self._files(call, ())
+        found = msgspec.structs.replace(call, artifact=files.artifact, dependencies=files.dependencies)
+        job = Job(self._job, files.root, self._describe)
+        invocation = invocation_of(job, step, found, attempt, inputs, self._snapshot)
+        return Prepared(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
+
+    def shown_inputs(self, step: Step) -> dict[str, object]:
+        """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
+        if step.action is WORKFLOW:
+            call = self._called.plan.calls[step.call]
+            inputs, _ = inputs_of(self._evaluator, call, self._called.scopes.inputs(call.scope))
+            return as_shown({name: shown(value) for name, value in inputs.items()}, self._masking)
+        if step.action is not CALL or step.call < 0:
+            return {}
+        call = self._called.plan.calls[step.call]
+        holder = self._called.relationships.get(call.owner) if call.side else self._service.nodes.get(call.owner)
+        interface = holder.interfaces.get(call.interface) if holder is not None else None
+        if interface is None or call.operation not in interface.operations:
+            return {}  # It is called for its place in the order only.
+        place = self._called.place(step, call)
+        inputs = self._environments.shown_inputs(place, step) if place.operation.inputs else {}
+        return as_shown(inputs, self._masking)
+
+    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt; None where its instance has none that an executor
+        ``accepts``, or the check itself is in doubt."""
+        if step.action is WORKFLOW:
+            return None  # It belongs to no instance that could be asked.
+        call, node = (
+            self._called.plan.calls[step.call],
+            self._service.nodes[self._snapshot.instances[step.instance].node],
+        )
+        operation = None if is_probe(self._service, call) else maintaining(node, CHECK)
+        implementation = operation.implementation if operation is not None else None
+        if operation is None or implementation is None:
+            return None
+        processor = next((kind for kind in implementation.kinds if accepts((kind,))), "")
+        asked = Step(id_of_question(step.id), instance=step.instance)
+        environment = self._environments.prepare(Place(operation, node.name, step.instance), asked)
+        if not processor or environment.refusals:
+            return None
+        dependencies = tuple(d.file for d in operation.dependencies)
+        check = Call(node.name, "", operation.interface, CHECK, implementation.file, processor, dependencies)
+        files = self._files(check, environment.files)
+        return Invocation(
+            job=self._job,
+            step=asked.id,
+            attempt=1,
+            processor=processor,
+            root=files.root,
+            artifact=files.artifact,
+            environment={**environment.variables, IN_DOUBT: call.name},
+            dependencies=files.dependencies,
+            large=environment.large,
+            outputs=call.outputs,
+            timeout=operation.timeout,
+            host=step.runs_on,
+            files=files.placements,
+        )
+
+    def delegation(self, step: Step) -> Delegation:
+        """What a provider is asked to do for a delegated step.
+
+        The properties of capabilities are there as ``capability::name``; a property without a value is not there.
+        """
+        template = self._service.nodes[self._snapshot.instances[step.instance].node]
+        written = dict(template.properties)
+        for capability in template.capabilities.values():
+            written |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
+        context = Context(node=template.name, instance=step.instance)
+        properties: dict[str, object] = {}
+        for name, value in written.items():
+            try:
+                found = self._evaluator.evaluate(value, context)
+            except EvaluationError:
+                continue  # Static values were evaluated when the plan was made; what is left waits for instances.
+            if not isinstance(found, Nothing):
+                self._masking.know(sensitive_parts(found))
+                properties[name] = revealed(found)
+        attributes = {n: revealed(v) for n, v in self._snapshot.attributes.get(step.instance, {}).items()}
+        return Delegation(step.instance, template.kinds, step.leave != DELETED, properties, attributes)
+
+    def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
+        """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
+        wants no copies."""
+        if placements:
+            return _files_of(self._root, call, placements)
+        key = (call.artifact, call.dependencies)
+        known = self._known_files.get(key)
+        if known is None:
+            known = self._known_files[key] = _files_of(self._root, call, placements)
+        return known
+
+
+def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files:
+    levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in placements)))
+    return Files(
+        above(root, levels),
+        from_above(root, levels, call.artifact),
+        tuple(from_above(root, levels, d) for d in call.dependencies),
+        tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
+    )

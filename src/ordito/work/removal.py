@@ -1,0 +1,65 @@
+"""What is left of an instance that was removed: its record, and nothing of its links and of what it still hosted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ordito.instances.records import MADE_AGAIN, SCALED_IN, Delta, Instance, Snapshot, end_id
+from ordito.instances.states import DELETED
+from ordito.instances.status import ABSENT
+from ordito.model.service import Service
+from ordito.work.change_marks import marked
+from ordito.work.plan import Step
+
+WENT_WITH_HOST = "went with its host"
+ROLLED_BACK = "rolled back"
+
+
+class Removal:
+    """Removes instances from the records, in a job of a workflow."""
+
+    def __init__(self, service: Service, snapshot: Snapshot, workflow: str, job: str) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._workflow = workflow
+        self._job = job
+
+    def deleted(self, step: Step, change: str, *, applies: bool) -> Delta:
+        """What changes when a step has removed an instance. ``applies`` says that it counts as deployed."""
+        note, with_host = "", WENT_WITH_HOST
+        if self._snapshot.instances[step.instance].created >= self._job:
+            note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
+        elif step.anew:
+            note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
+        elif applies and self._workflow != "undeploy" and not step.counts:
+            note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
+        gone = [self._gone(self._snapshot.instances[step.instance], change, note, applies=applies)]
+        index = 0
+        while index < len(gone):
+            hosted = self._snapshot.hosted_on(gone[index].id)
+            gone.extend(self._gone(self._snapshot.instances[i], change, with_host, applies=applies) for i in hosted)
+            index += 1
+        unlinked: dict[str, None] = {}
+        for record in gone:
+            unlinked.update(dict.fromkeys(self.left_of(record, again=step.anew)))
+        return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
+
+    def left_of(self, record: Instance, *, again: bool) -> Iterable[str]:
+        """What is recorded that goes with an instance: its links, and its ends of relationships. Where it is made
+        again, a link stays of which an operation has failed at a source that goes on: it is made good with the link."""
+        links = ((name, self._snapshot.links[name]) for name in self._snapshot.links_of(record.id))
+        yield from (name for name, link in links if not (again and link.failed and link.source != record.id))
+        yield from self._ends(record)
+
+    def _gone(self, record: Instance, change: str, note: str, *, applies: bool) -> Instance:
+        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed={}, note=note)
+        return gone if change == self._job else marked(gone, change, applies=applies, modified=True)
+
+    def _ends(self, record: Instance) -> Iterable[str]:
+        """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
+        template = self._service.nodes.get(record.node)
+        ends = [end_id(r.key, record.id, "source") for r in template.requirements] if template else []
+        ends += [end_id(r.key, record.id, "target") for r in self._service.incoming.get(record.node, ())]
+        return (e for e in ends if e in self._snapshot.attributes or e in self._snapshot.outputs)
