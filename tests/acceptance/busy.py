@@ -83,8 +83,16 @@ DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 TIMES = ("seconds", "start", "began", "ended", "ticks")
 
 
+class Tidy(Project):
+    """A project that knows what its operations have left in the world."""
+
+    def things(self) -> list[str]:
+        """What they have made and not removed."""
+        return sorted(path.name for path in (self.home / "things").iterdir())
+
+
 @dataclass(frozen=True)
-class Busy(Project):
+class Busy(Tidy):
     """A busy service and its ensemble; ``on_failure`` is how it is deployed."""
 
     on_failure: str
@@ -92,10 +100,6 @@ class Busy(Project):
     def deploy(self, code: str = "") -> Finished:
         """Deploy it."""
         return ordito(self.home, *self.deploying("--on-failure", self.on_failure), code=code)
-
-    def things(self) -> list[str]:
-        """What its operations have made and not removed."""
-        return sorted(path.name for path in (self.home / "things").iterdir())
 
 
 def make_busy(home: Path, on_failure: str) -> Busy:
@@ -112,7 +116,7 @@ def make_busy(home: Path, on_failure: str) -> Busy:
     return busy
 
 
-def comparable(busy: Busy) -> dict[str, Any]:
+def comparable(busy: Tidy) -> dict[str, Any]:
     """All files that a job writes, without ids, times and the directory; tasks in an order of their own."""
     found: dict[str, Any] = {"ensemble": _read(busy.ensemble / "ensemble.yaml", busy)}
     jobs = [_read(path, busy) for path in sorted((busy.ensemble / "jobs").glob("*.yaml"))]
@@ -123,7 +127,7 @@ def comparable(busy: Busy) -> dict[str, Any]:
     return found
 
 
-def _read(path: Path, busy: Busy) -> Any:
+def _read(path: Path, busy: Tidy) -> Any:
     text = path.read_text(encoding="utf-8").replace(str(busy.home), "HOME")
     return yaml.safe_load(MOMENT.sub("MOMENT", DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text))))
 

@@ -90,6 +90,31 @@ def test_what_cannot_be_stopped_is_told_and_tried_again(orders: Orders) -> None:
 
 
 @pytest.mark.parametrize("step", [*DOWN, *UP])
+def test_a_restart_that_failed_is_completed_by_the_same_command(orders: Orders, step: str) -> None:
+    """What it has stopped and not started again is started, though it is not named."""
+    orders.order(step, "exit 3")
+    failed = orders.run("restart", "base", "--yes")
+    assert failed.code == 1, failed.both
+    orders.forget(step)
+    refused = orders.run("jobs", "retry", "--yes")
+    assert refused.code == 3
+    assert "is a restart, which does not continue where it stopped" in refused.err
+    assert "give the same command again" in refused.err
+    assert orders.run("restart", "base", "--yes").code == 0
+    assert set(states(orders).values()) == {("ok", "started")}
+
+
+def test_what_requires_something_else_that_is_stopped_stays_stopped(tmp_path: Path) -> None:
+    orders = make_orders(tmp_path, NODES.replace("{ peer: base }", "{ peer: base }, { peer: other }"))
+    assert orders.run("deploy", str(orders.service), "--yes").code == 0
+    assert orders.run("stop", "base", "other", "--yes").code == 0
+    done = orders.run("restart", "base", "--yes")
+    assert done.code == 0, done.both
+    assert states(orders)["base_1"] == ("ok", "started")
+    assert states(orders)["top_1"] == ("pending", "configured")
+
+
+@pytest.mark.parametrize("step", [*DOWN, *UP])
 def test_a_restart_that_was_cut_off_is_resumed(orders: Orders, step: str) -> None:
     orders.order(step, "rm orders/$ORDITO_STEP; kill -9 $PPID")
     process = orders.begin("restart", "base")

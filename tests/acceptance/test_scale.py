@@ -207,3 +207,16 @@ def test_a_node_that_is_called_otherwise_keeps_its_number(orders: Orders) -> Non
     assert "3, kept from scale" in orders.run("describe", "ground").out
     assert "Nothing to do" in orders.run("deploy", "--yes").err
     assert orders.run("jobs", "replay").code == 0
+
+
+def test_a_retry_that_fails_is_retried_too(orders: Orders) -> None:
+    """What the first job has begun is left of those that carried on with it."""
+    orders.order("base_3.Standard.start", "exit 4")
+    assert orders.run("scale", "base=3", "--yes", "--on-failure", "continue").code == 1
+    for _ in range(2):
+        assert orders.run("jobs", "retry", "--yes").code == 1
+    orders.forget("base_3.Standard.start")
+    again = orders.run("jobs", "retry", "--yes")
+    assert again.code == 0, again.both
+    assert existing(orders) == well("base_1", "base_2", "base_3", "top_1")
+    assert orders.completed().count("base_3.Standard.create") == 1

@@ -253,8 +253,25 @@ def _commit_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return commit_option("auto")(decorated)
 
 
+_ON_FAILURE = "After a failure: carry on with what does not depend on it, or start nothing more (default: continue)."
+_ON_FAILURE_MAKING = (
+    "After a failure: carry on with what does not depend on it, start nothing more, or also take back what was done"
+    " (default: rollback for a scale-out, else continue)."
+)
+
+
 def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``."""
+    """The options of verbs that begin a job that cannot be taken back; the verb gets them as ``options`` and
+    ``wait_lock``. A rollback is accepted all the same, so that the verb can say more kindly why there is none."""
+    return _job_options(function, "[continue|abort]", _ON_FAILURE)
+
+
+def making_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for verbs whose jobs make something, so that what they did can be taken back."""
+    return _job_options(function, "[continue|abort|rollback]", _ON_FAILURE_MAKING)
+
+
+def _job_options(function: Callable[..., Any], shown: str, on_failure_help: str) -> Callable[..., Any]:
     committing = _commit_options(function)
 
     @functools.wraps(committing)
@@ -293,8 +310,8 @@ def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     decorated = click.option(
         "--on-failure",
         type=click.Choice(["continue", "abort", "rollback"]),
-        help="After a failure: carry on with what does not depend on it, start nothing more, or also take back what was"
-        " done (default: rollback for a scale-out, else continue).",
+        metavar=shown,
+        help=on_failure_help,
     )(decorated)
     decorated = click.option(
         "--parallel",

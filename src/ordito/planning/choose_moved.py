@@ -7,13 +7,14 @@ that node stays up. Who can do with the others stays, and is only unlinked.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
 from ordito.instances.records import Instance
 from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import OPERATIONAL
 from ordito.model.service import NodeTemplate
+from ordito.planning.dependencies import not_up
 from ordito.planning.draft import Draft, Fate, Member
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
@@ -44,7 +45,7 @@ def choose_restarted(draft: Draft) -> None:
             _fall(member, Fate.RESTART, "it was asked for")
         else:
             _start(draft, member)
-    _with_dependents(draft, Fate.RESTART)
+    _start_with(draft, _with_dependents(draft, Fate.RESTART))
     for member in draft.members.values():
         if member.fate is Fate.RESTART:
             _refuse_unmade(draft, member)
@@ -107,8 +108,10 @@ def _unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
     return next((draft.calls.all[e.call].name for e in before if e.key not in record.applied), "")
 
 
-def _with_dependents(draft: Draft, fate: Fate) -> None:
-    """What depends on what goes down, or is down, goes down too, and so on."""
+def _with_dependents(draft: Draft, fate: Fate) -> dict[str, str]:
+    """What depends on what goes down, or is down, goes down too, and so on. Gives those that are down already, by id,
+    with the reason why they are concerned."""
+    down: dict[str, str] = {}
     waiting = deque(_asked(draft))
     staying = {node: sum(m.is_up and not m.falls for m in members) for node, members in draft.of_node.items()}
     seen: set[str] = set()
@@ -128,6 +131,32 @@ def _with_dependents(draft: Draft, fate: Fate) -> None:
             if may_run(draft, member):
                 staying[member.template.name] -= member.is_up
                 _fall(member, fate, reason)
+            else:
+                down[member.id] = reason
+    return down
+
+
+def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
+    """What depends on what is restarted and is stopped is started with it, as a restart that failed has left it; save
+    what was never made so far, and what requires something else that is not up."""
+    concerned = {draft.members[name].template.name for name in down}
+    for node in draft.ordered:
+        if node.name not in concerned or _requires_what_is_not_up(draft, node):
+            continue
+        for member in draft.of_node[node.name]:
+            host = draft.members.get(member.record.host)
+            is_carried = host is None or host.is_up
+            if member.id in down and member.fate is Fate.KEEP and is_carried and _is_stopped(draft, member):
+                member.fate, member.reason = Fate.START, down[member.id]
+
+
+def _requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
+    return any(not_up(draft, r.target) is not None for r in node.requirements if not r.is_hosting)
+
+
+def _is_stopped(draft: Draft, member: Member) -> bool:
+    is_started = member.record.local in OPERATIONAL and member.record.state == STARTED
+    return not is_started and not _unmade(draft, member.template, member.record)
 
 
 def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[Member, str]]:

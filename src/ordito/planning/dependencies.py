@@ -24,14 +24,14 @@ def check_dependencies(draft: Draft) -> None:
                 if relationship.is_hosting:
                     continue
                 if relationship.target not in missing:
-                    missing[relationship.target] = _missing(draft, relationship.target)
+                    missing[relationship.target] = not_up(draft, relationship.target)
                 if (target := missing[relationship.target]) is not None:
                     refused.setdefault(target.id, (member, target, "requires"))
     for member, target, how in refused.values():
         _refuse(draft, member, target, how)
 
 
-def _missing(draft: Draft, node: str) -> Member | None:
+def not_up(draft: Draft, node: str) -> Member | None:
     """An instance of a node of which none is up, though one has to be."""
     members = draft.of_node.get(node, [])
     if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):

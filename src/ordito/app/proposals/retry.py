@@ -87,9 +87,23 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
 def _rest(known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob) -> Choose:
     """What planning is told besides, of a workflow that was about a part of what exists."""
     if workflow == SCALE:
-        scaling = rest_of(job, record, read.service, known.snapshot, known.status.counts)
+        began = _first(known.place, job, record)
+        scaling = rest_of(began, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
     return lambda service, options: rest_of_workflow(known.place, record, service, options)
+
+
+def _first(place: Place, job: str, record: RecordedJob) -> str:
+    """The job that a job carries on with, directly or in turn; itself where it carries on with none. Raises
+    ``EnsembleError``."""
+    first, current = job, record
+    while current.head.retries:
+        first = current.head.retries
+        found = read_job(place.layout, first)
+        if found is None:
+            break
+        current = found
+    return first
 
 
 def _latest(place: Place) -> str:
@@ -138,13 +152,14 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             purpose="see what it did",
         )
     counting = (w for w in job_lines(place.layout) if applies(w.workflow) or w.workflow == workflow)
-    later = max((line.id for line in counting), default="")
-    if later > job:
+    later = max(counting, key=lambda line: line.id, default=None)
+    if later is not None and later.id > job:
+        goes_on = _continues(later.workflow)
         raise Refused(
             "later-job",
-            f"job {later} ran after job {job}, so that what {job} left is no longer what is left",
-            next_words=("jobs", "retry", later),
-            purpose="do what the later one has left undone",
+            f"job {later.id} ({later.workflow}) ran after job {job}, so that what {job} left is no longer what is left",
+            next_words=("jobs", "retry", later.id) if goes_on else ("plan",),
+            purpose="do what the later one has left undone" if goes_on else "see what deploying would do now",
         )
     return workflow
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ordito.cli.asked.deploy import asked
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.options import making_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -28,7 +28,7 @@ out, or none if what it depends on is different now."""
 
 @verb("deploy", HELP, takes_inputs=True)
 @asked
-@job_options
+@making_options
 def command(session: Session, asked: Asked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Deploy."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow

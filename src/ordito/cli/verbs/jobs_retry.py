@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.options import making_options
 from ordito.cli.retrying import retry
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -13,13 +13,14 @@ from ordito.work.records import JobOptions
 
 HELP = """Do what a job that failed or was cancelled has left undone, as a new job.
 
-JOB is its id or the beginning of it; without it, the latest deployment or removal is meant. The service and the inputs
-are those that it had."""
+JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the template is
+meant. The service and the inputs are those that it had. Other jobs (heal, stop, start, restart, run) do not continue
+where they stopped: give their command again."""
 
 
 @verb("retry", HELP)
 @click.argument("job", required=False)
-@job_options
+@making_options
 def command(session: Session, job: str | None, options: JobOptions, wait_lock: float) -> ExitCode:
     """Retry."""
     return retry(session, job or "", "", options, wait_lock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.options import making_options
 from ordito.cli.retrying import retry
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,7 +20,7 @@ step was skipped by hand, and later deployments do not run it again."""
 @verb("skip", HELP)
 @click.argument("job")
 @click.argument("step")
-@job_options
+@making_options
 def command(session: Session, job: str, step: str, options: JobOptions, wait_lock: float) -> ExitCode:
     """Skip."""
     return retry(session, job, step, options, wait_lock)

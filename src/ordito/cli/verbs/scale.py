@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ordito.cli.asked.scale import asked
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.options import making_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -28,7 +28,7 @@ A scale-out that fails removes what it has added. The number is kept until the t
 
 @verb("scale", HELP)
 @asked
-@job_options
+@making_options
 def command(session: Session, asked: ScaleAsked, options: JobOptions, wait_lock: float) -> ExitCode:
     """Scale."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
