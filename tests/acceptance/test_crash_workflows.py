@@ -108,9 +108,9 @@ def _made(case: Case, begun: Everything, home: Path) -> Calm:
     ended = ready.copy(home / "ended")
     done = ended.give(*case.words.split())
     assert done.code == case.code, done.both
-    begun = ended.log.read_text(encoding="utf-8") if ended.log.exists() else ""
+    logged = ended.log.read_text(encoding="utf-8") if ended.log.exists() else ""
     for step in case.fail:
-        assert f" {step} " in begun, f"{step} was not run: {begun}"
+        assert f" {step} " in logged, f"{step} was not run: {logged}"
     assert completed_twice(ended.log) == []
     assert_replays(ended)
     return Calm(ready, comparable(ended))
