@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance.program import LOGGING, Project, log_lines, start
+from tests.support.forked import Running
 
 HEAD = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -55,7 +55,7 @@ class Orders(Project):
         """Have an operation do nothing again."""
         (self.home / "orders" / step).unlink()
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str) -> Running:
         """Start a command on the ensemble that tells its events."""
         return start(self.home, *arguments, "-e", self.ensemble, "--yes", "--json")
 
@@ -81,27 +81,26 @@ def make_orders(home: Path, nodes: str = CHAIN) -> Orders:
     return orders
 
 
-def until(process: subprocess.Popen[str], kind: str) -> dict[str, Any]:
+def until(process: Running, kind: str) -> dict[str, Any]:
     """The first event of a kind that a command tells from now on."""
-    assert process.stdout is not None
     for line in process.stdout:
         event = json.loads(line)
         if event["type"] == kind:
             return dict(event)
-    raise AssertionError(f"the command ended without telling of {kind}: {process.stderr and process.stderr.read()}")
+    raise AssertionError(f"the command ended without telling of {kind}: {process.stderr.read()}")
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill(process: Running) -> None:
     """End a command the hard way."""
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
 
 
-def rest(process: subprocess.Popen[str]) -> tuple[int, list[dict[str, Any]]]:
+def rest(process: Running) -> tuple[int, list[dict[str, Any]]]:
     """The exit code of a command, and the events it told until its end."""
     out, err = process.communicate(timeout=90)
     assert not err, err
-    return process.returncode, [json.loads(line) for line in out.splitlines()]
+    return process.wait(), [json.loads(line) for line in out.splitlines()]
 
 
 def of_kind(events: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:

@@ -7,8 +7,6 @@ import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -18,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.support import forked
+from tests.support.forked import Running
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "examples" / "shop"
@@ -49,21 +50,12 @@ def ordito(home: Path, *arguments: str | Path, code: str = "", limit: float = LI
     """Run ``ordito`` to its end; ``code`` is Python that runs first in the same process, to break it on purpose."""
     process = start(home, *arguments, code=code)
     out, err = process.communicate(timeout=limit)
-    return Finished(process.returncode, out, err)
+    return Finished(process.wait(), out, err)
 
 
-def start(home: Path, *arguments: str | Path, code: str = "") -> subprocess.Popen[str]:
+def start(home: Path, *arguments: str | Path, code: str = "") -> Running:
     """Start ``ordito`` and leave it running."""
-    command = [sys.executable, "-c", f"{code}\nfrom ordito.cli.main import main\nmain()", *map(str, arguments)]
-    return subprocess.Popen(
-        command,
-        cwd=home,
-        env=environment(home),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return forked.start(home, environment(home), [str(a) for a in arguments], code)
 
 
 def status_of(ensemble: Path) -> dict[str, Any]:

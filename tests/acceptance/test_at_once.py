@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.program import LIMIT, make_small, ordito, start, status_of
+from tests.support.forked import Running
 
 
-def first_to_end(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+def first_to_end(processes: list[Running]) -> Running:
     """The process that ends first."""
     deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:

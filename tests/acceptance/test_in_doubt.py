@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, until
+from tests.support.forked import Running
 
 CHECKED = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -44,7 +44,7 @@ def interrupted(home: Path, answer: str, create: str = "") -> Orders:
     orders.service.write_text(text, encoding="utf-8")
     (orders.service.parent / "check.sh").write_text(CHECK.replace("{answer}", answer), encoding="utf-8")
     orders.order("base_1.Standard.create", GATE)
-    process: subprocess.Popen[str] = orders.begin("deploy", str(orders.service))
+    process: Running = orders.begin("deploy", str(orders.service))
     until(process, "step.started")
     while not (home / "made").exists():
         assert process.poll() is None

@@ -1,0 +1,126 @@
+"""Processes of the program that cost little to start: they are forked from one that has imported it.
+
+Each is a process of its own, as any other: with its own files, directory and environment, and it can be killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+SERVER = Path(__file__).with_name("fork_server.py")
+
+
+class Running:
+    """A process that was forked, to be handled like a ``subprocess.Popen[str]``."""
+
+    def __init__(self, told: IO[bytes], stdout: IO[str], stderr: IO[str]) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self.returncode: int | None = None
+        self._told = told
+        self.pid = int(told.readline())
+
+    def poll(self) -> int | None:
+        """How it ended, if it has."""
+        if self.returncode is None and select.select([self._told], [], [], 0)[0]:
+            self._read()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; gives its exit code, or the signal that ended it, negative."""
+        if self.returncode is None and not select.select([self._told], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        self._read()
+        assert self.returncode is not None, "the server of this process has ended"
+        return self.returncode
+
+    def _read(self) -> None:
+        if self.returncode is None and (line := self._told.readline()):
+            self.returncode = int(line)
+            self._told.close()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it the hard way."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """What it printed that was not read yet, when it has ended."""
+        texts = ["", ""]
+
+        def read(which: int, stream: IO[str]) -> None:
+            texts[which] = stream.read()
+            stream.close()
+
+        readers = [
+            threading.Thread(target=read, args=each, daemon=True) for each in enumerate((self.stdout, self.stderr))
+        ]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(timeout)
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        self.wait()
+        return texts[0], texts[1]
+
+
+@cache
+def _server(path: str) -> socket.socket:
+    """The way to the server of this process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        server = subprocess.Popen(
+            [sys.executable, str(SERVER), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd="/",
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def stop() -> None:
+        ours.close()
+        server.wait()
+
+    atexit.register(stop)
+    return ours
+
+
+def start(cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], code: str = "") -> Running:
+    """Start ``ordito`` and leave it running; ``code`` is Python that runs first in the same process."""
+    request = {"cwd": str(cwd), "environment": dict(environment), "arguments": list(arguments), "code": code}
+    pairs = [os.pipe() for _ in range(3)]
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    out, err, told = (read for read, _ in pairs)
+    files = [nothing, *(write for _, write in pairs)]
+    try:
+        socket.send_fds(_server(environment["PYTHONPATH"]), [json.dumps(request).encode()], files)
+    finally:
+        for file in files:
+            os.close(file)
+    return Running(
+        os.fdopen(told, "rb", buffering=0),
+        os.fdopen(out, encoding="utf-8"),
+        os.fdopen(err, encoding="utf-8"),
+    )
