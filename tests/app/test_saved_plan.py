@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -32,13 +33,11 @@ def test_what_is_read_back_is_what_was_written(made: object, workflow: str, valu
     world = World(made)  # type: ignore[arg-type]
     world.run()
     written = saved(world.plan(workflow), {"values": values})
-    path = Path(f"/tmp/ordito-saved-{hashlib.sha256(encoded(written)).hexdigest()[:20]}")
-    try:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "saved")
         path.write_bytes(encoded(written))
         assert is_saved_plan(str(path))
         assert read_saved_plan(str(path)) == written
-    finally:
-        path.unlink()
 
 
 @pytest.fixture
