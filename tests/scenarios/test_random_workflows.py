@@ -35,9 +35,10 @@ SEEDS = st.integers(0, 2**32)
 class Play:
     """A topology that is deployed, and what is done to it."""
 
-    def __init__(self, nodes: Nodes, directory: Path, seed: int) -> None:
-        self.nodes = nodes
-        self.service = place_service({"nodes": nodes}, directory)
+    def __init__(self, given: Mapping[str, Any], directory: Path, seed: int) -> None:
+        """``given`` is the topology in a few words."""
+        self.nodes: Nodes = given["nodes"]
+        self.service = place_service(given, directory)
         self.commands = Commands(directory)
         self.commands.hands.random = Random(seed)
 
@@ -61,7 +62,7 @@ class Play:
 def played(nodes: Nodes, seed: int) -> Iterator[Play]:
     """A topology in a directory of its own."""
     with TemporaryDirectory() as directory:
-        yield Play(nodes, Path(directory), seed)
+        yield Play({"nodes": nodes}, Path(directory), seed)
 
 
 def essence(snapshot: Snapshot) -> Mapping[str, Any]:

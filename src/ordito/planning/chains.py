@@ -60,9 +60,10 @@ def _chain(
 
 
 def _was_begun(member: Member, entry: Entry) -> bool:
-    """Whether what an operation undoes was begun; the operations of which this is asked are the first of all."""
+    """Whether what an operation undoes was begun, or has failed to be undone; the operations of which this is asked are
+    the first of all."""
     record = member.record
-    return any(key in record.applied or key in record.failed for key in entry.evidence)
+    return entry.key in record.failed or any(k in record.applied or k in record.failed for k in entry.evidence)
 
 
 def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:

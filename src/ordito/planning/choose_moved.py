@@ -34,6 +34,7 @@ def choose_started(draft: Draft) -> None:
     """Transform: what is asked for is started, if it is not."""
     _all_stay(draft)
     for member in _asked(draft):
+        member.is_meant = True
         _start(draft, member)
 
 
@@ -52,14 +53,19 @@ def choose_restarted(draft: Draft) -> None:
 
 
 def may_run(draft: Draft, member: Member) -> bool:
-    """Whether an instance may be running, so that there is something to stop: by its state, or where that is an error,
-    by what was begun."""
+    """Whether an instance may be running, so that there is something to stop: by its state, by what has failed of
+    stopping it, or where its state is an error, by what was begun."""
     record = member.record
+    if record.state in RUNS:
+        return True
+    if record.failed:
+        stops = {entry.key for entry in draft.recipes.removing(member.template).stop}
+        if not stops.isdisjoint(record.failed):
+            return True
     if record.state != ERROR:
-        return record.state in RUNS
+        return False
     first = draft.recipes.making(member.template).start[0]
-    stops = {entry.key for entry in draft.recipes.removing(member.template).stop}
-    return first.key in record.applied or first.key in record.failed or not stops.isdisjoint(record.failed)
+    return first.key in record.applied or first.key in record.failed
 
 
 def _all_stay(draft: Draft) -> None:
@@ -118,6 +124,7 @@ def _with_dependents(draft: Draft, fate: Fate) -> dict[str, str]:
     reached = {member.id for member in waiting}
     while waiting:
         fallen = waiting.popleft()
+        fallen.is_meant = True
         found = [(draft.members[i], f"it is hosted on {fallen.id}") for i in draft.snapshot.hosted_on(fallen.id)]
         node = fallen.template
         if not staying[node.name] and node.name not in seen and not node.settings.is_optional:

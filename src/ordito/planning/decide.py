@@ -11,6 +11,7 @@ from __future__ import annotations
 from ordito.base.listing import listed
 from ordito.instances.records import Instance
 from ordito.instances.status import DEGRADED, OPERATIONAL
+from ordito.planning.dependencies import lacks
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
@@ -87,11 +88,14 @@ def decide(draft: Draft) -> None:
 
 
 def decide_begun(draft: Draft) -> None:
-    """Decide of the instances that an earlier scaling has begun to make, and of no others."""
+    """Decide of the instances that an earlier scaling has begun to make, or has left unsettled, and of no others."""
     changed = Changed(draft)
-    for name in draft.options.scaling.begun:
+    scaling = draft.options.scaling
+    for name in (*scaling.begun, *scaling.unsettled):
         member = draft.members.get(name)
-        if member is not None and member.fate is Fate.KEEP:
+        if member is None or member.fate is not Fate.KEEP:
+            continue
+        if name in scaling.begun or not lacks(draft, member):
             _decide(draft, member, draft.recipes.making(member.template).install, changed)
     changed.report()
 

@@ -31,6 +31,14 @@ def check_dependencies(draft: Draft) -> None:
         _refuse(draft, member, target, how)
 
 
+def lacks(draft: Draft, member: Member) -> bool:
+    """Whether something that an instance requires is not up, so that it cannot come up in this plan."""
+    host = draft.members.get(member.record.host)
+    if host is not None and not host.is_up:
+        return True
+    return any(not r.is_hosting and not_up(draft, r.target) is not None for r in member.template.requirements)
+
+
 def not_up(draft: Draft, node: str) -> Member | None:
     """An instance of a node of which none is up, though one has to be."""
     members = draft.of_node.get(node, [])

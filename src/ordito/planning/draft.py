@@ -155,7 +155,8 @@ class Member:
     operations on the way up, in order, were carried out already. ``undone`` are the steps that undo
     links of an instance that does not go down, or take back what a job did to it (``is_taken_back``). ``differences``
     are what is wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be
-    needed and is not made, "" for none.
+    needed and is not made, "" for none. One that ``is_meant`` was asked for to be stopped or started, or goes with one
+    that was, whether or not it has to be: what has failed of its pairs is carried out again.
     """
 
     __slots__ = (
@@ -164,6 +165,7 @@ class Member:
         "down",
         "fate",
         "is_lost",
+        "is_meant",
         "is_taken_back",
         "reason",
         "record",
@@ -183,6 +185,7 @@ class Member:
         self.down: Chain | None = None
         self.up: Chain | None = None
         self.undone: list[int] = []
+        self.is_meant = False
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
         self.refused = ""

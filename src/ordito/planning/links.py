@@ -80,7 +80,7 @@ def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pa
     targets = pairing.wanted(source, relationship)
     if not draft.options.is_partial or pairing.loses(source, relationship):
         return targets
-    return [target for target in targets if target.rises]
+    return [t for t in targets if t.rises or (t.is_meant and _link_has_failed(draft, source, t, relationship))]
 
 
 def _is_of(pairs: Pairs, whole: bool) -> bool:
@@ -210,9 +210,9 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
         own = list(grouped)
         for target in reversed(pairing.targets(source, own[0].relationship)):
-            if not target.falls or target.fate is Fate.DROP or _is_spared(target, source):
+            if not target.falls and not _is_left(draft, source, target, own):
                 continue
-            if not was_begun(draft, source, target, own[0]):
+            if target.fate is Fate.DROP or _is_spared(target, source) or not was_begun(draft, source, target, own[0]):
                 continue
             removed = HALVES[target.fate].down is Down.REMOVE
             for number in (n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns)):
@@ -226,6 +226,20 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     chain = source.up
     if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
+
+
+def _link_has_failed(draft: Draft, source: Member, target: Member, relationship: Relationship) -> bool:
+    link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
+    return link is not None and bool(link.failed)
+
+
+def _is_left(draft: Draft, source: Member, target: Member, unlink: list[Pairs]) -> bool:
+    """Whether a pair of which an end was stopped is still to be undone: an operation that does it has failed."""
+    if not ((target.is_meant and not target.is_up) or (source.is_meant and not source.is_up)):
+        return False
+    relationship = unlink[0].relationship
+    link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
+    return link is not None and any(e.key in link.failed for p in unlink if p.is_link for e in p.entries)
 
 
 def _is_spared(member: Member, other: Member) -> bool:

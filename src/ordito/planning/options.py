@@ -82,11 +82,13 @@ class Goal(msgspec.Struct, frozen=True):
 
 class Scaling(msgspec.Struct, frozen=True):
     """What to scale: ``removed`` are the instances that are to leave, where they are named, and ``begun`` those
-    that an earlier job has begun to make, in order, and that are carried on."""
+    that an earlier job has begun to make, in order, and that are carried on; so are, where what they require is up,
+    those that are ``unsettled``: they stay, and an earlier job has failed to make or undo a pair of theirs."""
 
     goals: tuple[Goal, ...] = ()
     removed: frozenset[str] = frozenset()
     begun: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
 
 
 NOT_SCALED = Scaling()

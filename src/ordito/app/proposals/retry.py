@@ -14,8 +14,7 @@ from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
-from ordito.app.proposals.scale import SCALE
-from ordito.app.proposals.scale_rest import rest_of
+from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
@@ -88,7 +87,7 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
     """What planning is told besides, of a workflow that was about a part of what exists."""
     if workflow == SCALE:
         began = _first(known.place, job, record)
-        scaling = rest_of(began, record, read.service, known.snapshot, known.status.counts)
+        scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
     return lambda service, options: rest_of_workflow(known.place, record, service, options)
 

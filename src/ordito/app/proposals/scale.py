@@ -13,7 +13,7 @@ from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.place import Place
 from ordito.app.proposal import UNDEPLOY, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.proposals.scale_rest import begun_since
+from ordito.app.proposals.scale_rest import SCALE, begun_since, linked_with, unsettled
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest
@@ -24,7 +24,6 @@ from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
 from ordito.work.plan import KeptCount, Plan
 
-SCALE = "scale"
 MOST_NAMED = 8
 
 replace = msgspec.structs.replace
@@ -73,6 +72,11 @@ class ScaleAsked(msgspec.Struct, frozen=True):
             scaling = scaling_of(self, read.service, known.snapshot)
             if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
                 scaling = replace(scaling, begun=_unfinished(scaling, status.kept, read.service, known.snapshot))
+            if all(goal.count is not None for goal in scaling.goals):
+                # The same command again, for all that is known.
+                found = unsettled(known.place, read.service, known.snapshot)
+                linked = linked_with(scaling.goals, found, read.service, known.snapshot)
+                scaling = replace(scaling, unsettled=linked)
             made = make_plan(
                 known,
                 SCALE,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ordito.ensemble.job_history import RecordedJob
-from ordito.instances.records import Snapshot
+from ordito.app.place import Place
+from ordito.ensemble.job_history import RecordedJob, job_lines
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.states import STARTED
+from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
 from ordito.planning.options import Goal, Scaling
 from ordito.work.invocation import Ending
+
+SCALE = "scale"
 
 REMOVING = frozenset({"stop", "delete", "undeploy"})
 """Operations of instances that leave."""
@@ -16,9 +22,12 @@ REMOVING = frozenset({"stop", "delete", "undeploy"})
 WELL = frozenset({"no-op", Ending.SUCCEEDED})
 
 
-def rest_of(job: str, record: RecordedJob, service: Service, snapshot: Snapshot, counts: Mapping[str, int]) -> Scaling:
+def rest_of(
+    place: Place, job: str, record: RecordedJob, service: Service, snapshot: Snapshot, counts: Mapping[str, int]
+) -> Scaling:
     """What is left of a job: nodes that have not got their wanted numbers (``counts``), of which those instances leave
-    that it has not removed; and the instances that it has begun to make. Raises ``EnsembleError``."""
+    that it has not removed; the instances that it has begun to make; and those that stay, of which a pair was not made
+    or undone. Raises ``EnsembleError``."""
     goals = tuple(
         Goal(node, counts[node])
         for node in service.nodes
@@ -26,13 +35,52 @@ def rest_of(job: str, record: RecordedJob, service: Service, snapshot: Snapshot,
     )
     begun = begun_since(job, service, snapshot)
     left = (name for name in _not_removed(record) if name in snapshot.instances and snapshot.instances[name].exists)
-    return Scaling(goals, frozenset(left) - frozenset(begun), begun)
+    return Scaling(goals, frozenset(left) - frozenset(begun), begun, unsettled(place, service, snapshot))
 
 
 def begun_since(job: str, service: Service, snapshot: Snapshot) -> tuple[str, ...]:
     """The instances that a job, or a later one, has begun to make or was to make, by id."""
     here = (i for node in service.nodes for i in snapshot.of_node(node))
     return tuple(i.id for i in here if i.created >= job or not (i.created or i.is_unmanaged))
+
+
+def unsettled(place: Place, service: Service, snapshot: Snapshot) -> tuple[str, ...]:
+    """The instances that are up and of which it is not known, or wrong, how they are since a scaling was at work on
+    their pairs, and nothing after it, by id. Raises ``EnsembleError``."""
+    found = [i for node in service.nodes for i in snapshot.of_node(node) if _is_unsettled(i)]
+    if not found:
+        return ()
+    jobs = sorted((line.id, line.workflow) for line in job_lines(place.layout))
+    ids = [job for job, _ in jobs]
+
+    def workflow_of(change: str) -> str:
+        # The id of a change follows that of its job, and comes before that of the next.
+        number = bisect_right(ids, change) - 1
+        return jobs[number][1] if number >= 0 else ""
+
+    return tuple(i.id for i in found if workflow_of(i.last_config_change) == SCALE)
+
+
+def linked_with(goals: Iterable[Goal], names: Sequence[str], service: Service, snapshot: Snapshot) -> tuple[str, ...]:
+    """Those of some instances that require a node which is scaled, or something that it contains."""
+    scaled = {goal.node for goal in goals}
+
+    def is_scaled(name: str) -> bool:
+        node = service.nodes[name]
+        while node.name not in scaled and node.host is not None:
+            node = service.nodes[node.host.target]
+        return node.name in scaled
+
+    required = {
+        n: [r.target for r in service.nodes[n].requirements] for n in {snapshot.instances[i].node for i in names}
+    }
+    return tuple(i for i in names if any(map(is_scaled, required[snapshot.instances[i].node])))
+
+
+def _is_unsettled(record: Instance) -> bool:
+    """Whether what was done to an instance last has left it up, and not well; what was only found is no trace of it."""
+    is_last = bool(record.last_config_change) and record.last_state_change <= record.last_config_change
+    return record.state == STARTED and record.local not in OPERATIONAL and is_last
 
 
 def _not_removed(record: RecordedJob) -> Iterator[str]:
