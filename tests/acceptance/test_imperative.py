@@ -126,13 +126,13 @@ def test_backup(tmp_path: Path) -> None:
 
 
 def test_override(tmp_path: Path) -> None:
-    """R-3.6.23.1-1, R-7.1-1, R-7.3.2-3, R-3.6.23-d1, R-3.6.23-s1, R-3.6.23-c1: the deploy of the template takes the
-    place of the one that is made (the sample of 7.3.2.2), the undeploy is still made."""
+    """R-7-2, R-3.6.23.1-1, R-7.1-1, R-7.3.2-3, R-3.6.23-d1, R-3.6.23-s1, R-3.6.23-c1: the deploy of the template takes
+    the place of the one that is made (the sample of 7.3.2.2), the undeploy is still made."""
     carry_out("override", tmp_path)
 
 
 def test_undeploy(tmp_path: Path) -> None:
-    """R-7.1-1, R-7.3.7-2: the undeploy of the template takes the place of the one that is made, and goes on past
+    """R-7-2, R-7.1-1, R-7.3.7-2: the undeploy of the template takes the place of the one that is made, and goes on past
     failures; those instances are gone that were deleted, the others keep their records."""
     carry_out("undeploy", tmp_path)
 

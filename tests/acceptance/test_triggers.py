@@ -270,7 +270,7 @@ def test_policies_scale_within_their_bounds(sensors: Sensors) -> None:
 
 
 def test_policies_drive_whole_workflows(sensors: Sensors) -> None:
-    """R-12-4: each is a job of its own, in its place among the actions."""
+    """R-7-2, R-12-4: each is a job of its own, in its place among the actions."""
     told = sensors.tell("many_1", "beat")
     assert told.code == 0, told.both
     starts = [f"many_{n}.Standard.{name}" for n in (1, 2) for name in ("stop", "start")]

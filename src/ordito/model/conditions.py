@@ -24,9 +24,10 @@ NODE_STATES = (
     "started",
     "stopping",
     "deleting",
+    "deleted",
     "error",
 )
-"""The states that nodes have of themselves (§3.4.1); workflows may set others."""
+"""The states that nodes have of themselves (§3.4.1), and ``deleted`` afterwards; workflows may set others."""
 
 
 class Conditions:
