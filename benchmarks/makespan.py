@@ -79,7 +79,8 @@ def simulated(file: Path, seconds: Mapping[str, float]) -> float:
     """The seconds that the plan would take if only sleeping took time: the scheduler itself, on a clock of its own."""
     from ordito.app.services import read_service
     from ordito.base.diagnostics import Diagnostics
-    from ordito.engine.core import Core, Start, StepEnded
+    from ordito.engine.core import Core
+    from ordito.engine.messages import Start, StepEnded
     from ordito.instances.records import Snapshot
     from ordito.planning.options import PlanOptions
     from ordito.planning.workflows import plan

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.engine.core import (
-    CANCELLED,
-    AttemptFailed,
-    CancelAsked,
-    Core,
-    GiveUp,
-    PauseOver,
-    Skip,
-    Start,
-    StepEnded,
-)
+from ordito.engine.core import Core
+from ordito.engine.messages import CANCELLED, AttemptFailed, CancelAsked, GiveUp, PauseOver, Skip, Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions

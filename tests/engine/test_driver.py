@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordito.engine.control import JobControl
-from ordito.engine.core import CANCELLED
+from ordito.engine.messages import CANCELLED
 from ordito.work.events import (
     InstanceState,
     JobFinished,

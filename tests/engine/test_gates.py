@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ordito.engine.core import CancelAsked, Core, LeaveOut, Skip, Start, StepEnded
+from ordito.engine.core import Core
+from ordito.engine.messages import CancelAsked, LeaveOut, Skip, Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Call, Gate, Plan, Step

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.engine.core import Core, Start, StepEnded
+from ordito.engine.core import Core
+from ordito.engine.messages import Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.imperative import Activity, Workflow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ordito.engine.core import Counts
+from ordito.engine.messages import Counts
 from ordito.engine.workers import Crash, told
 from ordito.instances.records import Delta, Snapshot
 from ordito.work.events import (

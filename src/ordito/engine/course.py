@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordito.engine.core import Core, Counts
+from ordito.engine.core import Core
+from ordito.engine.messages import Counts
 from ordito.engine.parts import Parts
 from ordito.work.events import StepFailed
 from ordito.work.records import NOT_ROLLED_BACK, ROLLED_BACK, Record, RollbackRecord

@@ -19,8 +19,8 @@ from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
-from ordito.engine.core import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.course import Course
+from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.parts import Parts
 from ordito.engine.ports import Operations, OutputLog, PlansWayBack
 from ordito.engine.resuming import Resuming

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.engine.alarms import Alarms
-from ordito.engine.core import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
 from ordito.engine.course import Course
 from ordito.engine.merging import merge
+from ordito.engine.messages import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
 from ordito.engine.parts import Parts
 from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
