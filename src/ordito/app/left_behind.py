@@ -25,12 +25,14 @@ from ordito.work.records import LeftBehind
 
 class Whole(msgspec.Struct, frozen=True):
     """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
-    ``nodes`` are the names of its nodes, and ``digests`` those of the files that they name."""
+    ``nodes`` are the names of its nodes, ``digests`` those of the files that they name, and ``names`` what these were
+    called in the service that was deployed."""
 
     service: Service
     left: dict[str, LeftBehind] = {}
     nodes: frozenset[str] = frozenset()
     digests: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
 
 
 def left_behind(service: Service, snapshot: Snapshot, status: Status) -> dict[str, LeftBehind]:
@@ -52,6 +54,7 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
     be pinned. What cannot be read any more stays out: then nothing is known of it."""
     forms: list[Left] = []
     digests: dict[str, str] = {}
+    names: dict[str, str] = {}
     for digest, item in left.items():
         try:
             read = read_pinned(place, digest, item.main, item.inputs, item.choices)
@@ -61,9 +64,11 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
         way = os.path.relpath(before, os.path.abspath(root))  # noqa: PTH100
         nodes = frozenset(item.nodes).intersection(read.service.nodes)
         forms.append(Left(digest[:12], read.service, item.inputs, nodes, way))
-        digests |= {below(way, file): found for file, found in file_digests(place, digest, read).items()}
+        for file, found in file_digests(place, digest, read).items():
+            seen = below(way, file)
+            digests[seen], names[seen] = found, file
     joined = with_left_behind(service, forms)
-    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests)
+    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests, names)
 
 
 def file_digests(place: Place, digest: str, read: ReadService) -> dict[str, str]:

@@ -25,6 +25,7 @@ def way_back(
     plugins, rolled_back = plugins_of(layout), RolledBack(header.id, new)
     options = PlanOptions(
         digests={**measured_files(layout, read).digests, **whole.digests},
+        names=whole.names,
         accepts=plugins.accepts,
         provides=plugins.provides,
         allow_large=True,

@@ -49,10 +49,12 @@ class Digests:
         digests: Mapping[str, str],
         diagnostics: Diagnostics,
         key: Callable[[], bytes] = bytes,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self._service = service
         self._inputs = dict(inputs)
         self._digests = digests
+        self._names = names or {}
         self._diagnostics = diagnostics
         self._contents: dict[int, Content] = {}
         self._targets: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -79,18 +81,24 @@ class Digests:
     def _shared(self, operation: Operation) -> Content:
         """What an operation carries out wherever it is called: templates of one type share its operations."""
         assert operation.implementation is not None
-        files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
+        files = self._files(operation)
         given = [i for i in operation.inputs.values() if i.has_value]
         spans = {i.name: i.span for i in given if i.span is not None}
         by = self._everywhere.marks.by
         marks = {i.name: mark for i in given if (mark := by(i.schema, i.metadata)) is not None}
         return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans, marks)
 
+    def _files(self, operation: Operation) -> list[tuple[str, str]]:
+        """The files of an operation with their digests, by the names that they were deployed with."""
+        assert operation.implementation is not None
+        files = [f.file for f in (operation.implementation, *operation.dependencies)]
+        return [(self._names.get(file, file), self._digests.get(file, "")) for file in files]
+
     def of_written(self, operation: Operation, values: Mapping[str, Value], more: list[object]) -> str:
         """The digest of an operation that a workflow calls with inputs of its own: of these as they are written, and of
         what ``more`` there is to them."""
         assert operation.implementation is not None
-        files = [(f.file, self._digests.get(f.file, "")) for f in (operation.implementation, *operation.dependencies)]
+        files = self._files(operation)
         return self._digest([files, {name: as_written(value) for name, value in values.items()}, more])
 
     def provided(self, node: NodeTemplate) -> Content:

@@ -241,7 +241,7 @@ class Draft:
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.inputs = inputs
         self.static = Evaluator(service, Snapshot(), inputs)
-        self.digests = Digests(service, inputs, options.digests, self.diagnostics, options.digest_key)
+        self.digests = Digests(service, inputs, options.digests, self.diagnostics, options.digest_key, options.names)
         self.scopes: list[Scope] = []
         self.calls = Calls(service, self.digests, options, self.diagnostics, self.scopes)
         self.differences = Differences(self.calls, self.digests, options)

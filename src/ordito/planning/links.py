@@ -32,16 +32,18 @@ def links(draft: Draft) -> None:
     for node in draft.ordered:
         recipe = draft.recipes.making(node)
         for pairs in recipe.link:
-            if not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target)):
-                continue  # What the template has lost is not linked any further.
+            is_lost = not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target))
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in pairing.of_node(node.name):
                 if source.rises and _is_of(pairs, HALVES[source.fate].up is Up.MAKE):
-                    _link(draft, source, pairing.wanted(source, pairs.relationship), pairs, turns)
+                    targets = pairing.wanted(source, pairs.relationship)
+                    _link(draft, source, _once_linked(draft, source, targets, pairs, is_lost), pairs, turns)
                 elif source.is_up and not source.rises and pairs.is_link:
-                    _link_kept(draft, source, _asked(draft, source, pairs.relationship, pairing), pairs, changed, turns)
-            if pairs.is_link:
+                    targets = [t for t in _asked(draft, source, pairs.relationship, pairing) if t.rises or not is_lost]
+                    known = _once_linked(draft, source, targets, pairs, is_lost)
+                    _link_kept(draft, source, known, pairs, changed, turns)
+            if pairs.is_link and not is_lost:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
         if recipe.link:
@@ -81,6 +83,15 @@ def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pa
     if not draft.options.is_partial or pairing.loses(source, relationship):
         return targets
     return [t for t in targets if t.rises or (t.is_meant and _link_has_failed(draft, source, t, relationship))]
+
+
+def _once_linked(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, is_lost: bool) -> list[Member]:
+    """Of what the template has lost those targets with which the source was linked before: what was taken down is
+    linked again, and nothing further."""
+    if not is_lost:
+        return targets
+    key, node = pairs.relationship.key, pairs.relationship.source
+    return [target for target in targets if link_id(key, node, source.id, target.id) in draft.snapshot.links]
 
 
 def _is_of(pairs: Pairs, whole: bool) -> bool:

@@ -110,7 +110,8 @@ NOT_ACTING = Acting()
 class PlanOptions:
     """What planning is told by its caller.
 
-    ``digests`` gives the content digest of each artifact file, by ``Artifact.file``. ``accepts`` says whether some
+    ``digests`` gives the content digest of each artifact file, by ``Artifact.file``, ``names`` what files of what the
+    template has lost were called when it was deployed. ``accepts`` says whether some
     executor processes an artifact of these types (the type and its ancestors), ``provides`` whether some provider
     makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement;
     with ``force`` nothing is skipped because it was done before. ``deployed`` gives what was deployed last, None for
@@ -129,6 +130,7 @@ class PlanOptions:
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     accepts: Callable[[Sequence[str]], bool] = _nobody
     provides: Callable[[Sequence[str]], bool] = _nobody
     allow_large: bool = False

@@ -102,6 +102,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
     plugins = plugins_of(known.place.layout)
     return PlanOptions(
         digests={**digests, **whole.digests},
+        names=whole.names,
         accepts=plugins.accepts,
         provides=plugins.provides,
         left_behind=whole.nodes,
