@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, until
+from tests.cli.program import until as soon
 from tests.support.forked import Running
 
 CHECKED = """\
@@ -46,11 +47,16 @@ def interrupted(home: Path, answer: str, create: str = "") -> Orders:
     orders.order("base_1.Standard.create", GATE)
     process: Running = orders.begin("deploy", str(orders.service))
     until(process, "step.started")
-    while not (home / "made").exists():
-        assert process.poll() is None
+    wait_for(process, home / "made")
     kill(process)
     orders.forget("base_1.Standard.create")
     return orders
+
+
+def wait_for(process: Running, file: Path) -> None:
+    """Wait until an operation of a command has made a file."""
+    soon(lambda: process.poll() is not None or file.exists())
+    assert process.poll() is None
 
 
 @pytest.mark.parametrize(
@@ -77,8 +83,7 @@ def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> No
     """Nothing of the first question is left; and the operation is still in doubt."""
     orders = interrupted(tmp_path, "while [ ! -e answered ]; do sleep 0.02; done")
     process = orders.begin("jobs", "resume")
-    while not (tmp_path / "asked").exists():
-        assert process.poll() is None
+    wait_for(process, tmp_path / "asked")
     kill(process)
     (tmp_path / "answered").touch()
     code, events = rest(orders.begin("jobs", "resume"))

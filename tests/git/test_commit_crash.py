@@ -12,6 +12,7 @@ import pytest
 from tests.cli.program import LIMIT, Finished, Run, environment
 from tests.git.repository import SERVICE, Repository, settings_of_git
 from tests.git.test_commit import DEPLOY, record_of
+from tests.support import forked
 
 KILL = """
 import os, signal
@@ -49,18 +50,10 @@ main()
 
 
 def killed(tmp_path: Path, code: str, *arguments: str) -> Finished:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=tmp_path,
-        env=environment(**settings_of_git(tmp_path)),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
-    assert done.returncode == -9, done.stderr
-    return Finished(done.returncode, done.stdout, done.stderr)
+    process = forked.start(tmp_path, environment(**settings_of_git(tmp_path)), arguments, code)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == -9, err
+    return Finished(-9, out, err)
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,8 @@ import yaml
 
 from tests.cli.program import LIMIT, Run, environment, until
 from tests.git.repository import Repository, clone, make_repository, settings_of_git, write_service
+from tests.support import forked
+from tests.support.forked import Running
 
 ENVIRONMENT = "  environments:\n    production: { lock: git }\n"
 
@@ -23,18 +23,10 @@ def locks(shared: Repository) -> list[str]:
     return shared.git("for-each-ref", "--format=%(refname)", "refs/ordito").split()
 
 
-def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(home: Path, *arguments: str) -> Running:
     """Start a command and leave it running."""
     (home / "began").unlink(missing_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-m", "ordito", *arguments],
-        cwd=home,
-        env=environment(**settings_of_git(home)),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return forked.start(home, environment(**settings_of_git(home)), arguments)
 
 
 def instances(tree: Repository) -> list[str]:

@@ -21,7 +21,7 @@ from tests.support.scenarios import place_service
 
 THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 SOME = settings(
-    max_examples=400 if THOROUGH else 15,
+    max_examples=400 if THOROUGH else 10,
     # Shrinking what takes whole commands is for those who have the time.
     phases=tuple(Phase) if THOROUGH else (Phase.explicit, Phase.reuse, Phase.generate),
     # The same ones each time, so that a change is blamed for what it has changed; others in the long form.

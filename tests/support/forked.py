@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 SERVER = Path(__file__).with_name("fork_server.py")
+SOURCES = Path(__file__).parents[2] / "src"
 
 
 class Running:
@@ -86,7 +87,7 @@ class Running:
 
 
 @cache
-def _server(path: str) -> socket.socket:
+def _server() -> socket.socket:
     """The way to the server of this process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
@@ -94,7 +95,7 @@ def _server(path: str) -> socket.socket:
             [sys.executable, str(SERVER), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             cwd="/",
-            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "PYTHONPATH": path},
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "PYTHONPATH": str(SOURCES)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -115,7 +116,7 @@ def start(cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], c
     out, err, told = (read for read, _ in pairs)
     files = [nothing, *(write for _, write in pairs)]
     try:
-        socket.send_fds(_server(environment["PYTHONPATH"]), [json.dumps(request).encode()], files)
+        socket.send_fds(_server(), [json.dumps(request).encode()], files)
     finally:
         for file in files:
             os.close(file)
