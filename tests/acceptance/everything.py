@@ -130,7 +130,10 @@ thing=$HOME/things/$name
 order=$HOME/orders/$ORDITO_STEP
 if [ -e "$order" ]; then . "$order"; fi
 case ${ORDITO_STEP##*.} in
-    check | again) [ -e "$thing.started" ] || exit 1 ;;
+    check | again)
+        # Of what was at work when the program died it knows nothing.
+        [ -z "${in_doubt:-}" ] || echo '{"ordito.done": false}' >"$ORDITO_OUTPUTS"
+        [ -e "$thing.started" ] || exit 1 ;;
     create) touch "$thing.created" ;;
     start) touch "$thing.started" ;;
     add_target) touch "$thing.linked" ;;

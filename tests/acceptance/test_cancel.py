@@ -123,6 +123,38 @@ def test_the_time_of_the_command_is_over(orders: Orders) -> None:
     assert finished["status"] == "cancelled"
 
 
+@pytest.mark.parametrize(
+    ("words", "step", "retries"),
+    [
+        (("deploy", "--force"), "base_1.Standard.start", 1),
+        (("restart", "base"), "base_1.Standard.stop", 0),
+        (("heal", "base_1"), "base_1.Standard.delete", 0),
+        (("run", "Standard.configure", "--dependency-order"), "base_1.Standard.configure", 0),
+    ],
+)
+def test_what_is_said_when_the_time_is_over_can_be_done(
+    orders: Orders, words: tuple[str, ...], step: str, retries: int
+) -> None:
+    """A retry is named once where there is one, and not where the same command is to be given again; which then
+    completes it."""
+    (orders.home / "open").touch()
+    assert orders.run("deploy", str(orders.service), "--yes").code == 0
+    (orders.home / "open").unlink()
+    orders.order(step, GATE)
+    process = orders.begin(*words, "--timeout", "300ms")
+    until(process, "note")
+    (orders.home / "open").touch()
+    code, events = rest(process)
+    assert code == 6
+    commands = [command["command"] for event in of_kind(events, "next") for command in event["commands"]]
+    assert sum("jobs retry" in command for command in commands) == retries, commands
+    orders.forget(step)
+    again = orders.run(*words, "--yes")
+    assert again.code == 0, again.both
+    assert orders.run("plan", "--detailed-exitcode").code == 0
+    assert orders.run("jobs", "replay").code == 0
+
+
 def test_a_job_that_is_done_in_time_is_done(orders: Orders) -> None:
     (orders.home / "open").touch()
     assert orders.run("deploy", str(orders.service), "--yes", "--timeout", "1h").code == 0

@@ -104,6 +104,14 @@ def test_a_restart_that_failed_is_completed_by_the_same_command(orders: Orders, 
     assert set(states(orders).values()) == {("ok", "started")}
 
 
+def test_what_was_stopped_is_restarted_with_what_depends_on_it(orders: Orders) -> None:
+    assert orders.run("stop", "base", "--yes").code == 0
+    orders.log.unlink()
+    done = orders.run("restart", "base", "--yes")
+    assert done.code == 0, done.both
+    assert orders.completed() == UP
+
+
 def test_what_requires_something_else_that_is_stopped_stays_stopped(tmp_path: Path) -> None:
     orders = make_orders(tmp_path, NODES.replace("{ peer: base }", "{ peer: base }, { peer: other }"))
     assert orders.run("deploy", str(orders.service), "--yes").code == 0

@@ -27,6 +27,8 @@ MOST_NAMED = 12
 AGAIN = frozenset({"stop", "start", "restart", "heal"})
 """The workflows that are carried out again by the same command."""
 
+RETRIED = frozenset({"deploy", "undeploy"})
+"""The workflows that `jobs retry` goes on with, besides those of which `_next` says so."""
 
 SCALE = "scale"
 
@@ -132,7 +134,7 @@ def suggest(report: JobReport, session: Session) -> None:
         return
     command = session.settings.command
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
-    if report.timed_out and report.workflow not in AGAIN:
+    if report.timed_out and not report.written and not report.rollback and report.workflow in RETRIED:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report)]
     session.next(*commands)

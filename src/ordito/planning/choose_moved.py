@@ -119,7 +119,7 @@ def _with_dependents(draft: Draft, fate: Fate) -> dict[str, str]:
     with the reason why they are concerned."""
     down: dict[str, str] = {}
     waiting = deque(_asked(draft))
-    staying = {node: sum(m.is_up and not m.falls for m in members) for node, members in draft.of_node.items()}
+    staying = {node: sum(m.is_up and m.fate is Fate.KEEP for m in members) for node, members in draft.of_node.items()}
     seen: set[str] = set()
     reached = {member.id for member in waiting}
     while waiting:
