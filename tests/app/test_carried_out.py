@@ -52,6 +52,14 @@ def test_other_workflows_replace_nothing(tmp_path: Path) -> None:
     assert steps(proposal(tmp_path, WORKFLOW.replace("NAME", "backup"))) == steps(proposal(tmp_path))
 
 
+def test_of_two_workflows_that_mean_the_same_one_is_meant(tmp_path: Path) -> None:
+    """R-7.1-3: both names mean the same, and only one of them can be heeded."""
+    both = WORKFLOW.replace("NAME", "install") + WORKFLOW.replace("NAME", "deploy").partition("\n")[2]
+    made = proposal(tmp_path, both.replace("started", "created", 1))
+    assert steps(made) == ["one.a_1.set_state.started"]
+    assert [d.code for d in made.diagnostics] == ["second-workflow"]
+
+
 @pytest.mark.parametrize("name", ["deploy", "install"])
 def test_a_workflow_takes_the_place_of_the_generated_one(tmp_path: Path, name: str) -> None:
     """R-7.1-1, R-7.1-3: what the template says is planned, and nothing else."""

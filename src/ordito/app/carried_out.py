@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordito.app.trigger_checks import check_triggers
 from ordito.app.unprocessed import warn_of_unprocessed
+from ordito.app.written_workflows import OVERRIDES
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
@@ -34,6 +35,7 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
                 workflow.span,
                 hint="remove it to have its nodes deployed with all others",
             )
+    _warn_of_second_workflows(service, diagnostics)
     for name, substituted in service.substituted.items():
         template = substituted.template
         if template.instance_count is not None or template.occurrences not in {None, (1, 1)}:
@@ -55,3 +57,17 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
         )
     check_triggers(service, diagnostics)
     warn_of_unprocessed(service, diagnostics)
+
+
+def _warn_of_second_workflows(service: Service, diagnostics: Diagnostics) -> None:
+    """Say which workflow is meant where two would take the place of one that is made."""
+    for made, names in OVERRIDES.items():
+        both = [service.workflows[name] for name in names if name in service.workflows]
+        for other in both[1:]:
+            diagnostics.warning(
+                "second-workflow",
+                f'workflow "{other.name}" means {made} as well, and "{both[0].name}" takes its place already: this one'
+                " runs only where it is called by its name",
+                other.span,
+                hint="keep one of them, or give this one a name of its own",
+            )

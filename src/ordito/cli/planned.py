@@ -98,6 +98,9 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
     from ordito.cli.progress.report import NextCommand
     from ordito.work.probes import PROBES
 
+    if result.report is None and result.proposal is not None:
+        for warning in result.proposal.plan.warnings:
+            session.note(warning)  # It says itself that it is a warning.
     code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
     if result.report is not None and result.report.workflow in PROBES:
         session.next(NextCommand(session.settings.command("status"), "see how everything was found to be"))

@@ -99,6 +99,8 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
     said = "nothing is deployed"
     if proposal is not None:
         session.diagnostics(proposal.diagnostics)
+        for warning in proposal.plan.warnings:
+            session.note(warning)  # It says itself that it is a warning.
         if workflow == "deploy":
             said = f"{proposal.service.name} is as it should be"
             if proposal.changed_inputs:
