@@ -53,6 +53,17 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
     }
 
 
+def test_planning_loads_nothing_for_extensions_that_nobody_asks_for(tmp_path: Path) -> None:
+    program = "import sys; from ordito.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    words = ["plan", "deploy", str(TINY), "-e", str(tmp_path / "ensemble")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, env=environment(), check=True
+    )
+    loaded = set(done.stderr.split())
+    assert "ordito.planning.workflows" in loaded
+    assert not loaded & {"importlib.metadata", "email", "zipfile", "jinja2"}
+
+
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process(tmp_path, "deploy", FAILING, "-y").code == 1
     with start(tmp_path, "status") as reading:

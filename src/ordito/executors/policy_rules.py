@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import msgspec
@@ -39,6 +38,9 @@ class Ruling(msgspec.Struct, frozen=True):
 def policy_rules() -> Mapping[str, str]:
     """The rules that are installed, by policy type: where each is found, ``module:attribute``. Of several for one type
     the first by its place counts, so that it is the same one each time."""
+    # It brings half of the library along, and hardly any command needs it.
+    from importlib.metadata import entry_points
+
     found = sorted((point.name, point.value) for point in entry_points(group=GROUP))
     return dict(reversed(found))
 

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import msgspec
@@ -32,6 +31,9 @@ CALL = "workflow-call.json"
 def processors() -> Mapping[str, str]:
     """The processors that are installed, by artifact type: where each is found, ``module:attribute``. Of several for
     one type the first by its place counts, so that it is the same one each time."""
+    # It brings half of the library along, and hardly any command needs it.
+    from importlib.metadata import entry_points
+
     found = sorted((point.name, point.value) for point in entry_points(group=GROUP))
     return dict(reversed(found))
 
