@@ -88,6 +88,9 @@ def _play(step: Mapping[str, Any], commands: Commands, service: Path, where: str
     for text in _lines(step.get("prints_not", "")):
         assert text not in ran.out + ran.err, f"{heard}\nit says: {text}"
     check_run(step, ran, where)
+    if ran.plan is not None:
+        bare = [one.id for one in ran.plan.steps if not ran.plan.reasons[one.reason]]
+        assert not bare, f"{where}: steps without a reason: {bare}"
     for pattern, wanted in step.get("environment", {}).items():
         check_environment(pattern, wanted, ran, where)
     if {"state", "links", "counts"} & set(step):

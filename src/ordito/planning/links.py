@@ -154,7 +154,10 @@ def _link_kept(
         entries = _unlinked(draft, source, target, pairs, changed)
         if not entries:
             continue
-        steps = [pair_step(draft, source, target, pairs.relationship, e, new=target.id) for e in entries]
+        steps = [
+            pair_step(draft, source, target, pairs.relationship, e, reason=f"a new pair with {target.id}")
+            for e in entries
+        ]
         if target.rises:
             draft.edge(_up(target).ready, steps[0], up)
         for before, after in pairwise(steps):
@@ -206,8 +209,11 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
     draft.weave(chain)
 
 
-def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Turns) -> list[int]:
-    steps = [pair_step(draft, source, target, pairs.relationship, entry, tolerant=True) for entry in pairs.entries]
+def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Turns, reason: str = "") -> list[int]:
+    steps = [
+        pair_step(draft, source, target, pairs.relationship, entry, reason=reason, tolerant=True)
+        for entry in pairs.entries
+    ]
     for number, entry in zip(steps, pairs.entries, strict=True):
         if entry.side is Side.TARGET:
             turns[id(pairs)].take(number)
@@ -226,7 +232,11 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
             if target.fate is Fate.DROP or _is_spared(target, source) or not was_begun(draft, source, target, own[0]):
                 continue
             removed = HALVES[target.fate].down is Down.REMOVE
-            for number in (n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns)):
+            happens = "is made anew" if target.fate is Fate.ANEW else "leaves" if removed else "is stopped"
+            reason = f"a pair with {target.id}, which {happens}"
+            for number in (
+                n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns, reason)
+            ):
                 # It changes no state of the source, which stays as it is.
                 draft.steps[number].stage = None
                 if source.undone:
@@ -280,10 +290,10 @@ def pair_step(
     relationship: Relationship,
     entry: PairEntry,
     *,
-    new: str = "",
+    reason: str = "",
     tolerant: bool = False,
 ) -> int:
-    """Add an operation of one pair; gives its number."""
+    """Add an operation of one pair, for the ``reason`` that its source has where it has none; gives its number."""
     near, far = (source, target) if entry.side is Side.SOURCE else (target, source)
     link = link_id(relationship.key, relationship.source, source.id, target.id)
     step = DraftStep(
@@ -297,7 +307,7 @@ def pair_step(
         draft.runs_on(entry.where, near.id, far.id),
         entry.stage,
         tolerant=tolerant,
-        reason=draft.why(f"a new pair with {new}" if new else source.reason),
+        reason=draft.why(reason or source.reason),
     )
     Needs(draft, source.template).mark(step, relationship, installs=not tolerant)
     draft.linking += 1

@@ -245,7 +245,7 @@ def _check_number(goal: Goal, named: list[str], existing: int) -> None:
         raise Refused(
             "other-number",
             f'{listed(named, MOST_NAMED)} of "{goal.node}" would leave, {len(named)} of {existing}, and {asked}',
-            f"name {fewer} instances" if fewer > 0 else "leave out --remove",
+            f"name {fewer} of them" if fewer > 0 else "leave out --remove",
         )
 
 
