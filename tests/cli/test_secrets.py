@@ -73,11 +73,18 @@ def test_values_of_inputs(run: Run, tmp_path: Path, option: tuple[str, ...], nam
 def test_what_is_valid_and_not_carried_out(run: Run, tmp_path: Path) -> None:
     """R-7.1-1: what planning refuses is a note when a service is checked."""
     text = """\
+imports: [ inner.yaml ]
 topology_template:
-  node_templates: { a: { type: tosca.nodes.Root } }
-  policies: [ p: { type: tosca.policies.Scaling, targets: [ a ] } ]
-  workflows: { deploy: { steps: { s: { target: a, activities: [ set_state: started ] } } } }
+  node_templates: { a: { type: my.Inner, directives: [ substitute ], occurrences: [ 1, 2 ] } }
+  policies: [ p: { type: tosca.policies.Update, targets: [ a ] } ]
 """
+    (tmp_path / "inner.yaml").write_text("""\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types: { my.Inner: { derived_from: tosca.nodes.Root } }
+topology_template:
+  substitution_mappings: { node_type: my.Inner }
+  node_templates: { x: { type: tosca.nodes.Root } }
+""")
     done = run("validate", written(tmp_path, text), "--strict")
     assert done.code == 0, done.err
     assert "note[not-supported-yet]" in done.err

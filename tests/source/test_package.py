@@ -95,7 +95,7 @@ def test_only_regular_files(tmp_path: Path) -> None:
 
 def test_profiles() -> None:
     """The bundled profiles are found by their names only."""
-    assert profile_names() == ["ordito", "tosca_non_normative_1_3", "tosca_simple_yaml_1_3"]
+    assert profile_names() == ["cloudify", "ordito", "tosca_non_normative_1_3", "tosca_simple_yaml_1_3"]
     assert has_profile("ordito")
     assert not any(has_profile(n) for n in ("", ".", "..", "ordito/..", "nothing"))
 
