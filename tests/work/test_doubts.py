@@ -45,6 +45,14 @@ def test_what_says_itself_wins_and_else_the_status_decides(operation: str, check
     assert ended is None or ended.succeeded
 
 
+@pytest.mark.parametrize(("interface", "operation"), [("Ops", "backup"), ("cloudify.interfaces.monitoring", "start")])
+def test_what_brings_nothing_up_is_done_only_by_its_own_word(interface: str, operation: str) -> None:
+    step = Step(f"n_1.{interface}.{operation}", instance="n_1")
+    call = Call("n", "", interface, operation, "a.sh")
+    assert answer(step, call, found()) is None
+    assert answer(step, call, found(done=True)) is not None
+
+
 def test_a_link_is_done_only_by_its_own_word() -> None:
     step = Step("n_1.peer.m_1.Configure.add_target", instance="n_1", far="m_1", link="n_1.peer.m_1")
     call = Call("n.peer", "source", "Configure", "add_target", "a.sh")

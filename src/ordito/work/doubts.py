@@ -15,8 +15,10 @@ from ordito.work.probes import found_status
 IN_DOUBT = "in_doubt"
 """The variable that names the operation in doubt, as ``Interface.operation``."""
 
-NOT_SEEN = frozenset({"stop", "delete", "undeploy", "install", "uninstall", "monitor_start", "monitor_stop"})
-"""Operations of which it says nothing that an instance is ok: those that take it down, and those that only watch it."""
+BROUGHT_UP = frozenset({"create", "configure", "start", "deploy"})
+LIFECYCLES = frozenset({"Standard", "lifecycle", "delegate"})
+"""Operations that have done their work if an instance is ok, and the interfaces, by the last part of their names, whose
+operations these are. Of any other, a backup for example, that says nothing."""
 
 DONE = "interrupted, and done by what check says"
 
@@ -41,4 +43,5 @@ def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
 def _by_status(step: Step, call: Call, status: str) -> bool:
     if status == ABSENT:
         return step.leave == DELETED
-    return status == OK and call.operation not in NOT_SEEN
+    is_lifecycle = call.interface.rpartition(".")[2] in LIFECYCLES
+    return status == OK and is_lifecycle and call.operation in BROUGHT_UP
