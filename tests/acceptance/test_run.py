@@ -140,18 +140,36 @@ def test_a_run_that_failed_is_given_again_and_not_retried(tmp_path: Path) -> Non
     assert "give the same command again" in refused.err
 
 
-def test_files_that_change_nothing_are_not_taken_over(tmp_path: Path) -> None:
-    """A workflow that was written since is not there, and deploying says so; by --force it is."""
+def test_files_that_change_nothing_are_taken_over(tmp_path: Path) -> None:
+    """A workflow that was written since is there after the next deployment, which has no step; so is another way to
+    remove what exists."""
     place(tmp_path)
     file = tmp_path / "service.yaml"
     file.write_text(f"{SERVICE}  workflows: {{ w: {{ steps: {{ s: {{ target: store, activities: [] }} }} }} }}\n")
+    assert "taken-over" in ordito(tmp_path, "plan").err
     again = ordito(tmp_path, "deploy", "service.yaml", "--yes")
-    assert (again.code, "not-taken-over" in again.err) == (0, True), again.both
-    assert ordito(tmp_path, "workflow", "run", "w", "--yes").code == 3
-    forced = ordito(tmp_path, "deploy", "service.yaml", "--force", "--yes")
-    assert (forced.code, "not-taken-over" in forced.err) == (0, False), forced.both
+    assert (again.code, "taken-over" in again.err) == (0, True), again.both
     assert ordito(tmp_path, "workflow", "run", "w", "--yes").code == 0
-    assert "not-taken-over" not in ordito(tmp_path, "deploy", "service.yaml", "--yes").err
+    last = ordito(tmp_path, "deploy", "service.yaml", "--yes")
+    assert (last.code, "taken-over" in last.err, "Nothing to do" in last.err) == (0, False, True), last.both
+
+
+def test_what_is_taken_over_counts_for_what_comes(tmp_path: Path) -> None:
+    """Another script for what only `run` calls, and a mark that keeps `undeploy` away; replaying the jobs agrees."""
+    place(tmp_path)
+    (tmp_path / "save.sh").write_text("echo other >> $log\nsaved=other\n")
+    marked = SERVICE.replace("store: { type: Store,", "store: { type: Store, metadata: { ordito.protected: 'true' },")
+    (tmp_path / "service.yaml").write_text(marked)
+    assert ordito(tmp_path, "deploy", "--yes").code == 0
+    log = tmp_path / "log"
+    assert ordito(tmp_path, "run", "save", "-i", f"log={log}", "--yes").code == 0
+    assert log.read_text().split() == ["other", "other"]
+    kept = ordito(tmp_path, "undeploy", "--yes", "--allow-changed")
+    assert (kept.code, "--include-protected" in kept.err) == (0, True), kept.both
+    status = status_of(tmp_path)
+    assert (status["revision"], len(status["instances"])) == (2, 2)
+    replayed = ordito(tmp_path, "jobs", "replay")
+    assert replayed.code == 0, replayed.both
 
 
 def test_workflows_that_are_made_are_commands_of_their_own(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def own_copy(tmp_path: Path) -> Path:
 
 
 def test_inputs_on_which_no_operation_depends(run: Run, tmp_path: Path) -> None:
-    """Given, written, or by a new default: it is said that they changed, and nothing is written."""
+    """Given or written: it is said that they changed, and nothing is written. A new default stands in other files."""
     service = own_copy(tmp_path)
     assert run("deploy", service, "-y", "-e", "here", "-i", f"log={tmp_path / 'log'}").code == 0
     manifest = tmp_path / "here" / "ensemble.yaml"
@@ -269,7 +269,10 @@ def test_inputs_on_which_no_operation_depends(run: Run, tmp_path: Path) -> None:
     manifest.write_text(original)
     text = (service / "service.yaml").read_text()
     (service / "service.yaml").write_text(text.replace("default: hello", "default: good day"))
-    said_and_kept()
+    renewed = run("deploy", "--yes", "-e", "here")
+    assert ("taken-over" in renewed.err, "nothing was run" in renewed.err) == (True, True)
+    assert "word = good day" in renewed.out
+    assert "Nothing to do" in run("deploy", "--yes", "-e", "here").err
 
 
 def row_of(ensemble: Path, last: str) -> str:

@@ -76,7 +76,8 @@ class Proposal(msgspec.Struct, frozen=True):
     that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
     none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
     whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
-    ``cause`` says what began it where no command did.
+    ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
+    that were deployed last, though no step is needed for that: a job without steps takes them over.
     """
 
     workflow: str
@@ -100,6 +101,12 @@ class Proposal(msgspec.Struct, frozen=True):
     retries: str = ""
     on_failure: str = "continue"
     cause: str = ""
+    renews: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.plan.is_empty and not self.renews
 
     @property
     def can_be_taken_back(self) -> bool:
@@ -156,7 +163,7 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
         raise
     if proposal is None:
         return None
-    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.plan.is_empty), *proposal.diagnostics)
+    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.is_empty), *proposal.diagnostics)
     return msgspec.structs.replace(proposal, environment=known.spec.environment.name, diagnostics=found)
 
 

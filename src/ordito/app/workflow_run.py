@@ -68,7 +68,7 @@ def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation)
         raise no_ensemble(place.shown)
     known = known_of(place, Snapshot(), Status(), request.environment)
     proposal = _propose(request.asked, known, conversation)
-    if proposal is None or proposal.plan.is_empty:
+    if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     with _opened(request) as ensemble:
         if place.layout.manifest.exists() or ensemble.snapshot.instances or ensemble.unfinished:
@@ -91,7 +91,7 @@ def _propose(asked: Asked, known: Known, conversation: Conversation) -> Proposal
     if proposal is None:
         return None
     conversation.found(proposal.diagnostics)
-    if proposal.plan.is_empty:
+    if proposal.is_empty:
         return proposal
     # What operations will find in their environment must be there before anybody is asked.
     variables = known.spec.variables(proposal.service)
@@ -103,7 +103,7 @@ def _propose(asked: Asked, known: Known, conversation: Conversation) -> Proposal
 def _carry_out(
     ensemble: Ensemble, known: Known, proposal: Proposal | None, request: WorkflowRequest, conversation: Conversation
 ) -> WorkflowResult:
-    if proposal is None or proposal.plan.is_empty:
+    if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     layout = known.place.layout
     if proposal.pinned is None:

@@ -115,13 +115,13 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         reset_counts=asked.reset_counts,
         choose=lambda service, options: in_place(service, options, DEPLOY, asked_values),
     )
-    if made.plan.is_empty and status.service and made.measured != status.service:
+    renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
+    if renews:
         diagnostics.note(
-            "not-taken-over",
-            "the service's files are not those that were deployed last, and nothing that exists changes by that: what"
-            " they say of workflows, policies and outputs counts as soon as a deployment has something to do",
+            "taken-over",
+            "the service's files are not those that were deployed last, and nothing that exists changes by that: they"
+            " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
             None,
-            hint="deploy --force takes them over at once, and carries everything out again",
         )
     is_new = not user.exists
     return Proposal(
@@ -140,6 +140,7 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
         contents=made.contents,
         asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
+        renews=renews,
     )
 
 

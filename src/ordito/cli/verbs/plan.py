@@ -75,7 +75,7 @@ def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal
-    if proposal is None or proposal.plan.is_empty:
+    if proposal is None or proposal.is_empty:
         return _nothing_to_do(asked.workflow, proposal, session, result.unfinished, out)
     session.diagnostics(proposal.diagnostics)
 
