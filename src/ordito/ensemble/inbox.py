@@ -9,8 +9,8 @@ after a crash sees by the jobs that there are what is done, and nothing is lost 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 
 import msgspec
@@ -19,6 +19,7 @@ from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.transactions import reading, writing
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
 from ordito.work.notices import Notice
@@ -274,32 +275,11 @@ class Inbox:
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
 
-    @contextmanager
-    def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
-        with journal_explained(doing, self._path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+    def _transaction(self, doing: str) -> AbstractContextManager[sqlite3.Connection]:
+        return writing(self._db, self._path, doing)
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One consistent view, though another process may write."""
-        with journal_explained("read", self._path):
-            nested = self._db.in_transaction
-            if not nested:
-                self._db.execute("BEGIN")
-            try:
-                yield self._db
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise sqlite3.DatabaseError(f"a row is damaged ({error})") from error
-            finally:
-                if not nested and self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return reading(self._db, self._path)
 
 
 def _firing(row: tuple[int, int, str, str, int, str, str, str]) -> Firing:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -26,6 +26,7 @@ from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_ex
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
 from ordito.ensemble.status import Status
+from ordito.ensemble.transactions import reading, writing
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
@@ -348,31 +349,15 @@ class Journal:
 
     @contextmanager
     def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
-        with journal_explained(doing, self._path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._kept = set()
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        try:
+            with writing(self._db, self._path, doing) as db:
+                yield db
+        except BaseException:
+            self._kept = set()
+            raise
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One consistent view, though another process may write."""
-        with journal_explained("read", self._path):
-            nested = self._db.in_transaction
-            if not nested:
-                self._db.execute("BEGIN")
-            try:
-                yield self._db
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise sqlite3.DatabaseError(f"a row is damaged ({error})") from error
-            finally:
-                if not nested and self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return reading(self._db, self._path)
 
 
 def open_journal(layout: Layout) -> Journal:
