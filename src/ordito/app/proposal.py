@@ -7,7 +7,7 @@ shows plans and who carries them out knows nothing else of workflows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
@@ -177,3 +177,15 @@ class Portable(Protocol):
 
     def from_kept(self, place: Place) -> Asked:
         """What was kept, with paths as seen from here."""
+
+
+class KeptAsItIs(msgspec.Struct, frozen=True):
+    """What a command asks for that names nothing outside of the ensemble: it is kept as it is."""
+
+    def to_keep(self, known: Known, proposal: Proposal) -> Self:
+        """The same."""
+        return self
+
+    def from_kept(self, place: Place) -> Self:
+        """The same."""
+        return self

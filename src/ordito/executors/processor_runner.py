@@ -15,7 +15,6 @@ import importlib
 import json
 import os
 import sys
-import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,13 +25,21 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.path[:] = settings["path"]
-    status, fields = _run(settings)
+    status, fields = 1, list[str]()
+    try:
+        status, fields = _run(settings)
+    finally:
+        # What the processor raises goes on, to the interpreter, once it is written down that it has failed.
+        _write(settings, status, fields)
+    sys.exit(status)
+
+
+def _write(settings: dict[str, Any], status: int, fields: list[str]) -> None:
     identity = [settings["job"], settings["step"], settings["attempt"]]
     whole = ["ordito-result/1", *identity, *fields, "", str(status), "end", *identity, ""]
     descriptor = os.open(settings["result"], os.O_WRONLY | os.O_CREAT, 0o600)
     with open(descriptor, "wb") as file:
         file.write("\0".join(whole).encode("utf-8", "surrogateescape"))
-    sys.exit(status)
 
 
 def _run(settings: dict[str, Any]) -> tuple[int, list[str]]:
@@ -54,9 +61,6 @@ def _run(settings: dict[str, Any]) -> tuple[int, list[str]]:
         if not isinstance(end.code, int):
             print(end.code, file=sys.stderr)
         return (end.code & 0xFF if isinstance(end.code, int) else 1), []
-    except Exception:  # noqa: BLE001  (this is the border to a program of somebody else)
-        traceback.print_exc()
-        return 1, []
 
 
 def _json(value: object) -> str:

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-import msgspec
-
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, Names
-from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
@@ -26,7 +23,7 @@ from ordito.work.probes import CHECK, HEAL, maintaining
 MOST_NAMED = 12
 
 
-class HealAsked(msgspec.Struct, frozen=True):
+class HealAsked(KeptAsItIs, frozen=True):
     """To heal the instances that ``names`` mean: instances, and nodes that have one; with ``reinstall`` they are made
     anew without being checked or mended first. The service is the one that was deployed last."""
 
@@ -35,14 +32,6 @@ class HealAsked(msgspec.Struct, frozen=True):
 
     names: tuple[str, ...]
     reinstall: bool = False
-
-    def to_keep(self, known: Known, proposal: Proposal) -> HealAsked:
-        """The same: it names nothing outside of the ensemble."""
-        return self
-
-    def from_kept(self, place: Place) -> HealAsked:
-        """The same."""
-        return self
 
     def propose(self, known: Known) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""

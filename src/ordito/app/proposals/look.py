@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import msgspec
-
 from ordito.app.names import Names
-from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 
 
-class LookAsked(msgspec.Struct, frozen=True):
+class LookAsked(KeptAsItIs, frozen=True):
     """To `check` or to `discover` (the ``workflow``) the instances that ``names`` mean: nodes and instances, all for
     none. The service is the one that was deployed last."""
 
@@ -23,14 +20,6 @@ class LookAsked(msgspec.Struct, frozen=True):
 
     workflow: str
     names: tuple[str, ...] = ()
-
-    def to_keep(self, known: Known, proposal: Proposal) -> LookAsked:
-        """The same: it names nothing outside of the ensemble."""
-        return self
-
-    def from_kept(self, place: Place) -> LookAsked:
-        """The same."""
-        return self
 
     def propose(self, known: Known) -> Proposal | None:
         """The plan; None where nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import msgspec
-
 from ordito.app.errors import Refused
 from ordito.app.names import Names
-from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 
 
-class MoveAsked(msgspec.Struct, frozen=True):
+class MoveAsked(KeptAsItIs, frozen=True):
     """To `stop`, `start` or `restart` (the ``workflow``) the instances that ``names`` mean, nodes and instances, or
     with ``everything`` all there are. The service is the one that was deployed last."""
 
@@ -25,14 +22,6 @@ class MoveAsked(msgspec.Struct, frozen=True):
     workflow: str
     names: tuple[str, ...] = ()
     everything: bool = False
-
-    def to_keep(self, known: Known, proposal: Proposal) -> MoveAsked:
-        """The same: it names nothing outside of the ensemble."""
-        return self
-
-    def from_kept(self, place: Place) -> MoveAsked:
-        """The same."""
-        return self
 
     def propose(self, known: Known) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""

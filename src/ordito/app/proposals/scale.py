@@ -10,8 +10,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, NODE, Names
-from ordito.app.place import Place
-from ordito.app.proposal import UNDEPLOY, Known, Proposal
+from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import SCALE, begun_since, linked_with, unsettled
 from ordito.base.collector import paused_collector
@@ -29,7 +28,7 @@ MOST_NAMED = 8
 replace = msgspec.structs.replace
 
 
-class ScaleAsked(msgspec.Struct, frozen=True):
+class ScaleAsked(KeptAsItIs, frozen=True):
     """To scale nodes and groups: those in ``counts`` to so many instances, the ``names`` by ``delta`` (None: by as many
     as a scaling policy says, or one; where instances are to be removed, by so many). With ``compute`` it is the Compute
     that contains a node which is scaled, with all that it contains. ``remove`` names the instances that leave.
@@ -47,14 +46,6 @@ class ScaleAsked(msgspec.Struct, frozen=True):
     include_unmanaged: bool = False
     allow_changed: bool = False
     allow_large: bool = False
-
-    def to_keep(self, known: Known, proposal: Proposal) -> ScaleAsked:
-        """The same: it names nothing outside of the ensemble."""
-        return self
-
-    def from_kept(self, place: Place) -> ScaleAsked:
-        """The same."""
-        return self
 
     def propose(self, known: Known) -> Proposal | None:
         """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.place import Place
-from ordito.app.proposal import UNDEPLOY, Known, Proposal
+from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.written_workflows import in_place
 from ordito.base.collector import paused_collector
@@ -15,7 +14,7 @@ from ordito.base.collector import paused_collector
 replace = msgspec.structs.replace
 
 
-class UndeployAsked(msgspec.Struct, frozen=True):
+class UndeployAsked(KeptAsItIs, frozen=True):
     """To remove everything that exists, save what is protected and what this ensemble has not created, unless that is
     included; with ``force`` all is carried out, what was done before and what removes instances that were never started
     too. ``allow_changed`` permits to remove without asking what was found to be other than it was made."""
@@ -27,14 +26,6 @@ class UndeployAsked(msgspec.Struct, frozen=True):
     include_protected: bool = False
     include_unmanaged: bool = False
     allow_changed: bool = False
-
-    def to_keep(self, known: Known, proposal: Proposal) -> UndeployAsked:
-        """The same: it names nothing outside of the ensemble."""
-        return self
-
-    def from_kept(self, place: Place) -> UndeployAsked:
-        """The same."""
-        return self
 
     def propose(self, known: Known) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
