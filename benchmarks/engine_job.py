@@ -25,7 +25,7 @@ BATCH = 64
 class DoesNothing:
     """An executor for shell scripts that tells at once that they have ended."""
 
-    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Everything."""
         return True
 
@@ -41,9 +41,7 @@ class DoesNothing:
     async def cancel(self, step: str) -> None:
         """Nothing runs."""
 
-    async def settle(
-        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
         """Nothing is ever in doubt."""
         return None
 
@@ -177,7 +175,7 @@ if __name__ == "__main__":
         from ordito.planning.options import PlanOptions
         from ordito.planning.workflows import plan
         from ordito.work.events import Event, Listener
-        from ordito.work.invocation import Ending, Invocation, Outcome, Progress, Started
+        from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
         from ordito.work.operations import Operations
         from ordito.work.plan import Plan
         from ordito.work.records import JobHeader, JobOptions

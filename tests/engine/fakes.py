@@ -17,16 +17,16 @@ from ordito.engine.driver import JobResult, run_job
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
 from ordito.work.events import Event, Listener
 from ordito.work.invocation import (
-    Delegation,
     Ending,
+    InDoubt,
     Invocation,
     Outcome,
     Printed,
     Progress,
-    Provided,
     Started,
 )
 from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.providing import Delegation, Provided, Seen, Verb
 from ordito.work.records import (
     JobHeader,
     JobOptions,
@@ -37,6 +37,7 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 from ordito.work.rollback import WayBack
+from ordito.work.targets import Target
 
 JOB = "A6BKKQCN0000"
 REAL, NO_OP = 0, 1
@@ -101,7 +102,8 @@ class FakeOperations:
         return {"step": step.id}
 
     def delegation(self, step: Step) -> Delegation:
-        return Delegation(step.instance, ("tosca.nodes.Compute",), makes=step.leave != "deleted")
+        verb = Verb.DELETE if step.leave == "deleted" else Verb.CREATE
+        return Delegation(step.instance, ("tosca.nodes.Compute",), verb)
 
     def on_start(self, step: Step, change: str) -> Delta:
         before = self.snapshot.instances.get(step.instance)
@@ -214,7 +216,7 @@ class FakeExecutor:
         self.size = size
         self.cancelled: dict[str, asyncio.Event] = {}
 
-    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         return "bash" in processor_kinds
 
     def batch_key(self, invocation: Invocation) -> str:
@@ -253,32 +255,39 @@ class FakeExecutor:
     async def cancel(self, step: str) -> None:
         self.cancelled[step].set()
 
-    async def settle(
-        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
         await asyncio.sleep(0)
-        self.settlings.append((step, started))
-        return self.settled.get(step)
+        self.settlings.append((doubt.step, doubt.started))
+        return self.settled.get(doubt.step)
 
     def close(self) -> None:
         self.settled = {}
 
 
 class FakeProvider:
+    name = "fake"
+
     def __init__(self) -> None:
         self.made: list[str] = []
 
     def provides(self, kinds: Sequence[str]) -> bool:
         return "tosca.nodes.Compute" in kinds
 
-    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
+    async def create(self, asked: Delegation) -> Provided:
         await asyncio.sleep(0)
-        self.made.append(instance)
+        self.made.append(asked.instance)
         return Provided({"public_address": "127.0.0.1"}, "made")
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
+    async def delete(self, asked: Delegation) -> bool:
         await asyncio.sleep(0)
         return True
+
+    async def look(self, asked: Delegation) -> Seen:
+        await asyncio.sleep(0)
+        return Seen("ok" if asked.instance in self.made else "absent")
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        return None
 
 
 class MemoryJournal:

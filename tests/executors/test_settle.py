@@ -15,7 +15,7 @@ import pytest
 
 from ordito.executors.local import LocalExecutor
 from ordito.executors.process_table import Marker, Process, processes_of
-from ordito.work.invocation import Ending, Invocation, Outcome, Placement, Started
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Placement, Started
 from tests.executors.place import JOB, Place, is_gone, until
 
 ORCHESTRATOR = """
@@ -94,7 +94,8 @@ class Crash:
     def settle(
         self, started: Started | None, step: str = "run.sh", outputs: tuple[str, ...] = ("X",), attempt: int = 1
     ) -> Outcome | None:
-        return asyncio.run(LocalExecutor(self.place.slots, grace=2.0).settle(JOB, step, attempt, started, outputs))
+        doubt = InDoubt(JOB, step, attempt, started, outputs)
+        return asyncio.run(LocalExecutor(self.place.slots, grace=2.0).settle(doubt))
 
 
 @pytest.fixture
@@ -189,7 +190,7 @@ def test_another_step_s_result_is_not_taken(crash: Crash) -> None:
     started = crash.at(f"{WAIT}X=1\n", outputs=("X",))
     crash.open_gate(started)
     assert crash.settle(None, step="other") is None
-    assert asyncio.run(LocalExecutor(crash.place.slots).settle("OTHERJOB", "run.sh", 1, started, ())) is None
+    assert asyncio.run(LocalExecutor(crash.place.slots).settle(InDoubt("OTHERJOB", "run.sh", 1, started))) is None
     assert crash.settle(None) is not None
 
 
@@ -219,7 +220,7 @@ def test_results_survive_until_their_outcome_can_have_been_written_down(place: P
         async for _, progress in place.executor.run([place.invocation("X=2", step="second", outputs=("X",))]):
             if isinstance(progress, Started):
                 pass
-        return await LocalExecutor(place.slots).settle(JOB, "first", 1, None, ("X",))
+        return await LocalExecutor(place.slots).settle(InDoubt(JOB, "first", 1, None, ("X",)))
 
     outcome = asyncio.run(run())
     assert outcome is not None
@@ -284,7 +285,7 @@ def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestra
 
     async def settle() -> list[Outcome | None]:
         executor = LocalExecutor(place.slots, grace=2.0)
-        return await asyncio.gather(*[executor.settle(JOB, f"s{n}", 1, None, ()) for n in range(8)])
+        return await asyncio.gather(*[executor.settle(InDoubt(JOB, f"s{n}", 1)) for n in range(8)])
 
     assert asyncio.run(settle()) == [None] * 8
     assert [place.processes(f"s{n}") for n in range(8)] == [[]] * 8
@@ -315,6 +316,6 @@ def test_what_an_operation_writes_when_its_job_cannot_go_on_is_not_its_result(pl
         await asyncio.to_thread(until, ready.exists, "the operation")
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        return await LocalExecutor(place.slots, grace=2.0).settle(JOB, invocation.step, 1, None, ())
+        return await LocalExecutor(place.slots, grace=2.0).settle(InDoubt(JOB, invocation.step, 1))
 
     assert asyncio.run(run()) is None

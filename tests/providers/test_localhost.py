@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ordito.providers.registry import local_providers
+from ordito.work.providing import Delegation, Verb
 
 
 def test_a_compute_is_this_machine() -> None:
@@ -13,11 +14,11 @@ def test_a_compute_is_this_machine() -> None:
     kinds = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
 
     async def use() -> dict[str, object]:
-        first = await provider.create("server_1", kinds, {})
-        assert await provider.create("server_1", kinds, {"x": 1}) == first
-        await provider.delete("server_1", kinds, first.attributes)
-        await provider.delete("server_1", kinds, {})
-        return first.attributes
+        first = await provider.create(Delegation("server_1", kinds, Verb.CREATE))
+        assert await provider.create(Delegation("server_1", kinds, Verb.CREATE, properties={"x": 1})) == first
+        await provider.delete(Delegation("server_1", kinds, Verb.DELETE, attributes=first.attributes))
+        await provider.delete(Delegation("server_1", kinds, Verb.DELETE))
+        return dict(first.attributes)
 
     attributes = asyncio.run(use())
     assert attributes["private_address"] == attributes["public_address"] == "127.0.0.1"

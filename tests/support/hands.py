@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from random import Random
 
-from ordito.work.invocation import Ending, Invocation, Outcome, Progress, Started
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress, Started
 
 Answer = Callable[[str], Outcome | None]
 """How the operation of a step ends, by the step's id; None for well."""
@@ -39,7 +39,7 @@ class Hands:
         """Begin anew, for another job."""
         self.log, self.environments = [], {}
 
-    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Everything that is an implementation."""
         return any(kind.startswith("tosca.artifacts.Implementation") for kind in processor_kinds)
 
@@ -74,9 +74,7 @@ class Hands:
     async def cancel(self, step: str) -> None:
         """Nothing runs for long."""
 
-    async def settle(
-        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
         """Nothing is known of what ran before."""
         return None
 

@@ -10,6 +10,7 @@ from ordito.model.service import NodeTemplate
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
 from ordito.work.plan import Step
+from ordito.work.providing import Verb
 from tests.support.runs import Reply, World, failing
 from tests.support.services import (
     Requires,
@@ -247,9 +248,9 @@ def test_what_a_provider_is_asked() -> None:
     made = world.plan()
     world.snapshot.apply(Delta(instances=made.instances, attributes={"server_1": {"x": 1}}))
     asked = Operations(world.service, world.snapshot, made, {}, root="", job="j").delegation(made.steps[0])
-    assert (asked.instance, asked.makes, asked.properties, asked.attributes) == (
+    assert (asked.instance, asked.verb, asked.properties, asked.attributes) == (
         "server_1",
-        True,
+        Verb.CREATE,
         {"size": "10"},
         {"x": 1},
     )

@@ -9,7 +9,8 @@ import msgspec
 from ordito.ensemble.layout import Layout
 from ordito.executors.registry import local_executors
 from ordito.providers.registry import local_providers
-from ordito.work.invocation import Executor, Provider
+from ordito.work.invocation import Executor
+from ordito.work.providing import Provider
 
 SCRATCH = "scratch"
 

@@ -124,7 +124,7 @@ def exit_code(report: JobReport) -> ExitCode:
         return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:
         return ExitCode.DONE
-    unreachable = [failure.outcome.ending is Ending.UNREACHABLE for failure in report.failures]
+    unreachable = [failure.outcome.ending in (Ending.UNREACHABLE, Ending.LOST) for failure in report.failures]
     return ExitCode.UNREACHABLE if unreachable and all(unreachable) else ExitCode.JOB_FAILED
 
 

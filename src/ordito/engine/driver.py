@@ -29,8 +29,9 @@ from ordito.engine.workers import Crash, Workers
 from ordito.engine.writer import Writer
 from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
-from ordito.work.invocation import Ending, Executor, Outcome, Progress, Provider
+from ordito.work.invocation import Ending, Executor, Outcome, Progress
 from ordito.work.plan import Plan
+from ordito.work.providing import Provider
 from ordito.work.records import JobClosingRecord, JobHeader, Journal, Record
 
 IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"

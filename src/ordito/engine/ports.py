@@ -7,8 +7,9 @@ from typing import Protocol
 
 from ordito.base.masking import Masking
 from ordito.instances.records import Delta
-from ordito.work.invocation import Delegation, Invocation, Outcome
+from ordito.work.invocation import Invocation, Outcome
 from ordito.work.plan import Plan, Step
+from ordito.work.providing import Delegation
 from ordito.work.rollback import WayBack
 
 

@@ -24,7 +24,7 @@ INTERVAL = 1.0
 LONGEST = 300.0
 """Seconds between two attempts at most, unless a longer interval is asked for."""
 
-FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE})
+FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE, Ending.LOST})
 """Failures after which another attempt makes sense: what could not be started at all will not be the next time."""
 
 

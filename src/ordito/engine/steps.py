@@ -21,8 +21,9 @@ from ordito.engine.workers import no_executor, no_provider
 from ordito.engine.writer import Writer
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
-from ordito.work.invocation import Delegation, Ending, Invocation, Outcome, Printed, Progress
+from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action
+from ordito.work.providing import Delegation
 from ordito.work.records import (
     StepFinishedRecord,
     StepProcessRecord,

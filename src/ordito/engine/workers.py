@@ -15,8 +15,10 @@ from contextlib import contextmanager
 import msgspec
 
 from ordito.work.events import Event, Listener
-from ordito.work.invocation import Delegation, Ending, Executor, Invocation, Outcome, Progress, Provider, Started
+from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Progress, Started
 from ordito.work.plan import Call
+from ordito.work.providing import Delegation, Provider, ProviderFailed, Verb
+from ordito.work.targets import Unreachable
 
 
 class Crash(msgspec.Struct, frozen=True):
@@ -174,15 +176,12 @@ class Workers:
             self._post(index, Outcome(Ending.FAILED, message="the executor does not say how this operation ended"))
 
     async def _delegate(self, provider: Provider, index: int, delegation: Delegation, untold: dict[str, int]) -> None:
-        instance, kinds = delegation.instance, delegation.kinds
-        outcome = Outcome(Ending.SUCCEEDED, changed=True)
         try:
-            if delegation.makes:
-                provided = await provider.create(instance, kinds, delegation.properties)
-                outcome = Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.attributes, message=provided.message)
-            else:
-                gone = await provider.delete(instance, kinds, delegation.attributes)
-                outcome = Outcome(Ending.SUCCEEDED, changed=gone)
+            outcome = await _carried_out(provider, delegation)
+        except ProviderFailed as failed:
+            outcome = Outcome(Ending.FAILED, message=str(failed), outputs=failed.made)
+        except Unreachable as unreachable:
+            outcome = Outcome(Ending.UNREACHABLE, message=str(unreachable))
         except asyncio.CancelledError:
             if not self._ending:
                 raise
@@ -194,9 +193,21 @@ class Workers:
         executor = self.executor_for(doubt.call.processor)
         if executor is None:
             return
-        outcome = await executor.settle(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs)
+        asked = InDoubt(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs)
+        outcome = await executor.settle(asked)
         if outcome is not None:
             self._post(doubt.index, outcome)
+
+
+async def _carried_out(provider: Provider, asked: Delegation) -> Outcome:
+    """What a provider made of what it was asked."""
+    if asked.verb is Verb.DELETE:
+        return Outcome(Ending.SUCCEEDED, changed=await provider.delete(asked))
+    if asked.verb is Verb.LOOK:
+        seen = await provider.look(asked)
+        return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
+    provided = await provider.create(asked)
+    return Outcome(Ending.SUCCEEDED, changed=True, outputs=dict(provided.attributes), message=provided.message)
 
 
 def told(listener: Listener, events: Sequence[Event]) -> Crash | None:

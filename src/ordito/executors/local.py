@@ -22,7 +22,7 @@ from ordito.executors.processors import command_for
 from ordito.executors.slots import Slots, remove
 from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
-from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Printed, Progress, Started
 
 SETTLE_PAUSE = 0.02
 
@@ -63,10 +63,10 @@ class LocalExecutor:
         self._running: dict[str, Attempt] = {}
         self._caring: list[Callable[[], None]] = []
 
-    def accepts(self, processor_kinds: Sequence[str]) -> bool:
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Whether an artifact of these types (the type and its ancestors) is a shell or a Python script, or a workflow
-        that a processor carries out."""
-        return any(command_for(kind) is not None for kind in processor_kinds)
+        that a processor carries out; on this machine only."""
+        return not protocol and any(command_for(kind) is not None for kind in processor_kinds)
 
     def batch_key(self, invocation: Invocation) -> str:
         """What is started together is handed over together, which saves a task for each; save what is prepared slowly:
@@ -105,17 +105,16 @@ class LocalExecutor:
         if attempt is not None:
             await attempt.end(Ending.CANCELLED)
 
-    async def settle(
-        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
         """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
         that has ended.
 
-        ``started`` may be None: the crash came before the process was written down; it is found all the same. The
+        Where the crash came before the process was written down, it is found all the same. The
         outcome is known if the operation came to its end. If it did not, or cannot say so (a script that replaced
         itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If
         something cannot be ended, the step has failed, and its outcome says what is to be done.
         """
+        job, step, attempt, outputs, started = doubt.job, doubt.step, doubt.attempt, doubt.outputs, doubt.started
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
         outcome = self._left_behind(job, step, attempt, outputs)
         if outcome is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ordito.work.invocation import Provided
+from ordito.work.providing import Delegation, Provided, Seen
+from ordito.work.targets import Target
 
 COMPUTE = "tosca.nodes.Compute"
 ADDRESS = "127.0.0.1"
@@ -18,22 +19,33 @@ class LocalhostProvider:
     (attributes of TOSCA 1.3 §5.9.2.2, NetworkInfo §5.3.8, PortInfo §5.3.9).
     """
 
+    name = "localhost"
+
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) is a Compute."""
         return COMPUTE in kinds
 
-    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
+    async def create(self, asked: Delegation) -> Provided:
         """The addresses of this machine; the same ones for every instance, every time."""
-        return Provided(
-            {
-                "private_address": ADDRESS,
-                "public_address": ADDRESS,
-                "networks": {NETWORK: {"network_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
-                "ports": {NETWORK: {"port_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
-            },
-            "this machine",
-        )
+        return Provided(_attributes(), "this machine")
 
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
+    async def delete(self, asked: Delegation) -> bool:
         """Nothing: the machine stays, and so does what runs on it."""
         return False
+
+    async def look(self, asked: Delegation) -> Seen:
+        """It is there, or nobody could ask."""
+        return Seen("ok", _attributes(), "this machine")
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """This machine."""
+        return None
+
+
+def _attributes() -> dict[str, object]:
+    return {
+        "private_address": ADDRESS,
+        "public_address": ADDRESS,
+        "networks": {NETWORK: {"network_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
+        "ports": {NETWORK: {"port_name": NETWORK, "network_id": NETWORK, "addresses": [ADDRESS]}},
+    }

@@ -8,6 +8,8 @@ from typing import Protocol
 
 import msgspec
 
+from ordito.work.targets import Target
+
 SCRATCH = "ordito-scratch:/"
 """Stands, at the beginning of a path or inside a value, for the operation's own scratch folder and a ``/``.
 
@@ -38,9 +40,9 @@ class Invocation(msgspec.Struct, frozen=True):
     and ``dependencies`` are relative to it. ``environment`` is complete: nothing of the orchestrator's own
     environment is added save the basic variables every process needs. ``large`` holds variables that did not fit
     the environment. ``outputs`` are the variables wanted back. ``timeout`` is in seconds. ``host`` is the instance
-    on which it runs, "" for the orchestrator. ``files`` are copies to make in this order before the operation
-    starts; those marked so are removed after it, also when it fails. ``data`` is what the processor of a workflow is
-    given.
+    on which it runs, "" for the orchestrator, and ``target`` how that is reached, None for this machine. ``files`` are
+    copies to make in this order before the operation starts; those marked so are removed after it, also when it fails.
+    ``data`` is what the processor of a workflow is given.
     """
 
     job: str
@@ -57,10 +59,12 @@ class Invocation(msgspec.Struct, frozen=True):
     host: str = ""
     files: tuple[Placement, ...] = ()
     data: Mapping[str, object] | None = None
+    target: Target | None = None
 
 
 class Ending(StrEnum):
-    """How an operation ended."""
+    """How an operation ended. ``UNREACHABLE``: it was never started, because its host could not be reached. ``LOST``:
+    the connection to its host was lost while it was at work, and nobody knows how it ended."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -68,6 +72,7 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     NOT_STARTED = "not started"
     UNREACHABLE = "unreachable"
+    LOST = "lost"
     BY_HAND = "skipped by hand"
 
 
@@ -121,11 +126,24 @@ Progress = Started | Printed | Outcome
 """What an executor tells about one step; the outcome comes last."""
 
 
+class InDoubt(msgspec.Struct, frozen=True):
+    """An attempt at a step that was started before a crash. ``started`` is None where the crash came before the
+    process was written down. ``outputs`` are the variables wanted back."""
+
+    job: str
+    step: str
+    attempt: int
+    started: Started | None = None
+    outputs: tuple[str, ...] = ()
+    target: Target | None = None
+
+
 class Executor(Protocol):
     """Runs operations somewhere. ``batch_key`` says what may be handed over together (default: the step alone)."""
 
-    def accepts(self, processor_kinds: Sequence[str]) -> bool:
-        """Whether this executor processes an implementation artifact of these types (the type and its ancestors)."""
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
+        """Whether this executor processes an implementation artifact of these types (the type and its ancestors) on
+        hosts that are reached by a protocol, "" for this machine."""
 
     def batch_key(self, invocation: Invocation) -> str:
         """Invocations with equal keys may be run as one batch."""
@@ -136,47 +154,12 @@ class Executor(Protocol):
     async def cancel(self, step: str) -> None:
         """End a running step's processes; its outcome then says that it was cancelled."""
 
-    async def settle(
-        self, job: str, step: str, attempt: int, started: Started | None, outputs: Sequence[str]
-    ) -> Outcome | None:
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
         """After a crash: end what still runs of a step that was started, and tell how this attempt ended if that is
         known.
 
-        ``started`` is None where the crash came before the process was written down.
+        A step whose host cannot be reached has ended ``LOST``: it must not run again before that is known.
         """
 
     def close(self) -> None:
         """Remove what is kept for ``settle``; called when the outcomes of the job are in its files."""
-
-
-class Provided(msgspec.Struct, frozen=True):
-    """What a provider made: attribute values of the instance."""
-
-    attributes: dict[str, object] = {}
-    message: str = ""
-
-
-class Provider(Protocol):
-    """Makes and removes what no script makes, for example a Compute that is this machine."""
-
-    def provides(self, kinds: Sequence[str]) -> bool:
-        """Whether this provider makes nodes of these types (the node's type and its ancestors)."""
-
-    async def create(self, instance: str, kinds: Sequence[str], properties: dict[str, object]) -> Provided:
-        """Make the instance, or find it where it was made already; idempotent by instance id."""
-
-    async def delete(self, instance: str, kinds: Sequence[str], attributes: dict[str, object]) -> bool:
-        """Remove the instance; no error where it is gone. Gives whether what ran on it is gone with it."""
-
-
-class Delegation(msgspec.Struct, frozen=True):
-    """What a provider is asked to do for one instance: to make it, or to remove it.
-
-    ``kinds`` are the node's type and that type's ancestors; ``properties`` are evaluated, ``attributes`` as recorded.
-    """
-
-    instance: str
-    kinds: tuple[str, ...]
-    makes: bool
-    properties: dict[str, object] = {}
-    attributes: dict[str, object] = {}

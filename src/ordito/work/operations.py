@@ -48,13 +48,14 @@ from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked
 from ordito.work.effects import applies
 from ordito.work.external import Describe, outputs_of
 from ordito.work.happenings import Happenings, remembered, without
-from ordito.work.invocation import SCRATCH, Delegation, Ending, Invocation, Outcome
+from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.links_anew import to_be_undone_again
 from ordito.work.news import News
 from ordito.work.outputs import Given
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
 from ordito.work.probes import found_attributes, found_status, is_probe, looks_after, state_found
+from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
 from ordito.work.set_state import Filters, link_with_state, with_state

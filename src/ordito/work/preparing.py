@@ -18,10 +18,11 @@ from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
 from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
-from ordito.work.invocation import Delegation, Invocation, Placement
+from ordito.work.invocation import Invocation, Placement
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
+from ordito.work.providing import Delegation, Verb
 from ordito.work.secrecy import as_shown
 
 CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
@@ -191,7 +192,15 @@ class Preparing:
                 self._masking.know(sensitive_parts(found))
                 properties[name] = revealed(found)
         attributes = {n: revealed(v) for n, v in self._snapshot.attributes.get(step.instance, {}).items()}
-        return Delegation(step.instance, template.kinds, step.leave != DELETED, properties, attributes)
+        return Delegation(
+            step.instance,
+            template.kinds,
+            Verb.DELETE if step.leave == DELETED else Verb.CREATE,
+            node=template.name,
+            properties=properties,
+            attributes=attributes,
+            job=self._job,
+        )
 
     def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
         """The files of an invocation, seen from a folder that lies above all of them; found once for every call that

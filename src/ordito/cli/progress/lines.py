@@ -135,7 +135,7 @@ def failure(outcome: Outcome) -> str:
         said = f"exit {outcome.exit_code}"
     elif outcome.ending is Ending.FAILED:
         said = outcome.message or str(outcome.ending)
-    elif outcome.ending in (Ending.NOT_STARTED, Ending.UNREACHABLE):
+    elif outcome.ending in (Ending.NOT_STARTED, Ending.UNREACHABLE, Ending.LOST):
         return f"{outcome.ending}: {outcome.message}" if outcome.message else str(outcome.ending)
     else:
         said = str(outcome.ending)

@@ -1,0 +1,121 @@
+"""What providers are asked to do and what they give: those who make or find what no script makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from ordito.work.targets import Target
+
+
+class Verb(StrEnum):
+    """What is to be done for an instance: make it, remove it, look whether it is there and well, or wait until it can
+    be reached (that is not asked of its provider, but of who reaches hosts)."""
+
+    CREATE = "create"
+    DELETE = "delete"
+    LOOK = "look"
+    REACH = "reach"
+
+
+class Far(msgspec.Struct, frozen=True):
+    """The other end of a requirement: the instance, its types, its attributes and properties, and the properties of
+    the relationship."""
+
+    instance: str
+    kinds: tuple[str, ...]
+    attributes: Mapping[str, object] = {}
+    properties: Mapping[str, object] = {}
+    relationship: Mapping[str, object] = {}
+
+
+class Material(msgspec.Struct, frozen=True):
+    """An artifact of the node. ``file`` is its absolute path, a URL, or what its repository calls it (the name of an
+    image); ``repository`` is the repository's address, ``credential`` its credential, a token in it ``Sensitive``."""
+
+    name: str
+    kinds: tuple[str, ...]
+    file: str
+    repository: str = ""
+    credential: Mapping[str, object] = {}
+    properties: Mapping[str, object] = {}
+
+
+class Delegation(msgspec.Struct, frozen=True):
+    """What a provider is asked to do for one instance.
+
+    ``kinds`` are the node's type and that type's ancestors. ``properties`` are evaluated, those of capabilities among
+    them as ``capability::name``; ``attributes`` are as recorded; both may hold ``Sensitive`` values. ``host`` is the
+    target on which the instance is to be, None for this machine or where it is hosted on nothing. ``requirements``
+    are the far ends, by the requirement's name. ``inputs`` are those of the ``create`` operation. ``ensemble`` is the
+    id of the deployment: together with ``instance`` it names what is made wherever it has to be known again.
+    """
+
+    instance: str
+    kinds: tuple[str, ...]
+    verb: Verb
+    node: str = ""
+    properties: Mapping[str, object] = {}
+    attributes: Mapping[str, object] = {}
+    metadata: Mapping[str, str] = {}
+    host: Target | None = None
+    requirements: Mapping[str, tuple[Far, ...]] = {}
+    artifacts: tuple[Material, ...] = ()
+    inputs: Mapping[str, object] = {}
+    ensemble: str = ""
+    job: str = ""
+
+
+class Provided(msgspec.Struct, frozen=True):
+    """What a provider made: attribute values of the instance (``work.targets.HOST`` among them, for a Compute that is
+    not this machine), and a line for people."""
+
+    attributes: Mapping[str, object] = {}
+    message: str = ""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a provider found of an instance: a status as ``check`` reports it (ok, degraded, error, absent, unknown),
+    attribute values as they are, and a line for people."""
+
+    status: str
+    attributes: Mapping[str, object] = {}
+    message: str = ""
+
+
+class ProviderFailed(Exception):
+    """A provider could not do what it was asked, through no fault of the program. The text is for people: what, why,
+    and what to do next. ``made`` are attributes of what is there all the same, so that it is known."""
+
+    def __init__(self, message: str, made: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.made = dict(made or {})
+
+
+class Provider(Protocol):
+    """Makes and removes what no script makes, for example a Compute that is this machine.
+
+    All of it may be called again after a crash, with the same instance and ensemble: nothing is made a second time.
+    """
+
+    name: str
+    """By this name the inventory and the records speak of it."""
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether this provider makes nodes of these types (the node's type and its ancestors)."""
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Make the instance, or find it where it was made already. Raises ``ProviderFailed``, ``Unreachable``."""
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove the instance; no error where it is gone. Gives whether what ran on it is gone with it."""
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether the instance is there and well."""
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """How a Compute that it has made is reached now; None for this machine. Raises ``Unreachable`` where it does
+        not know the host any more."""
