@@ -1,6 +1,47 @@
-"""What holds for all tests: how long an example takes says more about the machine than about the code."""
+"""What holds for all tests: how long an example takes says more about the machine than about the code.
 
+And the real targets that tests share: each process of tests starts one of a kind when a test first asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.support.real.hosts import SshHosts
+    from tests.support.real.moto import Moto
+    from tests.support.real.podman import Podman
 
 settings.register_profile("ordito", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ordito")
+
+
+@pytest.fixture(scope="session")
+def ssh_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHosts]:
+    """Hosts with an `sshd` each, started as they are asked for."""
+    from tests.support.real.hosts import SshHosts
+
+    with SshHosts(tmp_path_factory.mktemp("hosts")) as hosts:
+        yield hosts
+
+
+@pytest.fixture(scope="session")
+def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
+    """Podman with its test images, in a storage of its own."""
+    from tests.support.real.podman import Podman
+
+    with Podman(tmp_path_factory.mktemp("podman")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moto]:
+    """An emulator of EC2."""
+    from tests.support.real.moto import Moto
+
+    with Moto(tmp_path_factory.mktemp("moto")) as emulator:
+        yield emulator
