@@ -4,6 +4,7 @@ The real one needs the network and half a minute: whoever runs these tests has a
 """
 
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -198,6 +199,36 @@ def test_the_exit_code_and_the_signals_are_those_of_the_program(tree: Tree) -> N
     (tree.root / ".venv/bin/ordito").write_text("#!/bin/sh\necho ready; kill -TERM $$\n")
     code, output, _ = tree.run("ordito")
     assert (code, output) == (-signal.SIGTERM, "ready\n")
+
+
+def test_what_real_targets_need_is_installed_once_or_said(tree: Tree) -> None:
+    programs = tree.root / "programs"
+    programs.mkdir()
+    (programs / "apt-get").write_text(
+        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(programs))}/diary\n[ ! -e "{programs}/fails" ] || exit 100\n'
+        f'case "$*" in *sudo*) printf "" > "{programs}/sudo"; /bin/chmod +x "{programs}/sudo";; esac\n'
+    )
+    (programs / "apt-get").chmod(0o755)
+    text = (tree.root / "run").read_text()
+    text = re.sub(r"PROGRAMS = \{.*?\n\}", 'PROGRAMS = {"sudo-of-tests": ["sudo"]}', text, flags=re.DOTALL)
+    text = text.replace('"/usr/local/sbin", "/usr/sbin", "/sbin"', '""').replace("os.geteuid()", "0")
+    (tree.root / "run").write_text(text)
+    tree.run("ordito")
+    (tree.root / ".venv/bin/python").unlink()
+    (tree.root / ".venv/bin/python").write_text("#!/bin/sh\necho tested\n")
+    (tree.root / ".venv/bin/python").chmod(0o755)
+    (programs / "fails").touch()
+    code, output, errors = tree.run("test", PATH=str(programs))
+    assert (code, output) == (0, "tested\n"), errors
+    assert "the tests of real targets that need sudo-of-tests will be skipped" in errors
+    (programs / "fails").unlink()
+    code, output, errors = tree.run("test", PATH=str(programs))
+    assert (code, output) == (0, "tested\n"), errors
+    assert "skipped" not in errors
+    assert "install --quiet --yes --no-install-recommends sudo-of-tests" in (programs / "diary").read_text()
+    (programs / "diary").unlink()
+    assert tree.run("test", PATH=str(programs)) == (0, "tested\n", "")
+    assert not (programs / "diary").exists()
 
 
 def pinned() -> dict[str, Requirement]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +22,14 @@ def program(name: str) -> Path | None:
     """Where a program lies, those of the administrator included."""
     found = shutil.which(name, path=PLACES)
     return Path(found) if found else None
+
+
+def ansible_playbook() -> Path:
+    """The program of the Ansible that is installed beside the tests."""
+    beside = Path(sys.executable).with_name("ansible-playbook")
+    if not beside.exists():
+        lacking("ansible", "the package ansible-core is not installed")
+    return beside
 
 
 def lacking(what: str, why: str) -> NoReturn:
