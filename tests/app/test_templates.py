@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from ordito.app.located import plain
 from ordito.app.spec.evaluate import Evaluation, Given, Names
 from ordito.app.spec.reach import Reach
-from ordito.app.spec.sandbox import Sandbox, Unevaluated
 from ordito.app.spec.sources import Secrets, Sources
 from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.base.templating.sandbox import Sandbox, Unevaluated
 from ordito.source.nodes import Mapping
 from ordito.source.package import load_text
 
@@ -110,7 +110,7 @@ def test_no_environment_is_no_text() -> None:
 
 
 def absent() -> object:
-    from ordito.app.spec.sandbox import Absent
+    from ordito.base.templating.sandbox import Absent
 
     return Absent("choose one with --env NAME")
 

@@ -13,6 +13,7 @@ from ordito.executors.commands import Script, read_head
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.environment import Environment, unfit_variable
 from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
+from ordito.executors.filling import filled
 from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
@@ -165,16 +166,20 @@ class Attempt:
         make = command_for(invocation.processor)
         if make is None:
             raise Unusable(f"nothing here runs {invocation.artifact} ({invocation.processor})")
-        return make(Script(invocation, path, head, slot, environment))
+        script = Script(invocation, path, head, slot, environment)
+        # Which version an interpreter has is asked of itself, and takes a while.
+        return make(script) if invocation.needs is None else await in_thread(make, script)
 
     async def _with_dependencies(self, path: str) -> str:
         invocation = self.invocation
-        if runs_in_place(invocation.artifact, invocation.dependencies):
+        texts = await in_thread(filled, invocation, self.slot.work) if invocation.needs is not None else {}
+        if not texts and runs_in_place(invocation.artifact, invocation.dependencies):
             for dependency in invocation.dependencies:
                 in_tree(invocation.root, dependency)
             return path
         self._files.append(self.slot.tree)
-        return await in_thread(build, invocation.root, invocation.artifact, invocation.dependencies, self.slot.tree)
+        dependencies, tree = invocation.dependencies, self.slot.tree
+        return await in_thread(build, invocation.root, invocation.artifact, dependencies, tree, texts)
 
     def _write(self, path: str, text: str) -> None:
         if text:

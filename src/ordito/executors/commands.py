@@ -1,5 +1,8 @@
 """How a kind of script is started: the command line around it."""
 
+# Paths are texts here: they come as texts, and go to the kernel.
+# ruff: noqa: PTH119, PTH120
+
 from __future__ import annotations
 
 import json
@@ -14,6 +17,7 @@ import msgspec
 
 from ordito.executors.copies import Unusable
 from ordito.executors.environment import ENVIRONMENT_FILE, Environment
+from ordito.executors.interpreters import find_bash, find_python
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
 from ordito.executors.shell import Interpreter, UnusableInterpreter, interpreter_of, wrapper
 from ordito.executors.slots import Slot
@@ -21,6 +25,7 @@ from ordito.executors.spawn import Command
 from ordito.work.invocation import Invocation
 
 PYTHON_RUNNER = str(Path(__file__).with_name("python_runner.py"))
+PACKAGES_RUNNER = str(Path(__file__).with_name("packages_runner.py"))
 
 HEAD = 4096
 """Bytes of a script that are looked at for its ``#!`` line."""
@@ -34,6 +39,11 @@ class Script(msgspec.Struct, frozen=True):
     head: bytes
     slot: Slot
     environment: Environment
+
+    @property
+    def version(self) -> str:
+        """The version of the interpreter that is asked for, "" for any."""
+        return self.invocation.needs.version if self.invocation.needs is not None else ""
 
 
 def read_head(path: str, artifact: str) -> bytes:
@@ -66,6 +76,8 @@ def shell_command(script: Script) -> Command:
             f'{artifact} needs the interpreter "{interpreter.program}", which is not installed on this machine '
             f"(or not in PATH={environment['PATH']})"
         )
+    if script.version:
+        find_bash(script.version, program, environment["PATH"])
     if interpreter.variables:
         environment = {**environment, **dict(interpreter.variables)}
     arguments = [program, *interpreter.options]
@@ -79,7 +91,9 @@ def shell_command(script: Script) -> Command:
 def python_command(script: Script) -> Command:
     """``python3`` from PATH, else the interpreter of this process, around a Python script."""
     invocation, environment = script.invocation, script.environment
-    program = shutil.which("python3", path=environment.variables["PATH"]) or sys.executable
+    path = environment.variables["PATH"]
+    program = find_python(script.version, path) if script.version else shutil.which("python3", path=path)
+    program = program or sys.executable
     given = set(environment.given)
     job, step, attempt = _identity(invocation)
     settings = {
@@ -92,8 +106,27 @@ def python_command(script: Script) -> Command:
         "source": script.slot.unexported if environment.unexported else "",
     }
     # -B: the tree of the service stays as it is.
-    arguments = [program, "-B", PYTHON_RUNNER, json.dumps(settings), script.path]
+    arguments = [program, "-B", *_packages(script), PYTHON_RUNNER, json.dumps(settings), script.path]
     return Command(program, arguments, environment.variables, script.slot.work)
+
+
+def _packages(script: Script) -> list[str]:
+    """What comes before a Python script that requires packages: it makes, or finds, the virtual environment, and goes
+    on as the Python in that."""
+    needs = script.invocation.needs
+    if needs is None or not needs.requirements:
+        return []
+    job, step, attempt = _identity(script.invocation)
+    folder = os.path.dirname(script.path)
+    settings = {
+        "job": job,
+        "step": step,
+        "attempt": attempt,
+        "result": script.slot.result,
+        "requirements": [f"{folder}/{os.path.basename(file)}" for file in needs.requirements],
+        "cache": os.environ.get("XDG_CACHE_HOME", ""),
+    }
+    return [PACKAGES_RUNNER, json.dumps(settings)]
 
 
 MakeCommand = Callable[[Script], Command]

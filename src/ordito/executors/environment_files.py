@@ -82,13 +82,13 @@ class EnvironmentFiles:
         _remove_unneeded(file)
 
 
-def write_private(path: str, text: str) -> None:
+def write_private(path: str, text: str, mode: int = 0o400) -> None:
     """Write a file that nobody changes, and nobody else may read: it may hold secrets. What was there before, from a
     process that died, is replaced."""
     content = text.encode("utf-8", "surrogateescape")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as file:
             file.write(content)

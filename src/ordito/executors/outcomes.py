@@ -13,7 +13,7 @@ from ordito.work.invocation import Ending, Invocation, Outcome
 
 def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
-    result = read_result(_content(slot.result), *_identity(invocation)) if invocation.outputs else None
+    result = read_result(_content(slot.result), *_identity(invocation)) if _tells(invocation) else None
     reported = read_reported(_content(slot.outputs), slot.outputs)
     ending, message = _judge(invocation, ended, result, reported)
     return Outcome(
@@ -45,6 +45,11 @@ def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: 
         done=reported.done,
         message=_joined(f"exit {result.status}" if result.status else "", problem),
     )
+
+
+def _tells(invocation: Invocation) -> bool:
+    """Whether something is looked for in the result file: reading it costs more than the rest."""
+    return bool(invocation.outputs or (invocation.needs is not None and invocation.needs.requirements))
 
 
 def is_result_of(slot: Slot, job: str, step: str) -> bool:

@@ -6,6 +6,8 @@ is. When not, a part of the tree is made anew in the operation's slot: the folde
 the script and its dependencies beside it are copies, and everything else in those folders is a link into the service.
 So ``$(dirname "$0")/x`` and ``$(dirname "$0")/../lib/x`` both hold, also after ``readlink -f "$0"``.
 
+Templates are filled, and lie beside the script as if they had been written for this very run.
+
 Dependencies are brought in the declared order; where two have the same name the first has it, and the other is still
 where the service has it. The script itself is never replaced.
 """
@@ -16,9 +18,10 @@ where the service has it. The script itself is never replaced.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from ordito.executors.copies import copy_tree, in_tree
+from ordito.executors.environment_files import write_private
 
 
 def runs_in_place(artifact: str, dependencies: Sequence[str]) -> bool:
@@ -27,8 +30,10 @@ def runs_in_place(artifact: str, dependencies: Sequence[str]) -> bool:
     return all(os.path.dirname(os.path.normpath(dependency)) == folder for dependency in dependencies)
 
 
-def build(root: str, artifact: str, dependencies: Sequence[str], tree: str) -> str:
-    """Make the part of the tree; the path of the script in it. Raises ``Unusable`` and ``OSError``."""
+def build(root: str, artifact: str, dependencies: Sequence[str], tree: str, filled: Mapping[str, str]) -> str:
+    """Make the part of the tree; the path of the script in it. ``filled`` are the texts of files to put beside the
+    script, by name: they are for the operation alone, and come before dependencies of the same name. Raises
+    ``Unusable`` and ``OSError``."""
     script = os.path.normpath(artifact)
     sources = [in_tree(root, dependency) for dependency in dependencies]
     source, target = root, tree
@@ -41,9 +46,12 @@ def build(root: str, artifact: str, dependencies: Sequence[str], tree: str) -> s
     copies = {name: f"{source}/{name}"}
     for dependency in sources:
         copies.setdefault(os.path.basename(dependency), dependency)
-    _link_all(source, target, but=copies)
+    _link_all(source, target, but={*copies, *filled})
     for copy, origin in copies.items():
-        copy_tree(origin, f"{target}/{copy}")
+        if copy not in filled:
+            copy_tree(origin, f"{target}/{copy}")
+    for file, text in filled.items():
+        write_private(f"{target}/{file}", text, 0o600)
     return f"{target}/{name}"
 
 

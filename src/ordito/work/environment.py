@@ -13,11 +13,11 @@ import msgspec
 
 from ordito.base.masking import Masking
 from ordito.base.sensitive import revealed, sensitive_parts, shown
+from ordito.base.text import shell_name
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.instances.text import shell_name
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue, fitted
@@ -134,6 +134,15 @@ class Environments:
     def shown_inputs(self, place: Place, step: Step) -> dict[str, object]:
         """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are
         left out."""
+        return {name: shown(value) for name, value in self._marked(place, step).items()}
+
+    def values(self, place: Place, step: Step) -> dict[str, object]:
+        """The same as they are, secrets included: for what is filled with them."""
+        found = self._marked(place, step)
+        self._masking.know(sensitive_parts(found))
+        return {name: revealed(value) for name, value in found.items()}
+
+    def _marked(self, place: Place, step: Step) -> dict[str, object]:
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
         found: dict[str, object] = {}
@@ -146,7 +155,7 @@ class Environments:
             if value is None or isinstance(value, Nothing):
                 continue
             marks = self._evaluator.marks
-            found[declared.name] = shown(marks.wrap(value, marks.by(declared.schema, declared.metadata)))
+            found[declared.name] = marks.wrap(value, marks.by(declared.schema, declared.metadata))
         return found
 
     def _inputs(

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.base.sensitive import revealed, shown
+from ordito.base.text import as_text
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Snapshot
-from ordito.instances.text import as_text
 from ordito.model.operation import Operation
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Invocation, Outcome

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from ordito.work.needs import Needs
 from ordito.work.targets import Target
 
 SCRATCH = "ordito-scratch:/"
@@ -42,7 +43,7 @@ class Invocation(msgspec.Struct, frozen=True):
     the environment. ``outputs`` are the variables wanted back. ``timeout`` is in seconds. ``host`` is the instance
     on which it runs, "" for the orchestrator, and ``target`` how that is reached, None for this machine. ``files`` are
     copies to make in this order before the operation starts; those marked so are removed after it, also when it fails.
-    ``data`` is what the processor of a workflow is given.
+    ``data`` is what the processor of a workflow is given, ``needs`` what else the artifact needs, None for nothing.
     """
 
     job: str
@@ -60,6 +61,7 @@ class Invocation(msgspec.Struct, frozen=True):
     files: tuple[Placement, ...] = ()
     data: Mapping[str, object] | None = None
     target: Target | None = None
+    needs: Needs | None = None
 
 
 class Ending(StrEnum):

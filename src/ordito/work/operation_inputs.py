@@ -8,9 +8,9 @@ from typing import cast
 import msgspec
 
 from ordito.base.sensitive import is_sensitive, revealed
+from ordito.base.text import as_text, shell_name
 from ordito.instances.context import Trace
 from ordito.instances.evaluate import STATIC
-from ordito.instances.text import as_text, shell_name
 from ordito.model.operation import Input, Operation
 from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.model.sensitivity import Marks

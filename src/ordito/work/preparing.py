@@ -13,12 +13,14 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.instances.states import DELETED
+from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
 from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.work.invocation import Invocation, Placement
+from ordito.work.needs import Needs, needs_of
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
@@ -39,12 +41,13 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 class Files(msgspec.Struct, frozen=True):
-    """The files that an operation needs, relative to ``root``."""
+    """The files that an operation needs, relative to ``root``, which lies so many ``levels`` above the service's."""
 
     root: str
     artifact: str
     dependencies: tuple[str, ...]
     placements: tuple[Placement, ...]
+    levels: int = 0
 
 
 class Preparing:
@@ -73,6 +76,7 @@ class Preparing:
         self._root = root
         self._job = job
         self._describe = describe
+        self._known_needs: dict[int, Needs | None] = {}
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
@@ -104,7 +108,32 @@ class Preparing:
         )
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
+        needs = self._needs(step.call, place.operation)
+        if needs is not None:
+            needs = self._with_values(needs, files, place, step)
+            invocation = msgspec.structs.replace(invocation, needs=needs)
         return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
+
+    def _needs(self, index: int, operation: Operation) -> Needs | None:
+        """What the operation of a call needs besides its file, found once."""
+        if index not in self._known_needs:
+            implementation = operation.implementation
+            found = needs_of(implementation, operation.dependencies) if implementation is not None else None
+            self._known_needs[index] = found
+        return self._known_needs[index]
+
+    def _with_values(self, needs: Needs, files: Files, place: Place, step: Step) -> Needs:
+        """What an operation needs, with what templates are filled with."""
+        values = self._environments.values(place, step) if needs.templates else {}
+        return msgspec.structs.replace(self._moved(needs, files), values=values)
+
+    def _moved(self, needs: Needs, files: Files) -> Needs:
+        """What an artifact needs, with its files as the invocation names them."""
+        requirements, templates = (
+            tuple(from_above(self._root, files.levels, file) for file in found)
+            for found in (needs.requirements, needs.templates)
+        )
+        return Needs(needs.version, requirements, templates)
 
     def _prepared_workflow(self, step: Step, call: Call, attempt: int) -> Prepared:
         """The invocation of what carries out a workflow as a whole."""
@@ -116,6 +145,12 @@ class Preparing:
         found = msgspec.structs.replace(call, artifact=files.artifact, dependencies=files.dependencies)
         job = Job(self._job, files.root, self._describe)
         invocation = invocation_of(job, step, found, attempt, inputs, self._snapshot)
+        workflow = self._service.workflows[call.operation]
+        needs = needs_of(workflow.implementation, workflow.dependencies) if workflow.implementation else None
+        if needs is not None:
+            values = {name: revealed(value) for name, value in inputs.items()}
+            needs = msgspec.structs.replace(self._moved(needs, files), values=values if needs.templates else {})
+            invocation = msgspec.structs.replace(invocation, needs=needs)
         return Prepared(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
 
     def shown_inputs(self, step: Step) -> dict[str, object]:
@@ -156,6 +191,9 @@ class Preparing:
         dependencies = tuple(d.file for d in operation.dependencies)
         check = Call(node.name, "", operation.interface, CHECK, implementation.file, processor, dependencies)
         files = self._files(check, environment.files)
+        needs = needs_of(implementation, operation.dependencies)
+        if needs is not None:
+            needs = self._with_values(needs, files, Place(operation, node.name, step.instance), asked)
         return Invocation(
             job=self._job,
             step=asked.id,
@@ -170,6 +208,7 @@ class Preparing:
             timeout=operation.timeout,
             host=step.runs_on,
             files=files.placements,
+            needs=needs,
         )
 
     def delegation(self, step: Step) -> Delegation:
@@ -221,4 +260,5 @@ def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files
         from_above(root, levels, call.artifact),
         tuple(from_above(root, levels, d) for d in call.dependencies),
         tuple(msgspec.structs.replace(p, file=from_above(root, levels, p.file)) for p in placements),
+        levels,
     )

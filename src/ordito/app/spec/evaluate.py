@@ -16,7 +16,7 @@ from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
 
 if TYPE_CHECKING:
-    from ordito.app.spec.sandbox import Sandbox
+    from ordito.base.templating.sandbox import Sandbox
 
 LONGEST_SHOWN = 60
 
@@ -146,7 +146,7 @@ class Evaluation:
     # ------------------------------------------------------------------------------------------------- templates
 
     def _template(self, node: Scalar) -> Node:
-        from ordito.app.spec.sandbox import Unevaluated
+        from ordito.base.templating.sandbox import Unevaluated
 
         try:
             return located(self._templates().value(node.text), node)
@@ -175,7 +175,7 @@ class Evaluation:
     def _templates(self) -> Sandbox:
         """The sandbox, made for the first template: others need not wait for its import."""
         if self._sandbox is None:
-            from ordito.app.spec.sandbox import Absent, Known, Sandbox
+            from ordito.base.templating.sandbox import Absent, Known, Sandbox
 
             names = self._names
             environment: object = names.environment or Absent("no environment is chosen: choose one with --env NAME")
@@ -194,7 +194,7 @@ class Evaluation:
 
     def _input_value(self, name: str) -> object:
         """An input as a template sees it."""
-        from ordito.app.spec.sandbox import Unevaluated
+        from ordito.base.templating.sandbox import Unevaluated
 
         self._frame.inputs.add(name)
         if name in self._given:

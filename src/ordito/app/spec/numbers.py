@@ -1,15 +1,10 @@
-"""Values of the user's part as templates compute with them, and numbers that remember how they were written."""
+"""Values of the user's part as templates compute with them."""
 
 from __future__ import annotations
 
+from ordito.base.templating.written import Written
 from ordito.source.nodes import Node, Scalar, Sequence
 from ordito.source.scalars import core_value
-
-
-class Written:
-    """A number that remembers how it was written: ``6.10`` stays ``6.10`` in a text."""
-
-    written: str
 
 
 class WrittenInt(int, Written):

@@ -7,10 +7,10 @@ from typing import Protocol
 
 import msgspec
 
-from ordito.app.spec.numbers import Written
 from ordito.app.spec.reach import Reach, Unreadable
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.span import Span
+from ordito.base.templating.written import Written
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.package import load_text

@@ -11,7 +11,7 @@ from ordito.app.spec.evaluate import Evaluation
 from ordito.app.spec.reading import evaluation_of
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
-from ordito.instances.text import as_text
+from ordito.base.text import as_text
 from ordito.model.schema import Schema
 from ordito.model.sensitivity import Marks
 from ordito.model.service import Service

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ordito.base.text import as_text
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
 from ordito.cli.progress.ledger import SETS_STATE, WHOLE, title
 from ordito.cli.text_width import one_line, pad, printable, shorten
-from ordito.instances.text import as_text
 from ordito.work.events import (
     Event,
     JobRollback,

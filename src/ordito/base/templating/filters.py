@@ -15,9 +15,9 @@ from urllib.parse import quote
 import msgspec
 from jinja2 import Undefined
 
-from ordito.app.spec.budget import Budget, weight
-from ordito.app.spec.numbers import Written
-from ordito.instances.text import as_text
+from ordito.base.templating.budget import Budget, weight
+from ordito.base.templating.written import Written
+from ordito.base.text import as_text
 
 FROM_JINJA = (
     *("map", "select", "reject", "selectattr", "rejectattr", "unique", "sort", "dictsort", "min", "max"),

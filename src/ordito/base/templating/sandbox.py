@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import BuiltinMethodType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from jinja2 import StrictUndefined, TemplateError, Undefined, nodes
+from jinja2 import StrictUndefined, Template, TemplateError, Undefined, nodes
 from jinja2.exceptions import SecurityError, TemplateSyntaxError, UndefinedError
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 
-from ordito.app.spec.budget import Budget, OverBudget, weight
-from ordito.app.spec.filters import filters, finite, text_of
 from ordito.base.diagnostics import suggestion
+from ordito.base.templating.budget import Budget, OverBudget, weight
+from ordito.base.templating.filters import filters, finite, text_of
+
+T = TypeVar("T")
 
 MOST_CHARACTERS = 64 * 1024
 """The longest template."""
@@ -56,14 +58,15 @@ LOOP = frozenset({"index", "index0", "revindex", "revindex0", "first", "last", "
 
 
 class Unevaluated(Exception):
-    """A template has no value, and why; ``hint`` says what to do. What was ``reported`` where it happened is not said
-    again."""
+    """A template has no value, and why; ``hint`` says what to do, ``line`` where in it (from 1; 0 where that is not
+    known). What was ``reported`` where it happened is not said again."""
 
-    def __init__(self, message: str, hint: str = "", *, reported: bool = False) -> None:
+    def __init__(self, message: str, hint: str = "", *, reported: bool = False, line: int = 0) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.reported = reported
+        self.line = line
 
 
 class Known:
@@ -106,17 +109,28 @@ class Sandbox:
     def value(self, text: str) -> object:
         """What a template gives: the value itself where it is one expression and nothing else, else text. Raises
         ``Unevaluated``. A template may ask for a name whose value is a template again."""
+        return self._bounded(lambda: self._value(text))
+
+    def text(self, text: str) -> str:
+        """The text that a template gives, whatever stands in it. Raises ``Unevaluated``, with the line."""
+        return self._bounded(lambda: self._text(self._rewritten(text)))
+
+    def _bounded(self, work: Callable[[], T]) -> T:
+        """Do some work within the budget. Raises ``Unevaluated`` for whatever goes wrong."""
         self._budget.enter()
         try:
-            return self._value(text)
+            return work()
         except OverBudget as error:
-            raise Unevaluated(str(error), "write less into it, or compute the value before") from error
+            hint = "write less into it, or compute the value before"
+            raise Unevaluated(str(error), hint, line=_line(error)) from error
         except UndefinedError as error:
-            raise Unevaluated(_sentence(error), f"known here are {', '.join(self._names)}") from error
+            hint = f"known here are {', '.join(self._names)}"
+            raise Unevaluated(_sentence(error), hint, line=_line(error)) from error
         except SecurityError as error:
-            raise Unevaluated(_sentence(error), "only what docs/ensemble.md names can be used") from error
+            hint = "only what docs/ensemble.md names can be used"
+            raise Unevaluated(_sentence(error), hint, line=_line(error)) from error
         except (TemplateError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-            raise Unevaluated(_sentence(error)) from error
+            raise Unevaluated(_sentence(error), line=_line(error)) from error
         except RecursionError as error:
             raise Unevaluated(_sentence(error)) from error
         except SyntaxError as error:
@@ -124,18 +138,25 @@ class Sandbox:
         finally:
             self._budget.leave()
 
-    def _value(self, text: str) -> object:
+    def _rewritten(self, text: str) -> nodes.Template:
+        """The tree of a template, with what counts in it."""
         if len(text) > MOST_CHARACTERS:
             raise Unevaluated(f"it has more than {MOST_CHARACTERS:,} characters", "put the text into a file")
-        environment = self._environment
-        tree = environment.parse(text)
-        _Rewriting(environment).rewrite(tree)
+        tree = self._environment.parse(text)
+        _Rewriting(self._environment).rewrite(tree)
+        return tree
+
+    def _value(self, text: str) -> object:
+        tree = self._rewritten(text)
         body = tree.body
         if len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
             (only,) = body[0].nodes
             if not isinstance(only, nodes.TemplateData):
                 return self._native(only)
-        template = environment.from_string(tree)
+        return self._text(tree)
+
+    def _text(self, tree: nodes.Template) -> str:
+        template = self._environment.from_string(tree)
         context = template.new_context(self._names)
         pieces: list[str] = []
         length = 0
@@ -161,6 +182,20 @@ class Sandbox:
         if isinstance(found, str) and len(found) > MOST_OUTPUT:
             raise OverBudget(f"it gives a text of more than {MOST_OUTPUT:,} characters")
         return _data(found)
+
+
+def _line(error: Exception) -> int:
+    """The line of a template in which something went wrong; 0 where that is not known."""
+    if isinstance(error, TemplateSyntaxError):
+        return error.lineno
+    found, at = 0, error.__traceback__
+    while at is not None:
+        # What jinja compiles knows the template that it was made of.
+        template = at.tb_frame.f_globals.get("__jinja_template__")
+        if isinstance(template, Template):
+            found = template.get_corresponding_lineno(at.tb_lineno)
+        at = at.tb_next
+    return found
 
 
 def _data(value: object) -> object:
@@ -205,13 +240,17 @@ class _Rewriting:
         self._environment = environment
 
     def rewrite(self, root: nodes.Node) -> None:
-        """Rewrite in place. Raises ``Unevaluated``."""
+        """Rewrite in place. Raises ``Unevaluated``, with the line of what has no place in a template."""
         waiting: list[tuple[nodes.Node, int]] = [(root, 0)]
         while waiting:
             node, depth = waiting.pop()
             if depth > MOST_DEPTH:
                 raise Unevaluated(f"it is nested deeper than {MOST_DEPTH} levels", "compute the parts before")
-            self._check(node)
+            try:
+                self._check(node)
+            except Unevaluated as wrong:
+                wrong.line = node.lineno
+                raise
             waiting.extend((child, depth + 1) for child in node.iter_child_nodes())
             self._count(node)
 

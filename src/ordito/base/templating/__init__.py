@@ -1,0 +1,1 @@
+"""Templates, evaluated in a sandbox with bounds."""

@@ -1,0 +1,259 @@
+"""Gives a Python operation the packages that it requires. Started by the interpreter of the operation, on its machine.
+
+``python3 -B packages_runner.py SETTINGS RUNNER ...``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
+``result`` (path of the result file), ``requirements`` (paths of files that pip reads) and ``cache`` (the folder for
+what is kept, "" for the usual one). It makes a virtual environment for these files and this interpreter, or finds the
+one that was made before, and becomes ``RUNNER ...`` as the Python in it.
+
+    <cache>/ordito/python/<key>/         a virtual environment; complete where it holds the file ``complete``
+                          <key>.lock     locked by who makes it, and, shared, by everything that runs in it
+
+The key is a digest of the files, of those that they name (``-r``, ``-c``, folders of packages) and of the interpreter.
+An environment is made at its final place, since it knows where it is; if that is interrupted, it is made anew. Those
+that were not used for longest are removed when there are too many, unless something runs in them.
+
+This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
+"""
+
+# It has to run on old interpreters, by itself.
+# ruff: noqa: B904, PTH103, PTH108, PTH110, PTH111, PTH112, PTH116, PTH118, PTH119, PTH120, PTH123, PTH202, PTH207, PTH208, T201
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+MOST = 20
+"""Environments that are kept."""
+
+DEEPEST = 20
+"""Files of requirements that name each other, at most so deep."""
+
+COMPLETE = "complete"
+_OPTION = re.compile(r"(?:^|\s)(-[rcf]|--requirement|--constraint|--find-links)(?:\s*=\s*|\s*)(\S+)")
+
+
+class Failed(Exception):
+    """There is no environment; the text says why, for people."""
+
+
+def main() -> None:
+    """Find or make the environment, then become what is to run in it."""
+    settings = json.loads(sys.argv[1])
+    try:
+        folder, lock = environment(settings["requirements"], settings["cache"])
+    except (Failed, OSError) as error:
+        problem = f"the packages of the script cannot be installed: {error}"
+        print(problem, file=sys.stderr)
+        write_result(settings, problem)
+        sys.exit(1)
+    # It stays open, and so stays locked, for as long as the operation runs.
+    os.set_inheritable(lock, True)
+    variables = dict(os.environ, VIRTUAL_ENV=folder)
+    variables["PATH"] = os.path.join(folder, "bin") + os.pathsep + variables.get("PATH", os.defpath)
+    python = os.path.join(folder, "bin", "python")
+    sys.stdout.flush()
+    os.execve(python, [python, "-B", *sys.argv[2:]], variables)
+
+
+def environment(files: list[str], cache: str) -> tuple[str, int]:
+    """The folder of the environment, and the descriptor that holds it locked."""
+    base = os.path.join(cache or os.path.join(os.path.expanduser("~"), ".cache"), "ordito", "python")
+    try:
+        os.makedirs(base, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Failed(f"{base} cannot be made ({error.strerror}); XDG_CACHE_HOME names another place")
+    folder = os.path.join(base, key_of(files))
+    while True:
+        lock = locked(folder, fcntl.LOCK_SH)
+        if lock is not None and is_complete(folder):
+            os.utime(lock)
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+        lock = locked(folder, fcntl.LOCK_EX)
+        if lock is None:
+            continue
+        try:
+            if not is_complete(folder):
+                make(folder, files)
+            remove_old(base, folder)
+        finally:
+            os.close(lock)
+
+
+def locked(folder: str, how: int) -> int | None:
+    """A descriptor of the environment's lock, held; None where somebody removed it meanwhile, or holds it and is not to
+    be waited for."""
+    lock = os.open(folder + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, how)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    if os.fstat(lock).st_nlink == 0:
+        os.close(lock)
+        return None
+    return lock
+
+
+def is_complete(folder: str) -> bool:
+    """Whether an environment was made to its end."""
+    return os.path.exists(os.path.join(folder, COMPLETE))
+
+
+def remove_old(base: str, own: str) -> None:
+    """Remove the environments that were not used for longest, as far as there are too many and nothing runs in them."""
+    locks = [path for path in glob.glob(os.path.join(glob.escape(base), "*.lock")) if path != own + ".lock"]
+    for path in sorted(locks, key=_used, reverse=True)[MOST - 1 :]:
+        folder = path[: -len(".lock")]
+        lock = locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.unlink(path)
+            os.close(lock)
+
+
+def _used(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------- the making
+
+
+def make(folder: str, files: list[str]) -> None:
+    """Make an environment with what the files require."""
+    if os.path.isdir(folder):
+        shutil.rmtree(folder)
+    called = ", ".join(os.path.basename(file) for file in files)
+    print(f"making a virtual environment for {called} ...", flush=True)
+    status, said = run([sys.executable, "-m", "venv", "--without-pip", folder])
+    python = os.path.join(folder, "bin", "python")
+    if status != 0 or not os.path.exists(python):
+        hint = "install its module venv (the package python3-venv on Debian)"
+        raise Failed(f"{sys.executable} makes no virtual environments: {last(said)}; {hint}")
+    command = [*pip(python), "install", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
+    for file in files:
+        command += ["--requirement", file]
+    status, said = run(command, os.path.dirname(files[0]), shown=True)
+    if status != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Failed(f"pip ended with exit code {status} for {called}: {last(said)}")
+    with open(os.path.join(folder, COMPLETE), "w") as mark:
+        os.fsync(mark.fileno())
+
+
+def pip(python: str) -> list[str]:
+    """What calls pip for an environment: the interpreter's own, else the one that comes with every Python."""
+    status, said = run([sys.executable, "-m", "pip", "--version"])
+    found = re.match(r"pip (\d+)\.(\d+)", said)
+    if status == 0 and found and (int(found.group(1)), int(found.group(2))) >= (22, 3):
+        return [sys.executable, "-m", "pip", "--python", python]
+    try:
+        import ensurepip
+    except ImportError:
+        ensurepip = None  # type: ignore[assignment]
+    if ensurepip is not None:
+        bundled = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
+        for place in (bundled, "/usr/share/python-wheels"):
+            for wheel in sorted(glob.glob(os.path.join(glob.escape(place), "pip-*.whl"))):
+                return [python, os.path.join(wheel, "pip")]
+    raise Failed(f"{sys.executable} has no pip; install it (the package python3-pip on Debian)")
+
+
+def run(command: list[str], folder: str = "/", *, shown: bool = False) -> tuple[int, str]:
+    """Run a program in a folder: its exit code, and what it printed, which is ``shown`` as it comes."""
+    process = subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        text = line.decode("utf-8", "replace")
+        lines = [*lines[-50:], text]
+        if shown:
+            print(text, end="", flush=True)
+    return process.wait(), "".join(lines)
+
+
+def last(said: str) -> str:
+    """The line that says most of what went wrong."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    wrong = [line for line in lines if line.lower().startswith("error")]
+    return (wrong or lines or ["it says nothing"])[-1]
+
+
+# ------------------------------------------------------------------------------------------------------------- the key
+
+
+def key_of(files: list[str]) -> str:
+    """What tells this environment from all others."""
+    found = hashlib.sha256()
+    whole = (os.path.realpath(sys.executable), sys.version, *contents(files))
+    for part in whole:
+        found.update(part.encode("utf-8", "surrogateescape") + b"\0")
+    return found.hexdigest()[:32]
+
+
+def contents(files: list[str]) -> Iterator[str]:
+    """What the environment depends on: the texts of files of requirements, of those that they name in turn, and what
+    lies in the folders of packages that they name."""
+    waiting = [(file, 0) for file in files]
+    seen = set()
+    for path, depth in waiting:
+        if path in seen:
+            continue
+        seen.add(path)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError as error:
+            raise Failed(f"{path} cannot be read ({error.strerror})")
+        yield text
+        for option, name in named(text):
+            # pip looks for these beside the file that names them, and for folders where it is started, too.
+            place = os.path.join(os.path.dirname(path), name)
+            if option in ("-f", "--find-links"):
+                yield from listed(place)
+            elif depth < DEEPEST and "://" not in name:
+                waiting.append((place, depth + 1))
+
+
+def named(text: str) -> Iterator[tuple[str, str]]:
+    """The files and folders that a file of requirements names."""
+    for line in text.splitlines():
+        if line.lstrip().startswith("-"):
+            for found in _OPTION.finditer(line):
+                yield found.group(1), found.group(2)
+
+
+def listed(folder: str) -> Iterator[str]:
+    """The files of a folder of packages, with their sizes."""
+    if os.path.isdir(folder):
+        for name in sorted(os.listdir(folder)):
+            yield f"{name} {os.path.getsize(os.path.join(folder, name))}"
+
+
+def write_result(settings: Any, problem: str) -> None:
+    """The result of an operation that could not be begun; `result.py` describes it."""
+    identity = [settings["job"], settings["step"], settings["attempt"]]
+    fields = ["ordito-result/1", *identity, "", "1", "!" + problem, *identity, ""]
+    descriptor = os.open(settings["result"], os.O_WRONLY | os.O_CREAT, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write("\0".join(fields).encode("utf-8", "surrogateescape"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""What an implementation needs besides its file: a version of its interpreter, packages, and templates to be filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ordito.model.operation import Artifact
+
+PYTHON = "tosca.artifacts.Implementation.Python"
+JINJA = "tosca.artifacts.template.Jinja2"
+REQUIREMENTS = "ordito.artifacts.PythonRequirements"
+TEMPLATE_ENDINGS = (".j2", ".jinja2", ".jinja")
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """What an invocation needs.
+
+    ``version`` is the version of the interpreter, "" for any. ``requirements`` and ``templates`` are some of its
+    dependencies, relative to ``Invocation.root``: files of the requirements of a Python script, which get a virtual
+    environment where it runs, and Jinja2 templates, which are filled before it runs. What is filled lies in the folder
+    of the script, under the name that ``filled_name`` gives. ``values`` are what templates are filled with, besides the
+    variables of the invocation: plain data, secrets as they are.
+    """
+
+    version: str = ""
+    requirements: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    values: Mapping[str, object] = {}
+
+
+def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> Needs | None:
+    """What an implementation needs, without any values; None for nothing."""
+    is_python = PYTHON in implementation.kinds
+    requirements = tuple(d.file for d in dependencies if is_python and is_requirements(d))
+    templates = tuple(d.file for d in dependencies if JINJA in d.kinds)
+    if not (implementation.version or requirements or templates):
+        return None
+    return Needs(implementation.version, requirements, templates)
+
+
+def is_requirements(artifact: Artifact) -> bool:
+    """Whether an artifact lists the packages that a Python script requires: by its type, else by its name."""
+    name = artifact.file.rpartition("/")[2]
+    return REQUIREMENTS in artifact.kinds or (name.startswith("requirements") and name.endswith(".txt"))
+
+
+def filled_name(template: str) -> str:
+    """How the file is called that a template is filled to: as the template without its ending, else as the template."""
+    name = template.rpartition("/")[2]
+    return next((name.removesuffix(end) for end in TEMPLATE_ENDINGS if name.endswith(end) and name != end), name)
