@@ -1,0 +1,1 @@
+"""Computes that are containers, and applications in containers, through `podman` or `docker`."""
