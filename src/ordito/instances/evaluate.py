@@ -12,10 +12,11 @@ from collections.abc import Callable, Generator, Mapping
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.base.text import as_text, is_plain
+from ordito.instances.asking import Answer, Ask, Path, Steps
 from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.known import MOST_SIZE, Known
-from ordito.instances.lookup import Answer, Ask, Lookup, Path, Steps
+from ordito.instances.lookup import Lookup
 from ordito.instances.records import Data, Snapshot, end_id
 from ordito.model.interface_names import interface_named
 from ordito.model.sensitivity import Marks

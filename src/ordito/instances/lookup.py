@@ -2,7 +2,8 @@
 
 The order in which a name is looked for: the entity's own values; its capabilities; through a requirement the matched
 capability of the target, then the target itself. An attribute that a node does not have is looked for in its Endpoint
-capabilities and then in the same way up the chain of its hosts.
+capabilities and then in the same way up the chain of its hosts. Where nothing has set the address of an Endpoint, it is
+one of the Compute's on which the node stands.
 
 The functions here are generators: they ask for the values they need by yielding ``Ask`` and get them sent back, so that
 chains of values of any length are followed without recursion.
@@ -10,14 +11,14 @@ chains of values of any length are followed without recursion.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-
-import msgspec
+from collections.abc import Mapping
 
 from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
-from ordito.instances.context import Context, EvaluationError, NeedsInstance, Nothing, Trace
+from ordito.instances.asking import MISSING, Answer, Ask, Path, Steps
+from ordito.instances.context import EvaluationError, NeedsInstance, Nothing, Trace
+from ordito.instances.endpoints import ADDRESS, address_of
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.records import end_id
 from ordito.model.operation import Artifact
@@ -28,31 +29,6 @@ from ordito.syntax.expressions import Value
 
 ENDPOINT = "tosca.capabilities.Endpoint"
 INDEX = "INDEX"
-
-Path = tuple[str | int, ...]
-
-
-class Ask(msgspec.Struct, frozen=True):
-    """A request for a value in a context. ``name`` tells people which value it is; by ``key`` cycles are found, and a
-    value that is asked for again is known, None for a value that nobody else can ask for."""
-
-    value: Value
-    context: Context
-    name: str = ""
-    key: tuple[object, ...] | None = None
-
-
-Answer = object
-"""Data, or ``Nothing``."""
-
-Steps = Generator[Ask, Answer, Answer]
-
-
-class _Missing:
-    """The name is not declared where it was looked for."""
-
-
-MISSING = _Missing()
 
 
 class Lookup:
@@ -251,8 +227,23 @@ class Lookup:
         declared = capability.attribute_definitions if own else capability.definitions
         found = yield from self._value(values, declared, name, entity, path, span, f"{capability.name}.")
         if found is MISSING and name in capability.attribute_definitions:
+            if path == ADDRESS and ENDPOINT in capability.kinds:
+                return (yield from self._address(capability, entity, span))
             found = Nothing(f'attribute "{name}" of capability "{capability.name}" of {entity.id} has no value yet')
         return found
+
+    def _address(self, endpoint: Capability, entity: NodeEntity, span: Span | None) -> Steps:
+        """The address of an Endpoint that nothing has set: that which the Compute has on the endpoint's network
+        (§5.5.7)."""
+        compute: NodeEntity | None = entity
+        while compute is not None and not compute.template.is_compute:
+            compute = self.entities.host(compute)
+        if compute is None:
+            return Nothing(
+                f'endpoint "{endpoint.name}" of {entity.id} stands on no Compute whose address it could have'
+            )
+        network = yield from self._property_of_capability(endpoint, ("network_name",), entity, span)
+        return (yield from address_of(network, lambda name: self._own_attribute(compute, (name,), span)))
 
     def _attribute_by_requirement(self, entity: NodeEntity, requirement: str, path: Path, span: Span | None) -> Steps:
         for relationship in entity.template.requirements:
