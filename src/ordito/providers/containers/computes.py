@@ -1,0 +1,114 @@
+"""Computes that are containers of this machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ordito.base.scalar_units import amount
+from ordito.providers.containers.addresses import attributes_of
+from ordito.providers.containers.engine import Container, Engine, Engines
+from ordito.providers.containers.making import Wanted, ended, made, options, own, removed, seen
+from ordito.providers.containers.naming import name_of
+from ordito.providers.containers.settings import ContainerSettings
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.targets import CONTAINER, HOST, Hands, Target, Unreachable
+
+COMPUTE = "tosca.nodes.Compute"
+SIZE = "scalar-unit.size"
+MEBIBYTE = 1024 * 1024
+
+WAIT = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done"
+"""What runs in a container that is a Compute: it waits, and takes in the processes whose parents have ended."""
+
+
+class ContainerProvider:
+    """Provides ``tosca.nodes.Compute``, and what derives from it, as containers that the engine of this machine runs:
+    one for each instance, from the image that the inventory names. Operations are run in it by `exec`."""
+
+    name = "container"
+
+    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
+        self._settings = settings
+        self._engines = Engines(hands, settings.engine)
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether a node of these types (its type and the ancestors) is a Compute."""
+        return COMPUTE in kinds
+
+    async def create(self, asked: Delegation) -> Provided:
+        """A running container; after a crash the one that is there."""
+        engine = await self._engines.on(asked.host)
+        container = await made(engine, asked, self._wanted(engine, asked))
+        name = name_of(asked)
+        if not container.state.running:
+            raise await ended(engine, name, container)
+        return Provided(self._attributes(engine, name, container), f"container {name}, made by {engine.name}")
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove the container: what ran on it is gone with it."""
+        await removed(await self._engines.on(asked.host), asked)
+        return True
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether the container is there and runs."""
+        engine = await self._engines.on(asked.host)
+        name = name_of(asked)
+        container = await own(engine, asked)
+        return seen(engine, name, container, self._attributes(engine, name, container) if container else {})
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """The container of an instance."""
+        made_by = attributes.get(HOST)
+        if not isinstance(made_by, Mapping) or not made_by.get("id"):
+            raise Unreachable(f"it is not known which container {instance} is: `ordito discover` or `ordito heal` it")
+        name = str(made_by["id"])
+        engine = self._settings.engine or str(made_by.get("engine") or "podman")
+        told = {"engine": engine, "container": name, "user": self._settings.user, "base": self._settings.base}
+        return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
+
+    def _attributes(self, engine: Engine, name: str, container: Container) -> dict[str, object]:
+        return {HOST: {"provider": self.name, "id": name, "engine": engine.name}, **attributes_of(container)}
+
+    def _wanted(self, engine: Engine, asked: Delegation) -> Wanted:
+        """The container as inventory and template ask for it."""
+        settings = self._settings
+        distribution, version = (str(asked.properties.get(f"os::{part}") or "") for part in ("distribution", "version"))
+        image = settings.image_for(distribution, version)
+        if not image:
+            raise ProviderFailed(
+                f"no image is known for {asked.instance}: write one into the inventory, for example"
+                " `containers: {image: docker.io/library/debian:12}`"
+            )
+        program, *arguments = settings.command or ("sh", "-c", WAIT)
+        return Wanted(
+            image,
+            (
+                *(["--network", settings.network] if settings.network else []),
+                *(["--user", settings.user] if settings.user else []),
+                *options("--volume", settings.volumes),
+                *_limits(engine, asked),
+                *settings.options,
+                *("--entrypoint", program),
+            ),
+            tuple(arguments),
+            settings.environment,
+        )
+
+
+def _limits(engine: Engine, asked: Delegation) -> list[str]:
+    """What of the machine the container has, as its ``host`` capability says, where the engine can see to that. Raises
+    ``ProviderFailed`` where the machine itself has less."""
+    machine, words = engine.machine, list[str]()
+    cpus, memory = asked.properties.get("host::num_cpus"), asked.properties.get("host::mem_size")
+    if isinstance(cpus, int):
+        if machine.cpus and cpus > machine.cpus:
+            raise ProviderFailed(f"{asked.instance} asks for {cpus} CPUs, and {engine.where} has {machine.cpus}")
+        words += ["--cpus", str(cpus)] if machine.limits_cpus else []
+    if isinstance(memory, str):
+        size = math.ceil(amount(memory, SIZE))
+        if machine.memory and size > machine.memory:
+            there = f"{machine.memory // MEBIBYTE} MiB"
+            raise ProviderFailed(f"{asked.instance} asks for {memory} of memory, and {engine.where} has {there}")
+        words += ["--memory", str(size)] if machine.limits_memory else []
+    return words

@@ -1,0 +1,228 @@
+"""The engine of containers on a host: which it is, its commands, and what it says of a container."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ordito.providers.containers.settings import ENGINES
+from ordito.work.providing import ProviderFailed
+from ordito.work.targets import Hands, Ran, Target
+
+USUAL, LONG = 300.0, 3_600.0
+"""Seconds after which a command is given up, and one that fetches or builds an image."""
+
+NOBODY = ("no such container", "no such object", "no container with name or id")
+"""What engines say, in small letters, of a container that is not there."""
+
+LINES = 10
+"""Last lines of its log that are told of a container that has ended."""
+
+
+class State(msgspec.Struct, frozen=True, rename="pascal"):
+    """The part ``State`` of what an engine says of a container."""
+
+    status: str = ""
+    running: bool = False
+    paused: bool = False
+    exit_code: int = 0
+    error: str = ""
+
+
+class Config(msgspec.Struct, frozen=True, rename="pascal"):
+    """How a container was made."""
+
+    labels: dict[str, str] | None = None
+    healthcheck: Mapping[str, object] | None = None
+
+
+class HostConfig(msgspec.Struct, frozen=True, rename="pascal"):
+    """What a container has of its host."""
+
+    network_mode: str = ""
+
+
+class Network(msgspec.Struct, frozen=True):
+    """A container in a network."""
+
+    address: str = msgspec.field(name="IPAddress", default="")
+    id: str = msgspec.field(name="NetworkID", default="")
+    mac: str = msgspec.field(name="MacAddress", default="")
+
+
+class Published(msgspec.Struct, frozen=True, rename="pascal"):
+    """Where a port of a container is published."""
+
+    host_ip: str = ""
+    host_port: str = ""
+
+
+class Networking(msgspec.Struct, frozen=True):
+    """Where a container is reached."""
+
+    address: str = msgspec.field(name="IPAddress", default="")
+    networks: dict[str, Network] | None = msgspec.field(name="Networks", default=None)
+    ports: dict[str, list[Published] | None] | None = msgspec.field(name="Ports", default=None)
+
+
+class Container(msgspec.Struct, frozen=True, rename="pascal"):
+    """What an engine says of a container."""
+
+    id: str = ""
+    image: str = ""
+    image_digest: str = ""
+    state: State = State()
+    config: Config = Config()
+    host_config: HostConfig = HostConfig()
+    network_settings: Networking = Networking()
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels."""
+        return self.config.labels or {}
+
+    @property
+    def has_host_network(self) -> bool:
+        """Whether its network is that of its host."""
+        return self.host_config.network_mode == "host"
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """How much the host of an engine has, 0 where the engine does not say, and whether containers can be given a part
+    of it: processors, and bytes of memory."""
+
+    cpus: int = 0
+    memory: int = 0
+    limits_cpus: bool = True
+    limits_memory: bool = True
+
+
+class Engine:
+    """The engine on one host."""
+
+    def __init__(self, name: str, hands: Hands, target: Target | None, machine: Machine) -> None:
+        self.name = name
+        self.target = target
+        self.machine = machine
+        self._hands = hands
+
+    @property
+    def where(self) -> str:
+        """Its host, for people."""
+        return place(self.target)
+
+    async def run(self, *words: str, given: bytes = b"", timeout: float = USUAL) -> Ran:
+        """Run one of its commands. Raises ``ProviderFailed`` where it takes too long."""
+        return await self.run_words([self.name, *words], f"{self.name} {words[0]}", given=given, timeout=timeout)
+
+    async def run_words(self, words: Sequence[str], called: str, *, given: bytes = b"", timeout: float = USUAL) -> Ran:
+        """Run a program on its host that is ``called`` so where it takes too long."""
+        try:
+            return await self._hands.run(self.target, words, given=given, timeout=timeout)
+        except TimeoutError as error:
+            raise ProviderFailed(f"{called} has not ended after {timeout:g} s on {self.where}") from error
+
+    async def ask(self, *words: str, given: bytes = b"", timeout: float = USUAL) -> str:
+        """What one of its commands printed. Raises ``ProviderFailed`` with what it said where it fails."""
+        ran = await self.run(*words, given=given, timeout=timeout)
+        if ran.status != 0:
+            raise ProviderFailed(f"{self.name} {words[0]} failed on {self.where}: {said(ran)}")
+        return ran.out.decode(errors="replace").strip()
+
+    async def look(self, name: str) -> Container | None:
+        """What there is of a container; None where there is none of that name."""
+        ran = await self.run("container", "inspect", name)
+        if ran.status != 0:
+            if any(word in ran.err.decode(errors="replace").lower() for word in NOBODY):
+                return None
+            raise ProviderFailed(f"{self.name} inspect failed on {self.where}: {said(ran)}")
+        found = msgspec.json.decode(ran.out, type=list[Container])
+        return found[0] if found else None
+
+    async def remove(self, name: str) -> None:
+        """Remove a container with the volumes that have no names, whatever it does; no error where there is none."""
+        at_once = ("--time", "0") if self.name == "podman" else ()
+        ran = await self.run("rm", "--force", "--volumes", *at_once, name)
+        if ran.status != 0 and await self.look(name) is not None:
+            raise ProviderFailed(f"{self.name} rm failed on {self.where}: {said(ran)}")
+
+    async def last_lines(self, name: str) -> str:
+        """The last lines that a container has printed, for people; "" for none."""
+        ran = await self.run("logs", "--tail", str(LINES), name)
+        lines = (ran.out + ran.err).decode(errors="replace").strip() if ran.status == 0 else ""
+        return f"; its last lines:\n{lines}" if lines else "; it has printed nothing"
+
+
+class Engines:
+    """The engines on all hosts, each asked for once; ``wanted`` is the one that the inventory names, if it does."""
+
+    def __init__(self, hands: Hands, wanted: str = "") -> None:
+        self._hands = hands
+        self._names = (wanted,) if wanted else ENGINES
+        self._known: dict[tuple[str, str], asyncio.Task[Engine]] = {}
+
+    async def on(self, target: Target | None) -> Engine:
+        """The engine on a host. Raises ``ProviderFailed`` where none answers, ``Unreachable``."""
+        key = (target.protocol, target.name) if target else ("", "")
+        asked = self._known.get(key)
+        if asked is None or (asked.done() and (asked.cancelled() or asked.exception())):
+            asked = self._known[key] = asyncio.get_running_loop().create_task(self._find(target))
+        return await asyncio.shield(asked)
+
+    async def _find(self, target: Target | None) -> Engine:
+        answers: list[str] = []
+        for name in self._names:
+            try:
+                ran = await self._hands.run(target, [name, "info", "--format", "{{json .}}"], timeout=USUAL)
+            except TimeoutError:
+                answers.append(f"{name}: no answer within {USUAL:g} s")
+                continue
+            if ran.status == 0:
+                return Engine(name, self._hands, target, _machine(ran.out))
+            answers.append(f"{name}: {said(ran)}")
+        names = " nor ".join(f"`{name} info`" for name in self._names)
+        raise ProviderFailed(
+            f"no engine for containers answers on {place(target)}: {'; '.join(answers)}. Install or start one, so that"
+            f" {'neither ' if len(self._names) > 1 else ''}{names} {'fails' if len(self._names) > 1 else 'succeeds'}"
+        )
+
+
+class _PodmanHost(msgspec.Struct, frozen=True):
+    cpus: int = 0
+    memory: int = msgspec.field(name="memTotal", default=0)
+    controllers: list[str] | None = msgspec.field(name="cgroupControllers", default=None)
+
+
+class _Info(msgspec.Struct, frozen=True):
+    """What either engine says of itself."""
+
+    host: _PodmanHost | None = None
+    cpus: int = msgspec.field(name="NCPU", default=0)
+    memory: int = msgspec.field(name="MemTotal", default=0)
+    limits_memory: bool = msgspec.field(name="MemoryLimit", default=True)
+    limits_cpus: bool = msgspec.field(name="CpuCfsQuota", default=True)
+
+
+def _machine(told: bytes) -> Machine:
+    try:
+        info = msgspec.json.decode(told, type=_Info)
+    except msgspec.DecodeError:
+        return Machine()
+    if info.host is None:
+        return Machine(info.cpus, info.memory, info.limits_cpus, info.limits_memory)
+    controllers = info.host.controllers or []
+    return Machine(info.host.cpus, info.host.memory, "cpu" in controllers, "memory" in controllers)
+
+
+def place(target: Target | None) -> str:
+    """A host, for people."""
+    return target.name if target else "this machine"
+
+
+def said(ran: Ran) -> str:
+    """Why a command has failed, in its own words."""
+    lines = [line.strip() for line in ran.err.decode(errors="replace").splitlines() if line.strip()]
+    text = lines[-1].removeprefix("Error: ") if lines else ""
+    return text or f"exit {ran.status}, and it said nothing"

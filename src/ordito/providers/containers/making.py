@@ -1,0 +1,113 @@
+"""A container for an instance: made once, whatever comes in between, looked at and removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ordito.base.sensitive import revealed
+from ordito.providers.containers.engine import LONG, Container, Engine, said
+from ordito.providers.containers.naming import is_made_by, is_of, labels_of, name_of
+from ordito.work.providing import Delegation, ProviderFailed, Seen
+
+PIPED = 'cat | exec "$@"'
+"""A shell between the variables and the engine: what it reads them from must be a file that can be opened, which not
+every standard input is."""
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A container as it is to be: the image, what of `run` comes before it and after it, and variables, whose values
+    may be secret."""
+
+    image: str
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, object] = {}
+
+
+async def made(engine: Engine, asked: Delegation, wanted: Wanted) -> Container:
+    """The container of an instance, running or ended: the one that this job has made already, or a new one in place
+    of what is left of another attempt. Raises ``ProviderFailed``."""
+    name = name_of(asked)
+    found = await own(engine, asked)
+    if found is not None:
+        if found.state.running and is_made_by(found, asked):
+            return found
+        await engine.remove(name)
+    given = variables(wanted.environment)
+    words = [engine.name, "run", "--detach", "--name", name, *labels_of(asked)]
+    words += ["--env-file", "/dev/stdin"] if given else []
+    words += [*wanted.options, wanted.image, *wanted.command]
+    if given:
+        words = ["sh", "-c", PIPED, "sh", *words]
+    ran = await engine.run_words(words, f"{engine.name} run", given=given, timeout=LONG)
+    if ran.status != 0:
+        await engine.remove(name)
+        raise ProviderFailed(f"the container of {asked.instance} could not be started on {engine.where}: {said(ran)}")
+    found = await engine.look(name)
+    if found is None:
+        raise ProviderFailed(f"the container {name} is gone as soon as it was started on {engine.where}")
+    return found
+
+
+async def own(engine: Engine, asked: Delegation) -> Container | None:
+    """The container of an instance, if there is one. Raises ``ProviderFailed`` where the name is somebody else's."""
+    name = name_of(asked)
+    found = await engine.look(name)
+    if found is not None and not is_of(found, asked):
+        raise ProviderFailed(
+            f"a container called {name} is there on {engine.where}, and was not made for {asked.instance} of this"
+            f" deployment. Look at it ({engine.name} inspect {name}), and rename or remove it"
+        )
+    return found
+
+
+async def removed(engine: Engine, asked: Delegation) -> None:
+    """Remove the container of an instance; no error where there is none."""
+    if await own(engine, asked) is not None:
+        await engine.remove(name_of(asked))
+
+
+async def ended(engine: Engine, name: str, container: Container) -> ProviderFailed:
+    """Why a container that has ended does not run."""
+    state = container.state
+    why = f" ({state.error})" if state.error else ""
+    lines = await engine.last_lines(name)
+    return ProviderFailed(f"the container {name} ended with exit {state.exit_code}{why} on {engine.where}{lines}")
+
+
+def seen(engine: Engine, name: str, container: Container | None, attributes: Mapping[str, object]) -> Seen:
+    """What there is of a container, as a check tells it."""
+    if container is None:
+        return Seen("absent", {}, f"there is no container {name} on {engine.where}")
+    state = container.state
+    if state.paused:
+        return Seen("degraded", attributes, f"the container {name} is paused: {engine.name} unpause {name}")
+    if not state.running:
+        return Seen("error", {}, f"the container {name} does not run: {state.status}, exit {state.exit_code}")
+    return Seen("ok", attributes, f"the container {name} runs on {engine.where}")
+
+
+def variables(environment: Mapping[str, object]) -> bytes:
+    """Variables as an engine reads them from a file. Raises ``ProviderFailed`` for what it cannot read."""
+    lines: list[str] = []
+    for name, given in environment.items():
+        value = revealed(given)
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        if not name.isidentifier():
+            raise ProviderFailed(
+                f'"{name}" cannot be the name of a variable in a container: letters, digits and _ only'
+            )
+        if "\n" in text or "\0" in text:
+            raise ProviderFailed(f"the value of {name} has several lines, which variables of containers cannot have")
+        lines.append(f"{name}={text}\n")
+    return "".join(lines).encode()
+
+
+def options(flag: str, values: Sequence[str]) -> list[str]:
+    """An option that may be given several times."""
+    return [word for value in values for word in (flag, value)]

@@ -1,0 +1,121 @@
+"""Computes that are containers of a real engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from ordito.base.sensitive import Sensitive
+from ordito.executors.local_hands import LocalHands
+from ordito.providers.containers.computes import ContainerProvider
+from ordito.providers.containers.settings import ContainerSettings
+from ordito.work.providing import Delegation, ProviderFailed, Verb
+from ordito.work.targets import HOST, Target, Unreachable
+from tests.support.real.podman import SMALL, Podman
+
+KINDS = ("tosca.nodes.Compute", "tosca.nodes.Root")
+NAME = "ordito-e1-inner-server_1"
+
+
+@pytest.fixture
+def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
+    for name, value in podman.environment.items():
+        monkeypatch.setenv(name, value)
+    yield podman
+    for name in podman.containers():
+        podman.run("rm", "--force", "--time", "0", "--volumes", name)
+
+
+def _asked(job: str = "J1", properties: Mapping[str, object] | None = None, ensemble: str = "e1") -> Delegation:
+    return Delegation("inner-server_1", KINDS, Verb.CREATE, ensemble=ensemble, job=job, properties=properties or {})
+
+
+def _provider(**settings: object) -> ContainerProvider:
+    made: dict[str, object] = {"image": SMALL, "engine": "podman", **settings}
+    return ContainerProvider(LocalHands(), ContainerSettings(**made))  # type: ignore[arg-type]
+
+
+def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) -> None:
+    provider = _provider(environment={"GREETING": "hello", "TOKEN": Sensitive("s3cret")})
+
+    async def run() -> None:
+        assert provider.provides(KINDS)
+        first = await provider.create(_asked())
+        identity = engine.run("inspect", "--format", "{{.Id}}", NAME)
+        assert engine.run("exec", NAME, "sh", "-c", 'echo "$GREETING $TOKEN"') == "hello s3cret\n"
+        # The same job, cut off before it could write that down, finds it.
+        assert await provider.create(_asked()) == first
+        assert engine.run("inspect", "--format", "{{.Id}}", NAME) == identity
+        assert first.attributes[HOST] == {"provider": "container", "id": NAME, "engine": "podman"}
+        assert first.attributes["private_address"] == "127.0.0.1"  # The network of the tests is that of the host.
+        target = provider.target("inner-server_1", first.attributes)
+        assert target == Target("container", f"container {NAME}", {"engine": "podman", "container": NAME})
+        seen = await provider.look(_asked())
+        assert (seen.status, seen.attributes) == ("ok", first.attributes)
+        # Nobody wrote down what an earlier job has made: nothing of it is wanted.
+        await provider.create(_asked("J2"))
+        assert engine.run("inspect", "--format", "{{.Id}}", NAME) != identity
+        engine.run("stop", "--time", "5", NAME)
+        assert (await provider.look(_asked())).status == "error"
+        assert await provider.delete(_asked())
+        assert await provider.delete(_asked())
+        assert (await provider.look(_asked())).status == "absent"
+        assert engine.containers() == []
+
+    asyncio.run(run())
+
+
+def test_orphaned_processes_in_a_container_are_taken_in(engine: Podman) -> None:
+    async def run() -> None:
+        await _provider().create(_asked())
+        engine.run("exec", NAME, "sh", "-c", "mkfifo /tmp/end; (sh -c 'cat /tmp/end; exit' >/dev/null 2>&1 &)")
+        engine.run("exec", NAME, "sh", "-c", "echo >/tmp/end; while ps | grep '[c]at /tmp/end'; do :; done")
+        assert "zombie" not in engine.run("exec", NAME, "sh", "-c", "ps -o stat,comm | sed 's/^Z.*/zombie/'")
+
+    asyncio.run(run())
+
+
+def test_what_cannot_be_made_says_why_and_leaves_nothing(engine: Podman) -> None:
+    command = ("sh", "-c", "echo no such configuration; exit 3")
+
+    async def run() -> None:
+        with pytest.raises(ProviderFailed, match="No-Such-Image"):
+            await _provider(image="localhost/No-Such-Image").create(_asked())
+        with pytest.raises(ProviderFailed, match=r"ended with exit 3(?s:.)*no such configuration"):
+            await _provider(command=command).create(_asked())
+        with pytest.raises(ProviderFailed, match="asks for 4000 CPUs, and this machine has"):
+            await _provider().create(_asked(properties={"host::num_cpus": 4000}))
+        with pytest.raises(ProviderFailed, match="900 TB"):
+            await _provider().create(_asked(properties={"host::mem_size": "900 TB"}))
+        with pytest.raises(ProviderFailed, match="write one into the inventory"):
+            await _provider(image="").create(_asked())
+        with pytest.raises(ProviderFailed, match="several lines"):
+            await _provider(environment={"KEY": "one\ntwo"}).create(_asked())
+        for name in engine.containers():
+            engine.run("rm", "--force", name)
+        engine.run("run", "--detach", "--name", NAME, SMALL, "sleep", "1000")
+        with pytest.raises(ProviderFailed, match="was not made for inner-server_1"):
+            await _provider().create(_asked())
+
+    asyncio.run(run())
+
+
+def test_an_image_is_chosen_by_the_operating_system_that_is_asked_for(engine: Podman) -> None:
+    settings = ContainerSettings(image="plain", images={"debian": "any", "Debian:12": "twelve"})
+    assert settings.image_for("", "") == "plain"
+    assert settings.image_for("Debian", "11") == "any"
+    assert settings.image_for("debian", "12") == "twelve"
+    assert settings.image_for("fedora", "40") == "plain"
+
+
+def test_without_an_engine_it_is_said_what_each_answered(tmp_path: object) -> None:
+    async def run() -> None:
+        provider = _provider(engine="ordito-no-such-engine")
+        with pytest.raises(ProviderFailed, match=r"ordito-no-such-engine: there is no such.*Install or start one"):
+            await provider.create(_asked())
+        with pytest.raises(Unreachable, match="not known which container server_1 is"):
+            provider.target("server_1", {})
+
+    asyncio.run(run())
