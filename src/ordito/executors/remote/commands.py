@@ -1,0 +1,66 @@
+"""Short commands on a host, from their start to their end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ordito.executors.remote.connection import Channel, Connector
+from ordito.work.targets import Ran, Target, Unreachable
+
+MOST_BYTES = 4 << 20
+"""What is kept of each output of a command."""
+
+
+class Heard:
+    """Keeps what a command prints until it has ended."""
+
+    def __init__(self) -> None:
+        self._out: list[bytes] = []
+        self._err: list[bytes] = []
+        self._sizes = [0, 0]
+        self.end: asyncio.Future[tuple[int | None, str]] = asyncio.get_running_loop().create_future()
+
+    def heard_out(self, data: bytes) -> None:
+        """See ``Ears``."""
+        self._keep(self._out, 0, data)
+
+    def heard_err(self, data: bytes) -> None:
+        """See ``Ears``."""
+        self._keep(self._err, 1, data)
+
+    def ended(self, status: int | None, lost: str = "") -> None:
+        """See ``Ears``."""
+        if not self.end.done():
+            self.end.set_result((status, lost))
+
+    async def ran(self) -> Ran:
+        """How the command ended; ``Unreachable`` where the connection was lost."""
+        status, lost = await self.end
+        if status is None:
+            raise Unreachable(lost)
+        return Ran(status, b"".join(self._out), b"".join(self._err))
+
+    def _keep(self, kept: list[bytes], which: int, data: bytes) -> None:
+        if self._sizes[which] < MOST_BYTES:
+            self._sizes[which] += len(data)
+            kept.append(data)
+
+
+async def run_command(
+    connector: Connector, target: Target, words: Sequence[str], given: bytes = b"", timeout: float | None = None
+) -> Ran:
+    """Run a program with ``given`` to read. Raises ``Unreachable``, also where the connection is lost meanwhile, and
+    ``TimeoutError`` after so many seconds; then nobody listens to it any more."""
+    heard = Heard()
+    channel: Channel | None = None
+    try:
+        async with asyncio.timeout(timeout):
+            channel = await connector.start(target, words, heard)
+            if given:
+                channel.write(given)
+            channel.write_end()
+            return await heard.ran()
+    finally:
+        if channel is not None and not heard.end.done():
+            channel.close()

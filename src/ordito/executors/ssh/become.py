@@ -1,0 +1,118 @@
+"""Commands as another user, by ``sudo`` or ``doas``: the words around a command, and the talk before it.
+
+Nothing that is meant for the command may be sent before a password was asked for or was not needed: what reads first
+would take it. So the command says that it begins, on its standard error. A password never is an argument.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.ssh.settings import Become
+from ordito.work.targets import Unreachable
+
+ASKS = b"ordito:password?"
+BEGINS = b"ordito:begins\n"
+_BEGIN = """printf '%s\\n' ordito:begins >&2; exec "$@" """
+
+LONGEST_TALK = 64 * 1024
+
+
+def words_as(become: Become, words: Sequence[str]) -> list[str]:
+    """The words that run others as another user."""
+    begun = ["sh", "-c", _BEGIN, "sh", *words]
+    if become.method == "doas":
+        return ["doas", "-n", "-u", become.user, "--", *begun]
+    asks = ["-S", "-p", ASKS.decode()] if become.password else ["-n"]
+    # -H: files are kept in the home of that user.
+    return ["sudo", *asks, "-H", "-u", become.user, "--", *begun]
+
+
+class Becoming:
+    """Hears a command until it begins, and from then on passes on what it hears."""
+
+    def __init__(self, become: Become, ears: Ears) -> None:
+        self._become = become
+        self._ears = ears
+        self._said = b""
+        self._asked = False
+        self._refusal = ""
+        self._begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._channel: Channel | None = None
+
+    async def talk(self, channel: Channel) -> None:
+        """Answer until the command begins; ``Unreachable`` where it may not."""
+        self._channel = channel
+        self._listen()
+        try:
+            refusal = await self._begun
+        except asyncio.CancelledError:
+            channel.close()
+            raise
+        if refusal:
+            raise Unreachable(refusal)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether what is heard is the command's."""
+        return self._begun.done() and not self._begun.cancelled() and not self._begun.result()
+
+    def heard_out(self, data: bytes) -> None:
+        """See ``Ears``."""
+        if self.has_begun:
+            self._ears.heard_out(data)
+        else:
+            self._take(data)
+
+    def heard_err(self, data: bytes) -> None:
+        """See ``Ears``."""
+        if self.has_begun:
+            self._ears.heard_err(data)
+        else:
+            self._take(data)
+
+    def ended(self, status: int | None, lost: str = "") -> None:
+        """See ``Ears``."""
+        if self.has_begun:
+            self._ears.ended(status, lost)
+        elif not self._begun.done():
+            self._begun.set_result(lost or self._refusal or self._why())
+
+    def _take(self, data: bytes) -> None:
+        if len(self._said) < LONGEST_TALK:
+            self._said += data
+            self._listen()
+
+    def _listen(self) -> None:
+        if self._channel is None or self._begun.done():
+            return
+        before, found, rest = self._said.partition(BEGINS)
+        if found:
+            self._begun.set_result("")
+            if rest:
+                self._ears.heard_err(rest)
+        elif ASKS in before:
+            self._answer(self._channel)
+
+    def _answer(self, channel: Channel) -> None:
+        self._said = self._said.replace(ASKS, b"")
+        if self._asked:
+            self._refusal = (
+                f'sudo does not accept the password to become "{self._become.user}"; correct become.password'
+            )
+            # At the end of what it reads it gives up.
+            channel.write_end()
+            return
+        self._asked = True
+        channel.write(self._become.password.encode() + b"\n")
+
+    def _why(self) -> str:
+        method, user = self._become.method, self._become.user
+        said = " ".join(self._said.decode(errors="replace").split())
+        if "password is required" in said or "required" in said.lower():
+            return f'{method} wants a password to become "{user}"; give become.password, or allow it without (NOPASSWD)'
+        if "not found" in said:
+            return f"{method} is not installed there, and this user is to become {user}: {said}"
+        return f'{method} does not let this user become "{user}": {said or "it says nothing"}'

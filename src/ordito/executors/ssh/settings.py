@@ -1,0 +1,97 @@
+"""The settings of a host that is reached by SSH, as its ``Target`` holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from ordito.base.sensitive import Sensitive, revealed
+from ordito.base.suggest import nearest
+from ordito.work.targets import Target, Unreachable
+
+Check = Literal["strict", "accept-new", "off"]
+Method = Literal["sudo", "doas"]
+
+
+class Become(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """As whom commands run, by which program; the password that it may ask for, "" for none."""
+
+    user: str = "root"
+    method: Method = "sudo"
+    password: str = ""
+
+
+class SshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a host is reached. ``port``, ``user`` and the rest may be left to ``config``, the user's OpenSSH
+    configuration: a path, or whether ``~/.ssh/config`` is heeded.
+
+    ``identity`` are paths of private keys, or the texts of such keys. ``known_hosts`` is a path, "" for the user's.
+    ``host_key`` are lines as in ``known_hosts`` (or the part with the key), or fingerprints (``SHA256:...``): then no
+    other key is accepted, and ``known_hosts`` is not read. ``jump`` are the hosts on the way, first hop first.
+    ``connections`` is how many may be open at a time. ``connect_timeout`` and ``keep_alive`` (the time between two
+    signs of life; three missed ones end a connection; 0: none) are in seconds. ``base`` is the folder on the host
+    below which everything is kept, "" for ``.ordito`` in the user's home.
+    """
+
+    address: str
+    port: int | None = None
+    user: str = ""
+    identity: tuple[str, ...] = ()
+    passphrase: str = ""
+    password: str = ""
+    agent: bool = True
+    known_hosts: str = ""
+    host_key: tuple[str, ...] = ()
+    host_key_check: Check = "strict"
+    jump: tuple[SshSettings, ...] = ()
+    config: str | bool = True
+    become: Become | None = None
+    base: str = ""
+    connections: int = 8
+    connect_timeout: float = 10.0
+    keep_alive: float = 15.0
+    compression: bool = False
+
+
+def settings_of(target: Target) -> SshSettings:
+    """The settings of a target; ``Unreachable`` where something in them cannot be."""
+    return _decoded(target.settings, target.name)
+
+
+def _decoded(settings: Mapping[str, object], name: str) -> SshSettings:
+    for key in settings:
+        if key not in _NAMES:
+            near = nearest(key, _NAMES)
+            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(_NAMES)}"
+            raise Unreachable(f'{name}: there is no setting "{key}" for SSH; {hint}')
+    values = dict(settings)
+    jump = values.pop("jump", None)
+    if isinstance(plain := revealed(jump), str):
+        jump = [_hop(text) for text in plain.split(",") if text.strip()]
+    hops = jump if isinstance(jump, list | tuple) else [jump] if jump else []
+    values["jump"] = [_decoded(hop, f"{name}, jump") if isinstance(hop, Mapping) else hop for hop in hops]
+    for listed in ("identity", "host_key"):
+        if isinstance(values.get(listed), str | Sensitive):
+            values[listed] = [values[listed]]
+    if isinstance(values.get("become"), bool):
+        values["become"] = {} if values["become"] else None
+    try:
+        made = msgspec.convert(revealed(values), SshSettings)
+    except msgspec.ValidationError as error:
+        raise Unreachable(f"{name}: its settings for SSH cannot be used: {error}") from None
+    return made
+
+
+_NAMES = SshSettings.__struct_fields__
+
+
+def _hop(text: str) -> dict[str, object]:
+    """A jump host that is written ``[user@]address[:port]``."""
+    user, _, place = text.strip().rpartition("@")
+    address, colon, port = place.rpartition(":")
+    if not colon or not port.isdigit() or (":" in address and not address.startswith("[")):
+        address, port = place, ""
+    hop: dict[str, object] = {"address": address.strip("[]"), "user": user}
+    return {**hop, "port": int(port)} if port else hop
