@@ -61,8 +61,8 @@ def _refused(_: SshSettings, place: str, __: object) -> str:
 def _denied(settings: SshSettings, place: str, error: Any) -> str:
     user = f'"{settings.user}"' if settings.user else "this user"
     return (
-        f"{place} does not let {user} in ({str(error.reason).rstrip('.')}); tried: {_tried(settings)}. Put the right key or "
-        "password into the inventory, or the public key into authorized_keys on the host"
+        f"{place} does not let {user} in ({str(error.reason).rstrip('.')}); tried: {_tried(settings)}. Put the right "
+        "key or password into the inventory, or the public key into authorized_keys on the host"
     )
 
 
