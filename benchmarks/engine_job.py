@@ -148,7 +148,7 @@ async def carry_out(
         Operations(service, ensemble.snapshot, made, {}, root=str(ensemble.layout.root), job=header.id),
         ensemble.snapshot,
         executors=[DoesNothing()],
-        providers=[],
+        providers=Providers(),
         journal=ensemble.journal,
         clock=SystemClock(),
         change_ids=ids,
@@ -178,6 +178,7 @@ if __name__ == "__main__":
         from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
         from ordito.work.operations import Operations
         from ordito.work.plan import Plan
+        from ordito.work.providing import Providers
         from ordito.work.records import JobHeader, JobOptions
 
         print(json.dumps(job(file, folder)))

@@ -89,7 +89,7 @@ def simulated(file: Path, seconds: Mapping[str, float]) -> float:
 
     service = read_service(str(file), Diagnostics()).service
     accepts, provides = "tosca.artifacts.Implementation.Bash", "tosca.nodes.Compute"
-    options = PlanOptions(accepts=lambda kinds: accepts in kinds, provides=lambda kinds: provides in kinds)
+    options = PlanOptions(accepts=lambda kinds: accepts in kinds, provides=lambda _, kinds: provides in kinds)
     made = plan("deploy", service, Snapshot(), {}, options)
     core = Core(made, JobOptions(parallel=PARALLEL))
     now, running = 0.0, list[tuple[float, int]]()

@@ -88,7 +88,7 @@ def measured(workflow: str, service: Service, snapshot: Snapshot, **more: object
     options = PlanOptions(
         digests={"do.sh": "5b" * 32},
         accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation") for k in kinds),
-        provides=lambda kinds: COMPUTE in kinds,
+        provides=lambda _, kinds: COMPUTE in kinds,
         **more,  # type: ignore[arg-type]
     )
     # As commands do from text to plan.

@@ -26,7 +26,7 @@ from ordito.work.invocation import (
     Started,
 )
 from ordito.work.plan import Action, Call, Plan, Step
-from ordito.work.providing import Delegation, Provided, Seen, Verb
+from ordito.work.providing import Delegation, Provided, Providers, Seen, Verb
 from ordito.work.records import (
     JobHeader,
     JobOptions,
@@ -66,6 +66,7 @@ class FakePrepared(msgspec.Struct, frozen=True):
     refusal: str = ""
     warnings: tuple[str, ...] = ()
     withholds: bool = False
+    ending: Ending = Ending.NOT_STARTED
 
 
 class FakeOperations:
@@ -104,6 +105,9 @@ class FakeOperations:
     def delegation(self, step: Step) -> Delegation:
         verb = Verb.DELETE if step.leave == "deleted" else Verb.CREATE
         return Delegation(step.instance, ("tosca.nodes.Compute",), verb)
+
+    def target(self, step: Step) -> Target | None:
+        return None
 
     def on_start(self, step: Step, change: str) -> Delta:
         before = self.snapshot.instances.get(step.instance)
@@ -266,6 +270,7 @@ class FakeExecutor:
 
 class FakeProvider:
     name = "fake"
+    protocol = ""
 
     def __init__(self) -> None:
         self.made: list[str] = []
@@ -446,7 +451,7 @@ def run(
             FakeOperations(plan, snapshot, refused, warned, questions),
             snapshot,
             executors=[executor] if with_executor else [],
-            providers=[provider],
+            providers=Providers((provider,)),
             journal=journal,
             clock=FakeClock(),
             change_ids=ids,

@@ -14,6 +14,7 @@ from ordito.ensemble.status import status_after
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
+from ordito.work.providing import Providers
 from ordito.work.records import JobClosingRecord, JobHeader, Journal, StepFinishedRecord, StepStartedRecord
 from tests.engine.fakes import FakeClock, FakeExecutor, FakeOperations, FakeProvider, World
 
@@ -49,7 +50,7 @@ def carry_out(
                 FakeOperations(plan, ensemble.snapshot),
                 ensemble.snapshot,
                 executors=[executor or FakeExecutor(World(plan))],
-                providers=[FakeProvider()],
+                providers=Providers((FakeProvider(),)),
                 journal=journal or ensemble.journal,
                 clock=FakeClock(),
                 change_ids=ids,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from ordito.providers.registry import local_providers
+from ordito.providers.registry import make_localhost
 from ordito.work.providing import Delegation, Verb
 
 
 def test_a_compute_is_this_machine() -> None:
     """§5.9.2: the attributes of a Compute; the same every time, and nothing to remove."""
-    (provider,) = local_providers()
+    provider = make_localhost()
     kinds = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
 
     async def use() -> dict[str, object]:
@@ -31,7 +31,7 @@ def test_a_compute_is_this_machine() -> None:
 
 
 def test_computes_and_what_derives_from_them() -> None:
-    (provider,) = local_providers()
+    provider = make_localhost()
     assert provider.provides(["my.Server", "tosca.nodes.Compute", "tosca.nodes.Root"])
     assert not provider.provides(["tosca.nodes.SoftwareComponent", "tosca.nodes.Root"])
     assert not provider.provides(["tosca.nodes.Abstract.Compute"])

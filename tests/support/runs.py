@@ -17,7 +17,7 @@ from ordito.work.plan import Action, Gate, Plan, Step
 
 OPTIONS = PlanOptions(
     accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation.") for k in kinds),
-    provides=lambda kinds: COMPUTE in kinds,
+    provides=lambda _, kinds: COMPUTE in kinds,
 )
 
 Reply = Outcome | Ending | dict[str, object] | None

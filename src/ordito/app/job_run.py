@@ -205,8 +205,7 @@ class _Job:
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
             kept = self._ensemble.close_job(self._effective, keeper, self._plan)
-        for executor in self._plugins.executors:
-            executor.close()
+        self._plugins.close()
         return JobReport(
             job=result.job,
             workflow=self._header.workflow,
@@ -249,6 +248,7 @@ class _Job:
             variables=header.variables,
             digest_key=Vault(self._layout).digest_key,
             counts=self._ensemble.status.counts,
+            targets=plugins.targets,
         )
         with (
             JobLog(self._layout.log(header.id)) as log,
@@ -271,6 +271,7 @@ class _Job:
                 resume=records,
                 way_back=self._way_back,
                 tells_inputs=conversation.wants_inputs,
+                hands=plugins.hands,
             )
 
     def _way_back(self) -> WayBack:

@@ -1,4 +1,4 @@
-"""Who carries out operations and makes nodes: what comes with the program."""
+"""Who carries out operations, makes nodes and reaches hosts: what comes with the program, and what is added to it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,55 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ordito.app.reaching import AllHands, KnownTargets
 from ordito.ensemble.layout import Layout
 from ordito.executors.registry import local_executors
-from ordito.providers.registry import local_providers
+from ordito.planning.options import Maker
+from ordito.providers.registry import LOCALHOST, make_localhost
 from ordito.work.invocation import Executor
-from ordito.work.providing import Provider
+from ordito.work.providing import Providers
+from ordito.work.targets import CONTAINER, SSH
 
 SCRATCH = "scratch"
 
+PROTOCOLS = ("", SSH, CONTAINER)
+"""By which hosts may be reached, this machine first; those of further providers come to them."""
+
 
 class Plugins(msgspec.Struct, frozen=True):
-    """The executors and providers of one ensemble."""
+    """The executors, providers and hands of one ensemble, and how its hosts are reached."""
 
     executors: tuple[Executor, ...]
-    providers: tuple[Provider, ...]
+    providers: Providers
+    hands: AllHands
+    targets: KnownTargets
 
-    def accepts(self, kinds: Sequence[str]) -> bool:
-        """Whether some executor processes an artifact of these types."""
-        return any(executor.accepts(kinds) for executor in self.executors)
+    def accepts(self, kinds: Sequence[str], protocol: str | None = None) -> bool:
+        """Whether some executor processes an artifact of these types on hosts that are reached by a protocol ("": on
+        this machine; None: by any)."""
+        if protocol is not None:
+            return any(executor.accepts(kinds, protocol) for executor in self.executors)
+        protocols = dict.fromkeys((*PROTOCOLS, *(provider.protocol for provider in self.providers.all)))
+        return any(self.accepts(kinds, one) for one in protocols)
 
-    def provides(self, kinds: Sequence[str]) -> bool:
-        """Whether some provider makes nodes of these types."""
-        return any(provider.provides(kinds) for provider in self.providers)
+    def provides(self, node: str, kinds: Sequence[str]) -> bool:
+        """Whether some provider makes a node template, whose types are ``kinds``."""
+        return self.providers.provides(node, kinds)
+
+    def maker(self, node: str, kinds: Sequence[str]) -> Maker:
+        """Who makes a node template, and how what it makes is reached."""
+        provider = self.providers.of(node, kinds)
+        if provider is None:
+            return Maker()
+        return Maker(provider.name, provider.protocol, looks=provider.name != LOCALHOST)
+
+    def close(self) -> None:
+        """Let go of what was kept for further operations."""
+        for executor in self.executors:
+            executor.close()
 
 
 def plugins_of(layout: Layout) -> Plugins:
-    """What is at hand for an ensemble; nothing is made on disk before an operation runs."""
-    return Plugins(local_executors(layout.private / SCRATCH), local_providers())
+    """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected."""
+    providers = Providers((make_localhost(),))
+    return Plugins(local_executors(layout.private / SCRATCH), providers, AllHands({}), KnownTargets(providers))

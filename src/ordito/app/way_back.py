@@ -28,6 +28,8 @@ def way_back(
         names=whole.names,
         accepts=plugins.accepts,
         provides=plugins.provides,
+        maker=plugins.maker,
+        accepts_on=plugins.accepts,
         allow_large=True,
         left_behind=whole.nodes,
         rolled_back=rolled_back,

@@ -20,6 +20,7 @@ from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
 from ordito.engine.course import Course
+from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.parts import Parts
 from ordito.engine.ports import Operations, OutputLog, PlansWayBack
@@ -31,8 +32,9 @@ from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
 from ordito.work.invocation import Ending, Executor, Outcome, Progress
 from ordito.work.plan import Plan
-from ordito.work.providing import Provider
+from ordito.work.providing import Providers
 from ordito.work.records import JobClosingRecord, JobHeader, Journal, Record
+from ordito.work.targets import Hands
 
 IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"
 """What is said of a step that was at work when the job was interrupted, and is not run again."""
@@ -67,7 +69,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     snapshot: Snapshot,
     *,
     executors: Sequence[Executor],
-    providers: Sequence[Provider],
+    providers: Providers,
     journal: Journal,
     clock: Clock,
     change_ids: ChangeIds,
@@ -77,6 +79,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     resume: Iterable[Record] | None = None,
     way_back: PlansWayBack | None = None,
     tells_inputs: bool = False,
+    hands: Hands | None = None,
 ) -> JobResult:
     """Carry out a plan: every step at most once, in an order that its edges allow.
 
@@ -89,6 +92,8 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     With ``tells_inputs`` the listeners hear with which inputs operations start, and of the start of those too that do
     nothing.
 
+    ``hands`` reach the hosts that are not this machine.
+
     ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
     ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
     changed in place. The last record written is that the job is closing; the journal is not closed here, and files
@@ -100,7 +105,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         plan=plan,
         operations=operations,
         snapshot=snapshot,
-        workers=Workers(header.id, executors, providers),
+        workers=Workers(header.id, executors, Delegates(providers, hands)),
         journal=journal,
         clock=clock,
         change_ids=change_ids,

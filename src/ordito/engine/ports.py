@@ -7,10 +7,11 @@ from typing import Protocol
 
 from ordito.base.masking import Masking
 from ordito.instances.records import Delta
-from ordito.work.invocation import Invocation, Outcome
+from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Plan, Step
 from ordito.work.providing import Delegation
 from ordito.work.rollback import WayBack
+from ordito.work.targets import Target
 
 
 class Prepared(Protocol):
@@ -23,6 +24,10 @@ class Prepared(Protocol):
     @property
     def refusal(self) -> str:
         """Why the step fails without having been started, "" if it may start."""
+
+    @property
+    def ending(self) -> Ending:
+        """How a step ends that is refused: not started, or unreachable."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -49,11 +54,15 @@ class Operations(Protocol):
     def shown_inputs(self, step: Step) -> Mapping[str, object]:
         """A called operation's inputs, evaluated now, as they may be shown."""
 
-    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt, if there is one that an executor ``accepts``."""
+    def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt, if there is one that an executor ``accepts`` on
+        hosts that are reached by a protocol. Raises ``Unreachable``."""
 
     def delegation(self, step: Step) -> Delegation:
-        """What a delegated step asks of a provider, evaluated now."""
+        """What a delegated step asks, evaluated now. Raises ``Unreachable``."""
+
+    def target(self, step: Step) -> Target | None:
+        """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
 
     def on_start(self, step: Step, change: str) -> Delta:
         """What changes by the start of a step (node state, status)."""

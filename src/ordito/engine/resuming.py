@@ -9,7 +9,7 @@ from __future__ import annotations
 from ordito.engine.course import Course
 from ordito.engine.parts import Parts
 from ordito.engine.steps import Steps
-from ordito.engine.workers import Doubt
+from ordito.engine.workers import Doubt, lost
 from ordito.engine.writer import Writer
 from ordito.work.doubts import answer
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
@@ -22,6 +22,7 @@ from ordito.work.records import (
     StepRetryRecord,
     StepStartedRecord,
 )
+from ordito.work.targets import Unreachable
 
 
 class Resuming:
@@ -79,29 +80,34 @@ class Resuming:
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
         """Find out about steps in doubt; those whose end nobody knows are to run again."""
-        doubts = [
-            Doubt(
-                index,
-                self._course.steps[index].id,
-                self._steps.running[index].attempt,
-                self._announcer.call(index),
-                processes.get(index),
-            )
+        found = [
+            self._doubt(index, processes.get(index))
             for index in in_doubt
             if self._course.steps[index].action in (Action.CALL, Action.WORKFLOW)
         ]
+        doubts = [doubt for doubt in found if isinstance(doubt, Doubt)]
         ends = await self._workers.settle(doubts)
         self._writer.now = self._parts.clock.now()
-        for index, progress in ends:
+        for index, progress in [*ends, *(one for one in found if not isinstance(one, Doubt))]:
             self._steps.take(index, progress)
         await self._ask([doubt for doubt in doubts if doubt.index in self._steps.running])
         self.again = [index for index in in_doubt if index in self._steps.running]
+
+    def _doubt(self, index: int, started: Started | None) -> Doubt | tuple[int, Outcome]:
+        """What is to be found out about a step; its end where its host cannot be asked."""
+        step = self._course.steps[index]
+        try:
+            target = self._operations.target(step)
+        except Unreachable as unreachable:
+            return index, lost(unreachable)
+        running = self._steps.running[index]
+        return Doubt(index, step.id, running.attempt, self._announcer.call(index), started, target)
 
     async def _ask(self, doubts: list[Doubt]) -> None:
         """Ask the checks of instances whether what was at work on them is done; what was is not run again."""
         questions: dict[int, Invocation] = {}
         for doubt in doubts:
-            question = self._operations.question(self._course.steps[doubt.index], self._workers.accepts)
+            question = self._question(doubt)
             if question is not None and not self._parts.control.requests:
                 questions[doubt.index] = question
                 self._announcer.warned(
@@ -110,7 +116,7 @@ class Resuming:
         self._announcer.tell()
         # What was asked before may still be at work, if the program died meanwhile.
         asked = [
-            Doubt(index, q.step, q.attempt, Call("", "", "", "", processor=q.processor), None)
+            Doubt(index, q.step, q.attempt, Call("", "", "", "", processor=q.processor), None, q.target)
             for index, q in questions.items()
         ]
         await self._workers.settle(asked)
@@ -120,6 +126,12 @@ class Resuming:
             ended = answer(self._course.steps[index], self._announcer.call(index), found)
             if ended is not None:
                 self._steps.finish(index, ended)
+
+    def _question(self, doubt: Doubt) -> Invocation | None:
+        try:
+            return self._operations.question(self._course.steps[doubt.index], self._workers.accepts)
+        except Unreachable:
+            return None  # Its host was there a moment ago: what is asked of it again will say so.
 
     async def _answers(self, questions: dict[int, Invocation]) -> dict[int, Outcome]:
         """How the checks end. What they print is shown at their end: what is secret in it may be known only then."""

@@ -11,19 +11,20 @@ import msgspec
 
 from ordito.engine.alarms import Alarms
 from ordito.engine.course import Course
+from ordito.engine.delegates import ended_unreachable
 from ordito.engine.merging import merge
 from ordito.engine.messages import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
 from ordito.engine.parts import Parts
 from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.states import StepState
-from ordito.engine.workers import no_executor, no_provider
+from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action
-from ordito.work.providing import Delegation
+from ordito.work.providing import Delegation, Verb
 from ordito.work.records import (
     StepFinishedRecord,
     StepProcessRecord,
@@ -31,6 +32,7 @@ from ordito.work.records import (
     StepSkippedRecord,
     StepStartedRecord,
 )
+from ordito.work.targets import Unreachable
 
 MOST_NAMED = 5
 """Steps that are named where there may be many."""
@@ -67,6 +69,7 @@ class Steps:
         self._tells_inputs = parts.tells_inputs or self._keeps_inputs
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
+        self._ends: list[tuple[int, Outcome]] = []
         self.running: dict[int, Running] = {}
         self.waiting: dict[int, StepRetryRecord] = {}
         self.alarms = Alarms(parts.workers.ring)
@@ -100,6 +103,9 @@ class Steps:
         self._workers.run(invocations)
         for index, delegation in delegations:
             self._workers.delegate(index, self._course.steps[index].id, delegation)
+        ends, self._ends = self._ends, []
+        for index, outcome in ends:
+            self._workers.end(index, outcome)
 
     def start(self, index: int) -> None:
         """Start a step, unless it turns out that it cannot be."""
@@ -142,23 +148,37 @@ class Steps:
         what deserves attention."""
         step = self._course.steps[index]
         if step.action is Action.DELEGATE:
-            delegation = self._operations.delegation(step)
-            if self._workers.provider_for(delegation.kinds) is None:
-                return no_provider(delegation.kinds), ()
-            self._delegations.append((index, delegation))
-            return None, ()
+            return self._prepare_delegated(index), ()
         prepared = self._operations.prepare(step, self.running[index].attempt)
         if prepared.withholds:
             self._masking.withhold(index)
         for message in prepared.warnings:
             self._announcer.warned(index, message, self._writer.now)
         warnings = tuple(prepared.warnings)
-        if prepared.invocation is None:
+        invocation = prepared.invocation
+        if prepared.ending is Ending.UNREACHABLE:
+            # What its start changes is known before another attempt at it begins.
+            self._ends.append((index, Outcome(Ending.UNREACHABLE, message=prepared.refusal)))
+            return None, warnings
+        if invocation is None:
             return Outcome(Ending.NOT_STARTED, message=prepared.refusal), warnings
-        if self._workers.executor_for(prepared.invocation.processor) is None:
-            return no_executor(prepared.invocation.processor), warnings
-        self._invocations.append((index, prepared.invocation))
+        if self._workers.executor_for(invocation.processor, invocation.target) is None:
+            return no_executor(invocation.processor, invocation.target), warnings
+        self._invocations.append((index, invocation))
         return None, warnings
+
+    def _prepare_delegated(self, index: int) -> Outcome | None:
+        """Make a delegated step ready; gives the outcome of one that must not start."""
+        try:
+            delegation = self._operations.delegation(self._course.steps[index])
+        except Unreachable as unreachable:
+            verb = Verb.LOOK if self._announcer.call(index).operation == Verb.LOOK else Verb.REACH
+            self._ends.append((index, ended_unreachable(verb, unreachable)))
+            return None
+        problem = self._workers.problem(delegation)
+        if problem is None:
+            self._delegations.append((index, delegation))
+        return problem
 
     def finish(self, index: int, outcome: Outcome) -> None:
         """A step has ended, or cannot be started."""

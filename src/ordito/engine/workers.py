@@ -14,11 +14,12 @@ from contextlib import contextmanager
 
 import msgspec
 
+from ordito.engine.delegates import Delegates
 from ordito.work.events import Event, Listener
 from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Progress, Started
 from ordito.work.plan import Call
-from ordito.work.providing import Delegation, Provider, ProviderFailed, Verb
-from ordito.work.targets import Unreachable
+from ordito.work.providing import Delegation
+from ordito.work.targets import Target, Unreachable
 
 
 class Crash(msgspec.Struct, frozen=True):
@@ -29,13 +30,15 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A step that was started before a crash: which attempt it was, and its process, as far as the journal knows it."""
+    """A step that was started before a crash: which attempt it was, and its process, as far as the journal knows it,
+    and how the host is reached on which it ran, None for this machine."""
 
     index: int
     step: str
     attempt: int
     call: Call
     started: Started | None
+    target: Target | None = None
 
 
 Message = tuple[int, Progress]
@@ -48,11 +51,11 @@ class Workers:
     Every step that was begun is told about until exactly one ``Outcome``.
     """
 
-    def __init__(self, job: str, executors: Sequence[Executor], providers: Sequence[Provider]) -> None:
+    def __init__(self, job: str, executors: Sequence[Executor], delegates: Delegates) -> None:
         self._job = job
         self._executors = tuple(executors)
-        self._providers = tuple(providers)
-        self._by_processor: dict[str, Executor | None] = {}
+        self._delegates = delegates
+        self._by_processor: dict[tuple[str, str], Executor | None] = {}
         self._inbox: list[Message] = []
         self._bell = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -61,19 +64,21 @@ class Workers:
         self._ending = False
         self.crashes: list[Crash] = []
 
-    def executor_for(self, processor: str) -> Executor | None:
-        """The first executor that understands a kind of artifact."""
-        if processor not in self._by_processor:
-            self._by_processor[processor] = next((e for e in self._executors if e.accepts((processor,))), None)
-        return self._by_processor[processor]
+    def executor_for(self, processor: str, target: Target | None = None) -> Executor | None:
+        """The first executor that understands a kind of artifact on a target (None: on this machine)."""
+        key = (processor, "" if target is None else target.protocol)
+        if key not in self._by_processor:
+            found = next((e for e in self._executors if e.accepts((processor,), key[1])), None)
+            self._by_processor[key] = found
+        return self._by_processor[key]
 
-    def accepts(self, kinds: Sequence[str]) -> bool:
-        """Whether some executor understands artifacts of these types."""
-        return any(executor.accepts(kinds) for executor in self._executors)
+    def accepts(self, kinds: Sequence[str], protocol: str = "") -> bool:
+        """Whether some executor understands artifacts of these types on hosts that are reached by a protocol."""
+        return any(executor.accepts(kinds, protocol) for executor in self._executors)
 
-    def provider_for(self, kinds: Sequence[str]) -> Provider | None:
-        """The first provider that makes nodes of these types."""
-        return next((p for p in self._providers if p.provides(kinds)), None)
+    def problem(self, asked: Delegation) -> Outcome | None:
+        """How a delegated step ends that nobody here can do; None where somebody can."""
+        return self._delegates.problem(asked)
 
     # ------------------------------------------------------------------------------------------------- the inbox
 
@@ -104,9 +109,9 @@ class Workers:
         """Have called operations run, those together that their executor wants together."""
         batches: dict[tuple[int, str], list[tuple[int, Invocation]]] = {}
         for index, invocation in steps:
-            executor = self.executor_for(invocation.processor)
+            executor = self.executor_for(invocation.processor, invocation.target)
             if executor is None:
-                self._post(index, no_executor(invocation.processor))
+                self._post(index, no_executor(invocation.processor, invocation.target))
                 continue
             self._executed[index] = (invocation.step, executor)
             batches.setdefault((id(executor), executor.batch_key(invocation)), []).append((index, invocation))
@@ -116,13 +121,13 @@ class Workers:
             _ = self._begin(untold, self._run(executor, [invocation for _, invocation in batch], untold))
 
     def delegate(self, index: int, step: str, delegation: Delegation) -> None:
-        """Have a provider make or remove an instance."""
-        provider = self.provider_for(delegation.kinds)
-        if provider is None:
-            self._post(index, no_provider(delegation.kinds))
-            return
+        """Have a provider make, remove or look at an instance, or its host waited for."""
         untold = {step: index}
-        self._delegated[index] = self._begin(untold, self._delegate(provider, index, delegation, untold))
+        self._delegated[index] = self._begin(untold, self._delegate(index, delegation, untold))
+
+    def end(self, index: int, outcome: Outcome) -> None:
+        """Tell the end of a step that nobody needs to be asked for."""
+        self._post(index, outcome)
 
     async def settle(self, doubts: Sequence[Doubt]) -> list[Message]:
         """Find out about steps in doubt: nothing of them runs afterwards; gives the ends of those whose end is known.
@@ -175,13 +180,9 @@ class Workers:
         for index in untold.values():
             self._post(index, Outcome(Ending.FAILED, message="the executor does not say how this operation ended"))
 
-    async def _delegate(self, provider: Provider, index: int, delegation: Delegation, untold: dict[str, int]) -> None:
+    async def _delegate(self, index: int, delegation: Delegation, untold: dict[str, int]) -> None:
         try:
-            outcome = await _carried_out(provider, delegation)
-        except ProviderFailed as failed:
-            outcome = Outcome(Ending.FAILED, message=str(failed), outputs=failed.made)
-        except Unreachable as unreachable:
-            outcome = Outcome(Ending.UNREACHABLE, message=str(unreachable))
+            outcome = await self._delegates.carry_out(delegation)
         except asyncio.CancelledError:
             if not self._ending:
                 raise
@@ -190,24 +191,17 @@ class Workers:
         self._post(index, outcome)
 
     async def _settle(self, doubt: Doubt) -> None:
-        executor = self.executor_for(doubt.call.processor)
+        executor = self.executor_for(doubt.call.processor, doubt.target)
         if executor is None:
             return
-        asked = InDoubt(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs)
-        outcome = await executor.settle(asked)
+        asked = InDoubt(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs, doubt.target)
+        outcome: Outcome | None
+        try:
+            outcome = await executor.settle(asked)
+        except Unreachable as unreachable:
+            outcome = lost(unreachable)
         if outcome is not None:
             self._post(doubt.index, outcome)
-
-
-async def _carried_out(provider: Provider, asked: Delegation) -> Outcome:
-    """What a provider made of what it was asked."""
-    if asked.verb is Verb.DELETE:
-        return Outcome(Ending.SUCCEEDED, changed=await provider.delete(asked))
-    if asked.verb is Verb.LOOK:
-        seen = await provider.look(asked)
-        return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
-    provided = await provider.create(asked)
-    return Outcome(Ending.SUCCEEDED, changed=True, outputs=dict(provided.attributes), message=provided.message)
 
 
 def told(listener: Listener, events: Sequence[Event]) -> Crash | None:
@@ -232,11 +226,13 @@ def _report(error: Exception) -> str:
     return "".join(traceback.format_exception(error))
 
 
-def no_executor(processor: str) -> Outcome:
-    """The end of an operation that nobody here can run."""
-    return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}")
+def no_executor(processor: str, target: Target | None = None) -> Outcome:
+    """The end of an operation that nobody here can run there."""
+    where = f" on {target.name}, which is reached by {target.protocol}" if target is not None else ""
+    return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}{where}")
 
 
-def no_provider(kinds: Sequence[str]) -> Outcome:
-    """The end of a delegated step when nobody here makes such nodes."""
-    return Outcome(Ending.NOT_STARTED, message=f"no provider makes nodes of type {kinds[0]}")
+def lost(unreachable: Unreachable) -> Outcome:
+    """The end of an operation that was at work on a host when the job was interrupted, and that host cannot be reached
+    now: nobody knows how it ended, nor whether it still runs."""
+    return Outcome(Ending.LOST, message=f"in doubt since the job was interrupted, and its host is lost: {unreachable}")

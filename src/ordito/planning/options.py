@@ -16,6 +16,30 @@ def _nobody(_: Sequence[str]) -> bool:
     return False
 
 
+class Maker(msgspec.Struct, frozen=True):
+    """Who makes a node: the provider's ``name``, "" for none; the ``protocol`` by which a Compute that it makes is
+    reached, "" where that is this machine; and whether it ``looks`` how that is which it has made."""
+
+    name: str = ""
+    protocol: str = ""
+    looks: bool = False
+
+
+NOBODY = Maker()
+
+
+def _no_maker(_: str, __: Sequence[str]) -> Maker:
+    return NOBODY
+
+
+def _anywhere(_: Sequence[str], __: str) -> bool:
+    return True
+
+
+def _no_provider(_: str, __: Sequence[str]) -> bool:
+    return False
+
+
 def _nothing() -> None:
     """What was deployed last, where nothing ever was."""
 
@@ -111,11 +135,12 @@ class PlanOptions:
     """What planning is told by its caller.
 
     ``digests`` gives the content digest of each artifact file, by ``Artifact.file``, ``names`` what files of what the
-    template has lost were called when it was deployed. ``accepts`` says whether some
-    executor processes an artifact of these types (the type and its ancestors), ``provides`` whether some provider
-    makes nodes of these types. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement;
-    with ``force`` nothing is skipped because it was done before. ``deployed`` gives what was deployed last, None for
-    nothing; it is asked at most once, and only where what is wanted differs from that.
+    template has lost were called when it was deployed. ``accepts`` says whether some executor processes an artifact of
+    these types (the type and its ancestors), ``accepts_on`` whether one does so on hosts reached by a protocol;
+    ``provides`` whether some provider makes a node template, given its name, its type and the ancestors, ``maker`` who
+    that is. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
+    is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
+    most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
     as they were deployed, and deploying leaves them alone.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
@@ -132,7 +157,9 @@ class PlanOptions:
     digests: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     accepts: Callable[[Sequence[str]], bool] = _nobody
-    provides: Callable[[Sequence[str]], bool] = _nobody
+    provides: Callable[[str, Sequence[str]], bool] = _no_provider
+    maker: Callable[[str, Sequence[str]], Maker] = _no_maker
+    accepts_on: Callable[[Sequence[str], str], bool] = _anywhere
     allow_large: bool = False
     left_behind: frozenset[str] = frozenset()
     force: bool = False

@@ -104,7 +104,7 @@ class Recipes:
     def is_delegated(self, node: NodeTemplate) -> bool:
         """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
         operations that would."""
-        if node.existing or not self._options.provides(node.kinds):
+        if node.existing or not self._options.provides(node.name, node.kinds):
             return False
         every = self._implementations(node.interfaces)
         return not any(kind in DELEGATED for kind, _ in every)

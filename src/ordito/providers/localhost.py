@@ -20,6 +20,7 @@ class LocalhostProvider:
     """
 
     name = "localhost"
+    protocol = ""
 
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) is a Compute."""

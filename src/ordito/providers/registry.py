@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ordito.providers.localhost import LocalhostProvider
+from ordito.work.providing import Provider
+
+LOCALHOST = "localhost"
 
 
-def local_providers() -> tuple[LocalhostProvider, ...]:
-    """The providers that need nothing but this machine."""
-    return (LocalhostProvider(),)
+def make_localhost() -> Provider:
+    """The provider that needs nothing but this machine."""
+    return LocalhostProvider()

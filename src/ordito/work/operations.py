@@ -45,6 +45,7 @@ from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
+from ordito.work.delegating import Delegating
 from ordito.work.effects import applies
 from ordito.work.external import Describe, outputs_of
 from ordito.work.happenings import Happenings, remembered, without
@@ -59,6 +60,8 @@ from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
 from ordito.work.set_state import Filters, link_with_state, with_state
+from ordito.work.targeting import THIS_MACHINE, FindsTargets, Targets
+from ordito.work.targets import Target
 from ordito.work.telling import Telling
 from ordito.work.workflow_outputs import WorkflowOutputs
 
@@ -81,8 +84,8 @@ class Operations:
     ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
     environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values,
     ``counts`` the wanted numbers of instances of nodes about which the plan says nothing, and ``describe`` gives the
-    service as plain data, for processors of workflows. The deltas it gives must be
-    applied to the snapshot before it is asked anything else.
+    service as plain data, for processors of workflows. ``targets`` knows how hosts are reached, ``ensemble`` is the id
+    of the deployment. The deltas it gives must be applied to the snapshot before it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
     is the same for all steps of a call is kept.
@@ -101,6 +104,8 @@ class Operations:
         digest_key: Callable[[], bytes] = bytes,
         counts: Mapping[str, int] | None = None,
         describe: Describe = dict,
+        targets: FindsTargets = THIS_MACHINE,
+        ensemble: str = "",
     ) -> None:
         self._service = service
         self._snapshot = snapshot
@@ -112,6 +117,17 @@ class Operations:
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self.masking = masking_for(service)
         self._called = Called(service, snapshot, plan, self._evaluator, self.masking)
+        self._targets = Targets(service, snapshot, self._evaluator, targets)
+        self._delegating = Delegating(
+            service,
+            snapshot,
+            self._evaluator,
+            self.masking,
+            self._targets,
+            root=root,
+            job=job,
+            ensemble=ensemble,
+        )
         self._preparing = Preparing(
             service,
             snapshot,
@@ -119,6 +135,7 @@ class Operations:
             self._evaluator,
             self.masking,
             variables or {},
+            self._targets,
             root=root,
             job=job,
             describe=describe,
@@ -140,14 +157,18 @@ class Operations:
         """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
         return self._preparing.shown_inputs(step)
 
-    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt; None where its instance has none that an executor
-        ``accepts``, or the check itself is in doubt."""
+    def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt, where that has run; None where its instance has
+        none that an executor ``accepts`` there, or the check itself is in doubt. Raises ``Unreachable``."""
         return self._preparing.question(step, accepts)
 
     def delegation(self, step: Step) -> Delegation:
-        """What a provider is asked to do for a delegated step."""
-        return self._preparing.delegation(step)
+        """What is asked for a delegated step, of a provider or of who reaches hosts. Raises ``Unreachable``."""
+        return self._delegating.delegation(step, self._called.plan.calls[step.call])
+
+    def target(self, step: Step) -> Target | None:
+        """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
+        return self._targets.of(step.runs_on)
 
     # ---------------------------------------------------------------------------------------- starts and ends
 

@@ -9,33 +9,34 @@ import msgspec
 from ordito.base.masking import Masking
 from ordito.base.paths import above, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts, shown
-from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.instances.states import DELETED
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
 from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
-from ordito.work.invocation import Invocation, Placement
+from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
-from ordito.work.providing import Delegation, Verb
 from ordito.work.secrecy import as_shown
+from ordito.work.targeting import Targets
+from ordito.work.targets import Target, Unreachable
 
 CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A step that is about to start: its invocation, or why it must not start; and what deserves attention. Where it
-    ``withholds``, what it prints is shown at its end only: what it makes is secret, and known only then."""
+    """A step that is about to start: its invocation, or why it must not start, and which ``ending`` that is; and what
+    deserves attention. Where it ``withholds``, what it prints is shown at its end only: what it makes is secret, and
+    known only then."""
 
     invocation: Invocation | None = None
     refusal: str = ""
+    ending: Ending = Ending.NOT_STARTED
     warnings: tuple[str, ...] = ()
     withholds: bool = False
 
@@ -62,6 +63,7 @@ class Preparing:
         evaluator: Evaluator,
         masking: Masking,
         variables: Mapping[str, object],
+        targets: Targets,
         *,
         root: str,
         job: str,
@@ -73,6 +75,7 @@ class Preparing:
         self._evaluator = evaluator
         self._masking = masking
         self._environments = Environments(evaluator, masking, variables)
+        self._targets = targets
         self._root = root
         self._job = job
         self._describe = describe
@@ -90,6 +93,12 @@ class Preparing:
         environment = self._environments.prepare(place, step)
         if environment.refusals:
             return Prepared(refusal=self._masking.text("; ".join(environment.refusals)), warnings=environment.warnings)
+        target: Target | None = None
+        if step.runs_on:
+            try:
+                target = self._targets.of(step.runs_on)
+            except Unreachable as unreachable:
+                return Prepared(refusal=str(unreachable), ending=Ending.UNREACHABLE, warnings=environment.warnings)
         files = self._files(call, environment.files)
         invocation = Invocation(
             job=self._job,
@@ -105,6 +114,7 @@ class Preparing:
             timeout=call.timeout,
             host=step.runs_on,
             files=files.placements,
+            target=target,
         )
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
@@ -170,9 +180,9 @@ class Preparing:
         inputs = self._environments.shown_inputs(place, step) if place.operation.inputs else {}
         return as_shown(inputs, self._masking)
 
-    def question(self, step: Step, accepts: Callable[[Sequence[str]], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt; None where its instance has none that an executor
-        ``accepts``, or the check itself is in doubt."""
+    def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
+        """The check that is asked about a called operation in doubt, where that has run; None where its instance has
+        none that an executor ``accepts`` there, or the check itself is in doubt. Raises ``Unreachable``."""
         if step.action is WORKFLOW:
             return None  # It belongs to no instance that could be asked.
         call, node = (
@@ -183,7 +193,9 @@ class Preparing:
         implementation = operation.implementation if operation is not None else None
         if operation is None or implementation is None:
             return None
-        processor = next((kind for kind in implementation.kinds if accepts((kind,))), "")
+        target = self._targets.of(step.runs_on)
+        protocol = target.protocol if target is not None else ""
+        processor = next((kind for kind in implementation.kinds if accepts((kind,), protocol)), "")
         asked = Step(id_of_question(step.id), instance=step.instance)
         environment = self._environments.prepare(Place(operation, node.name, step.instance), asked)
         if not processor or environment.refusals:
@@ -208,37 +220,8 @@ class Preparing:
             timeout=operation.timeout,
             host=step.runs_on,
             files=files.placements,
+            target=target,
             needs=needs,
-        )
-
-    def delegation(self, step: Step) -> Delegation:
-        """What a provider is asked to do for a delegated step.
-
-        The properties of capabilities are there as ``capability::name``; a property without a value is not there.
-        """
-        template = self._service.nodes[self._snapshot.instances[step.instance].node]
-        written = dict(template.properties)
-        for capability in template.capabilities.values():
-            written |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}
-        context = Context(node=template.name, instance=step.instance)
-        properties: dict[str, object] = {}
-        for name, value in written.items():
-            try:
-                found = self._evaluator.evaluate(value, context)
-            except EvaluationError:
-                continue  # Static values were evaluated when the plan was made; what is left waits for instances.
-            if not isinstance(found, Nothing):
-                self._masking.know(sensitive_parts(found))
-                properties[name] = revealed(found)
-        attributes = {n: revealed(v) for n, v in self._snapshot.attributes.get(step.instance, {}).items()}
-        return Delegation(
-            step.instance,
-            template.kinds,
-            Verb.DELETE if step.leave == DELETED else Verb.CREATE,
-            node=template.name,
-            properties=properties,
-            attributes=attributes,
-            job=self._job,
         )
 
     def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from ordito.work.targets import Target
+from ordito.work.targets import HOST, Target
 
 
 class Verb(StrEnum):
@@ -44,14 +44,32 @@ class Material(msgspec.Struct, frozen=True):
     properties: Mapping[str, object] = {}
 
 
+class Connection(msgspec.Struct, frozen=True):
+    """A way that has to be open between two components (§8.2): who connects, ``source`` to ``target`` (instances), by
+    which ``protocol`` and at which ports of the target; ``source_ports`` are those that the source connects from, none
+    where that is all the same. Each port is a number or a first and a last one. ``initiator`` says who of the two
+    begins (source, target, or peer: both). ``relationship`` is the key of the ConnectsTo that asks for it."""
+
+    source: str
+    target: str
+    protocol: str = ""
+    ports: tuple[tuple[int, int], ...] = ()
+    source_ports: tuple[tuple[int, int], ...] = ()
+    initiator: str = "source"
+    relationship: str = ""
+
+
 class Delegation(msgspec.Struct, frozen=True):
     """What a provider is asked to do for one instance.
 
     ``kinds`` are the node's type and that type's ancestors. ``properties`` are evaluated, those of capabilities among
     them as ``capability::name``; ``attributes`` are as recorded; both may hold ``Sensitive`` values. ``host`` is the
-    target on which the instance is to be, None for this machine or where it is hosted on nothing. ``requirements``
-    are the far ends, by the requirement's name. ``inputs`` are those of the ``create`` operation. ``ensemble`` is the
-    id of the deployment: together with ``instance`` it names what is made wherever it has to be known again.
+    target on which the instance is to be, None for this machine or where it is hosted on nothing; where it is asked
+    whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the far ends, by the
+    requirement's name. ``connections`` are those that the instance takes part in. ``inputs`` are those of the
+    ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody has said it.
+    ``ensemble`` is the id of the deployment: together with ``instance`` it names what is made wherever it has to be
+    known again.
     """
 
     instance: str
@@ -67,6 +85,8 @@ class Delegation(msgspec.Struct, frozen=True):
     inputs: Mapping[str, object] = {}
     ensemble: str = ""
     job: str = ""
+    timeout: float | None = None
+    connections: tuple[Connection, ...] = ()
 
 
 class Provided(msgspec.Struct, frozen=True):
@@ -104,6 +124,9 @@ class Provider(Protocol):
     name: str
     """By this name the inventory and the records speak of it."""
 
+    protocol: str
+    """By which protocol Computes that it makes are reached, "" where they are this machine."""
+
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether this provider makes nodes of these types (the node's type and its ancestors)."""
 
@@ -119,3 +142,41 @@ class Provider(Protocol):
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """How a Compute that it has made is reached now; None for this machine. Raises ``Unreachable`` where it does
         not know the host any more."""
+
+
+class Providers(msgspec.Struct, frozen=True):
+    """Those who make nodes, and which of them makes which.
+
+    ``chosen`` are names of providers by node template or type: a template wins, then the nearest of its types. For all
+    other nodes it is the first of ``all`` that makes such.
+    """
+
+    all: tuple[Provider, ...] = ()
+    chosen: Mapping[str, str] = {}
+
+    def named(self, name: str) -> Provider | None:
+        """The provider of a name."""
+        return next((p for p in self.all if p.name == name), None)
+
+    def of(self, node: str, kinds: Sequence[str]) -> Provider | None:
+        """The provider of a node template, whose type and ancestors are ``kinds``; None where nobody makes it."""
+        chosen = next((self.chosen[name] for name in (node, *kinds) if name in self.chosen), None)
+        if chosen is not None:
+            return self.named(chosen)
+        return next((p for p in self.all if p.provides(kinds)), None)
+
+    def provides(self, node: str, kinds: Sequence[str]) -> bool:
+        """Whether somebody makes a node template."""
+        return self.of(node, kinds) is not None
+
+    def for_instance(self, node: str, kinds: Sequence[str], attributes: Mapping[str, object]) -> Provider | None:
+        """The provider of an instance: the one that has made it, else the one that would; None where that one is not
+        there any more."""
+        name = recorded_provider(attributes)
+        return self.named(name) if name else self.of(node, kinds)
+
+
+def recorded_provider(attributes: Mapping[str, object]) -> str:
+    """The name of the provider that has made an instance with these attributes, "" where none is recorded."""
+    host = attributes.get(HOST)
+    return str(host.get("provider", "")) if isinstance(host, Mapping) else ""

@@ -105,6 +105,8 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         names=whole.names,
         accepts=plugins.accepts,
         provides=plugins.provides,
+        maker=plugins.maker,
+        accepts_on=plugins.accepts,
         left_behind=whole.nodes,
         kept=known.status.kept,
         digest_key=Vault(known.place.layout).digest_key,

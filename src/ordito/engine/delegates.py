@@ -1,0 +1,92 @@
+"""What becomes of a delegated step: a provider makes, removes or looks at an instance, or its host is waited for."""
+
+from __future__ import annotations
+
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.providing import Delegation, Provider, ProviderFailed, Providers, Verb, recorded_provider
+from ordito.work.targets import Hands, Target, Unreachable
+
+REACHED_WITHIN = 300.0
+"""Seconds that a host may take until it can be reached, where nobody says how many."""
+
+ANSWERS_WITHIN = 30.0
+"""Seconds that a host has to answer when it is only looked whether it does."""
+
+
+class Delegates:
+    """Who is asked: the providers, and the hands that reach hosts (None where nobody does)."""
+
+    def __init__(self, providers: Providers, hands: Hands | None) -> None:
+        self._providers = providers
+        self._hands = hands
+
+    def provider_for(self, asked: Delegation) -> Provider | None:
+        """The provider that has made an instance, or is to make it."""
+        return self._providers.for_instance(asked.node, asked.kinds, asked.attributes)
+
+    def problem(self, asked: Delegation) -> Outcome | None:
+        """How a step ends that nobody here can do; None where somebody can."""
+        if asked.verb is Verb.REACH or (asked.verb is Verb.LOOK and asked.host is not None):
+            return None
+        return no_provider(asked) if self.provider_for(asked) is None else None
+
+    async def carry_out(self, asked: Delegation) -> Outcome:
+        """Do what is asked; gives how it ended."""
+        try:
+            return await self._carried_out(asked)
+        except ProviderFailed as failed:
+            return Outcome(Ending.FAILED, message=str(failed), outputs=failed.made)
+        except Unreachable as unreachable:
+            return ended_unreachable(asked.verb, unreachable)
+
+    async def _carried_out(self, asked: Delegation) -> Outcome:
+        if asked.verb is Verb.REACH:
+            return await self._reached(asked)
+        provider = self.provider_for(asked)
+        if provider is None:
+            return await self._answers(asked)
+        if asked.verb is Verb.DELETE:
+            return Outcome(Ending.SUCCEEDED, changed=await provider.delete(asked))
+        if asked.verb is Verb.LOOK:
+            seen = await provider.look(asked)
+            return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
+        provided = await provider.create(asked)
+        return Outcome(Ending.SUCCEEDED, changed=True, outputs=dict(provided.attributes), message=provided.message)
+
+    async def _reached(self, asked: Delegation) -> Outcome:
+        if asked.host is None:
+            return Outcome(Ending.SUCCEEDED, changed=False, message="this machine")
+        timeout = REACHED_WITHIN if asked.timeout is None else asked.timeout
+        await self._hands_for(asked.host).reach(asked.host, timeout)
+        return Outcome(Ending.SUCCEEDED, changed=False, message=f"{asked.host.name} can be reached")
+
+    async def _answers(self, asked: Delegation) -> Outcome:
+        """Whether a host answers that no provider has made."""
+        if asked.host is None:
+            return no_provider(asked)
+        try:
+            await self._hands_for(asked.host).run(asked.host, ("true",), timeout=ANSWERS_WITHIN)
+        except TimeoutError as error:
+            raise Unreachable(f"{asked.host.name} does not answer within {ANSWERS_WITHIN:g} s") from error
+        return Outcome(Ending.SUCCEEDED, status="ok", message=f"{asked.host.name} can be reached")
+
+    def _hands_for(self, target: Target) -> Hands:
+        if self._hands is None:
+            raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
+        return self._hands
+
+
+def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
+    """How a step ends whose host cannot be reached: who was to look at it has found an error."""
+    if verb is Verb.LOOK:
+        return Outcome(Ending.SUCCEEDED, status="error", message=f"cannot be reached: {unreachable}")
+    return Outcome(Ending.UNREACHABLE, message=str(unreachable))
+
+
+def no_provider(asked: Delegation) -> Outcome:
+    """The end of a delegated step when nobody here makes such nodes."""
+    recorded = recorded_provider(asked.attributes)
+    message = f"no provider makes nodes of type {asked.kinds[0]}"
+    if recorded:
+        message = f'the provider "{recorded}", which has made it, is not in the inventory any more'
+    return Outcome(Ending.NOT_STARTED, message=message)

@@ -1,0 +1,159 @@
+"""What providers, and who reaches hosts, are asked to do for a delegated step, put together when the step starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ordito.base.masking import Masking
+from ordito.base.paths import below, is_url
+from ordito.base.sensitive import revealed, sensitive_parts
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
+from ordito.model.operation import Artifact
+from ordito.model.service import STANDARD, Capability, NodeTemplate, Relationship, Service
+from ordito.syntax.expressions import Value
+from ordito.work.plan import Call, Step
+from ordito.work.providing import Delegation, Far, Material, Verb
+from ordito.work.targeting import Targets
+from ordito.work.targets import Target
+
+VERBS: Mapping[str, Verb] = {
+    "deploy": Verb.CREATE,
+    "undeploy": Verb.DELETE,
+    "look": Verb.LOOK,
+    "reach": Verb.REACH,
+}
+"""What is asked, by the operation of the interface ``delegate``."""
+
+
+class Delegating:
+    """Says what is asked, in one job. ``ensemble`` is the id of the deployment."""
+
+    def __init__(  # noqa: PLR0913  (what is asked is made of all of it)
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        evaluator: Evaluator,
+        masking: Masking,
+        targets: Targets,
+        *,
+        root: str,
+        job: str,
+        ensemble: str,
+    ) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._evaluator = evaluator
+        self._masking = masking
+        self._targets = targets
+        self._root = root
+        self._job = job
+        self._ensemble = ensemble
+
+    def delegation(self, step: Step, call: Call) -> Delegation:
+        """What is asked for a delegated step, with values as they are now. Raises ``Unreachable``."""
+        template = self._service.nodes[self._snapshot.instances[step.instance].node]
+        context = Context(node=template.name, instance=step.instance)
+        verb = VERBS[call.operation]
+        return Delegation(
+            step.instance,
+            template.kinds,
+            verb,
+            node=template.name,
+            properties=self._properties(template, context),
+            attributes=self._attributes(step.instance),
+            metadata=template.metadata,
+            host=self._host(step.instance, template, verb),
+            requirements=self._requirements(template, step.instance),
+            artifacts=tuple(self._material(a, context) for a in template.artifacts.values()),
+            inputs=self._inputs(template, context),
+            ensemble=self._ensemble,
+            job=self._job,
+            timeout=call.timeout,
+        )
+
+    def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:
+        if template.is_compute and verb in (Verb.REACH, Verb.LOOK):
+            return self._targets.of(instance)
+        current = self._snapshot.instances[instance].host
+        while current and not self._is_compute(current):
+            current = self._snapshot.instances[current].host
+        return self._targets.of(current)
+
+    def _is_compute(self, instance: str) -> bool:
+        node = self._service.nodes.get(self._snapshot.instances[instance].node)
+        return node is not None and node.is_compute
+
+    # -------------------------------------------------------------------------------------------------- values
+
+    def _properties(self, template: NodeTemplate, context: Context) -> dict[str, object]:
+        """The properties of a node, those of its capabilities as ``capability::name``; one without a value is not
+        there."""
+        return self._evaluated({**template.properties, **_of_capabilities(template.capabilities)}, context)
+
+    def _evaluated(self, written: Mapping[str, Value], context: Context) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for name, value in written.items():
+            try:
+                data = self._evaluator.evaluate(value, context)
+            except EvaluationError:
+                continue  # Static values were evaluated when the plan was made; what is left waits for instances.
+            if not isinstance(data, Nothing):
+                self._masking.know(sensitive_parts(data))
+                found[name] = revealed(data)
+        return found
+
+    def _attributes(self, instance: str) -> dict[str, object]:
+        return {name: revealed(value) for name, value in self._snapshot.attributes.get(instance, {}).items()}
+
+    def _inputs(self, template: NodeTemplate, context: Context) -> dict[str, object]:
+        """Those of the operation that makes a node, which nothing implements but its provider."""
+        for interface in template.interfaces.values():
+            create = interface.operations.get("create") if STANDARD in interface.kinds else None
+            if create is not None:
+                return self._evaluated({n: i.value for n, i in create.inputs.items() if i.has_value}, context)
+        return {}
+
+    # ---------------------------------------------------------------------------------------------- requirements
+
+    def _requirements(self, template: NodeTemplate, instance: str) -> dict[str, tuple[Far, ...]]:
+        found: dict[str, tuple[Far, ...]] = {}
+        for relationship in template.requirements:
+            far = tuple(self._far(relationship, instance, end) for end in self._ends_of(relationship, instance))
+            found[relationship.requirement] = (*found.get(relationship.requirement, ()), *far)
+        return found
+
+    def _ends_of(self, relationship: Relationship, instance: str) -> Iterator[str]:
+        host = self._snapshot.instances[instance].host
+        if relationship.is_hosting:
+            yield from (host,) if host else ()
+        else:
+            yield from self._snapshot.ids_of(relationship.target)
+
+    def _far(self, relationship: Relationship, instance: str, target: str) -> Far:
+        template = self._service.nodes[relationship.target]
+        context = Context(relationship=relationship, source=instance, target=target)
+        return Far(
+            target,
+            template.kinds,
+            self._attributes(target),
+            self._properties(template, Context(node=template.name, instance=target)),
+            self._evaluated(relationship.properties, context),
+        )
+
+    # ------------------------------------------------------------------------------------------------- artifacts
+
+    def _material(self, artifact: Artifact, context: Context) -> Material:
+        is_file = not artifact.repository and not is_url(artifact.file)
+        return Material(
+            artifact.name,
+            artifact.kinds,
+            below(self._root, artifact.file) if is_file else artifact.file,
+            artifact.repository,
+            properties=self._evaluated(artifact.properties, context),
+        )
+
+
+def _of_capabilities(capabilities: Mapping[str, Capability]) -> dict[str, Value]:
+    return {f"{c.name}::{name}": value for c in capabilities.values() for name, value in c.properties.items()}

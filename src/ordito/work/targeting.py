@@ -1,0 +1,118 @@
+"""Which host a Compute instance is, while a job runs: how it is reached is asked of who knows it, once for each value
+of what its attributes say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ordito.base.sensitive import revealed
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
+from ordito.model.service import LIFECYCLE, STANDARD, NodeTemplate, Service
+from ordito.work.providing import recorded_provider
+from ordito.work.targets import HOST, SSH, Target, Unreachable
+
+ENDPOINT = "endpoint"
+ADDRESSES = ("private_address", "public_address")
+
+
+class FindsTargets(Protocol):
+    """Knows how hosts are reached now, with the credentials of now."""
+
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """How a Compute that the provider of this name has made is reached; None for this machine. Raises
+        ``Unreachable``."""
+
+    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+        """How a Compute is reached by SSH that the template makes itself, at its address; ``port`` is None where the
+        template says nothing of it. Raises ``Unreachable``."""
+
+
+class ThisMachine:
+    """Where nobody knows any other host, everything is this machine."""
+
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """This machine."""
+        return None
+
+    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+        """Nobody knows how."""
+        raise Unreachable(f"{instance} is to be reached by SSH at {address}, and nothing here does that")
+
+
+THIS_MACHINE = ThisMachine()
+
+
+def makes_itself(node: NodeTemplate) -> bool:
+    """Whether a node template implements operations of its lifecycle itself, or stands for what exists: no provider is
+    asked to make it."""
+    return bool(node.existing) or any(
+        operation.implementation is not None
+        for interface in node.interfaces.values()
+        if STANDARD in interface.kinds or LIFECYCLE in interface.kinds
+        for operation in interface.operations.values()
+    )
+
+
+class Targets:
+    """The targets of Compute instances, each found when it is first asked for, and again when the attributes that it
+    depends on have other values."""
+
+    def __init__(self, service: Service, snapshot: Snapshot, evaluator: Evaluator, finds: FindsTargets) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._evaluator = evaluator
+        self._finds = finds
+        self._known: dict[str, tuple[tuple[object, ...], Target | None]] = {}
+
+    def of(self, compute: str) -> Target | None:
+        """How a Compute instance is reached, None for this machine; "" is the orchestrator. Raises ``Unreachable``."""
+        if not compute:
+            return None
+        values = self._snapshot.attributes.get(compute, NOTHING)
+        depends = (values.get(HOST), values.get(ADDRESSES[0]), values.get(ADDRESSES[1]))
+        known = self._known.get(compute)
+        if known is None or known[0] != depends:
+            known = self._known[compute] = (depends, self._found(compute, values))
+        return known[1]
+
+    def _found(self, compute: str, values: Mapping[str, object]) -> Target | None:
+        if HOST in values:
+            plain = {name: revealed(value) for name, value in values.items()}
+            return self._finds.of_provider(recorded_provider(plain), compute, plain)
+        record = self._snapshot.instances.get(compute)
+        node = self._service.nodes.get(record.node) if record is not None else None
+        if node is None or not makes_itself(node) or self._of_endpoint(node, compute, "protocol") != SSH:
+            return None
+        address = next((a for name in ADDRESSES if (a := self._text(values.get(name)))), "")
+        address = address or self._text(self._of_endpoint(node, compute, "ip_address"))
+        if not address:
+            raise Unreachable(
+                f"{compute} is to be reached by SSH, and has no address: nothing has set its private_address"
+            )
+        port = self._of_endpoint(node, compute, "port")
+        return self._finds.at(compute, node.name, address, port if isinstance(port, int) else None)
+
+    def _of_endpoint(self, node: NodeTemplate, instance: str, name: str) -> object:
+        """A value of the capability ``endpoint``: as recorded, else as it is written; None for none."""
+        capability = node.capabilities.get(ENDPOINT)
+        if capability is None:
+            return None
+        recorded = self._snapshot.attributes.get(instance, NOTHING).get(f"{ENDPOINT}::{name}")
+        if recorded is not None:
+            return revealed(recorded)
+        written = capability.attributes.get(name, capability.properties.get(name))
+        try:
+            found = self._evaluator.evaluate(written, Context(node=node.name, instance=instance))
+        except EvaluationError:
+            return None
+        return None if isinstance(found, Nothing) else revealed(found)
+
+    def _text(self, value: object) -> str:
+        plain = revealed(value)
+        return plain if isinstance(plain, str) else ""
+
+
+NOTHING: Mapping[str, object] = {}
