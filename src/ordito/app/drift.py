@@ -18,13 +18,15 @@ from ordito.work.records import JobOptions
 
 class LookRequest(msgspec.Struct, frozen=True):
     """Of which ensemble, at what, and how the job is to run; ``wait_lock`` is how many seconds to wait for another
-    command, ``environment`` the one that the command names, None where it names none."""
+    command, ``environment`` the one that the command names, None where it names none, and ``hosts``
+    the inventory in the same way."""
 
     directory: str
     asked: LookAsked
     options: JobOptions = JobOptions()
     wait_lock: float = 0.0
     environment: str | None = None
+    hosts: str | None = None
 
 
 class AttributeDrift(msgspec.Struct, frozen=True):
@@ -69,7 +71,9 @@ def look(request: LookRequest, conversation: Conversation) -> DriftResult:
     Raises ``InvalidDocument``, ``Refused``, ``Locked``, ``JobUnfinished`` and ``EnsembleError``.
     """
     noting = _Noting(request.asked)
-    wanted = WorkflowRequest(request.directory, noting, request.options, request.wait_lock, request.environment)
+    wanted = WorkflowRequest(
+        request.directory, noting, request.options, request.wait_lock, request.environment, request.hosts
+    )
     result = run_workflow(wanted, conversation)
     failed = result.report.failures if result.report is not None else ()
     failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}

@@ -9,7 +9,9 @@ from ordito.app.proposals.making import read_deployed
 from ordito.ensemble.store import read_ensemble
 
 
-def healings(directory: str, asked: HealAsked, environment: str | None) -> tuple[HealAsked, ...]:
+def healings(
+    directory: str, asked: HealAsked, environment: str | None, hosts: str | None = None
+) -> tuple[HealAsked, ...]:
     """What is asked for, host by host in the order in which they are named; all at once where nobody is asked.
 
     Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
@@ -18,7 +20,7 @@ def healings(directory: str, asked: HealAsked, environment: str | None) -> tuple
     if asked.reinstall or len(asked.names) < 2 or not place.layout.exists:
         return (asked,)
     with read_ensemble(directory) as ensemble:
-        known = known_of(place, ensemble.snapshot, ensemble.status, environment)
+        known = known_of(place, ensemble.snapshot, ensemble.status, environment, hosts)
         if not known.status.service:
             return (asked,)
         return by_host(asked, read_deployed(known).service, known.snapshot)

@@ -12,6 +12,8 @@ from ordito.app.canceller import Canceller
 from ordito.app.compile import compiled
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
+from ordito.app.inventory_file.find import inventory_again
+from ordito.app.inventory_file.read import Inventory, read_inventory
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
@@ -96,7 +98,7 @@ def run_new(
     refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
     # Digests of sensitive values are kept from here on, and so must be their key.
     Vault(ensemble.layout).keep()
-    now = SystemClock().now()
+    now, inventory = SystemClock().now(), proposal.inventory
     tasks = len(proposal.plan.steps)
     if options.on_failure == "rollback":
         # Two for an instance at most that the job has taken one step for: stop and delete.
@@ -121,8 +123,11 @@ def run_new(
         sources=pinned.sources,
         retries=proposal.retries,
         cause=proposal.cause,
+        hosts=inventory.file.seen,
+        hosts_given=inventory.file.given,
     )
-    job = _Job(ensemble, header, proposal.plan, proposal.read, proposal.whole, pinned.root, Limits(options.timeout))
+    limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root)
+    job = _Job(ensemble, header, proposal.plan, subject, limits, inventory)
     begins(header.id)
     ensemble.name_job(header.id)
     return job.run(change_ids, conversation, None)
@@ -156,11 +161,21 @@ def run_rest(
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
-    job = _Job(ensemble, header, unfinished.plan, read, whole, read.package.root, limits)
+    subject = _Subject(read, whole, read.package.root)
+    inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
+    job = _Job(ensemble, header, unfinished.plan, subject, limits, inventory)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)
 
 
 StepRecord = StepStartedRecord | StepFinishedRecord
+
+
+class _Subject(msgspec.Struct, frozen=True):
+    """What a job is about: the service, with what it has left behind, and the folder of its pinned files."""
+
+    read: ReadService
+    whole: Whole
+    root: str
 
 
 class _Job:
@@ -171,21 +186,20 @@ class _Job:
         ensemble: Ensemble,
         header: JobHeader,
         plan: Plan,
-        read: ReadService,
-        whole: Whole,
-        root: str,
+        subject: _Subject,
         limits: Limits,
+        inventory: Inventory,
     ) -> None:
         self._ensemble = ensemble
         self._limits = limits
         self._layout = ensemble.layout
         self._header = header
         self._plan = plan
-        self._read = read
-        self._whole = whole
+        self._read = subject.read
+        self._whole = whole = subject.whole
         self._service = whole.service
-        self._root = root
-        self._plugins = plugins_of(ensemble.layout)
+        self._root = subject.root
+        self._plugins = plugins_of(ensemble.layout, inventory)
         lost = {node for left in header.left.values() for node in left.nodes}
         self._outline = outline_of(whole.service, lost)
 
@@ -276,7 +290,9 @@ class _Job:
 
     def _way_back(self) -> WayBack:
         new = frozenset(instance.id for instance in self._plan.instances)
-        return way_back(self._layout, self._read, self._whole, self._ensemble.snapshot, self._header, new)
+        return way_back(
+            self._layout, self._plugins, self._read, self._whole, self._ensemble.snapshot, self._header, new
+        )
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
         return effective_statuses(self._outline, snapshot)

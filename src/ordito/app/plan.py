@@ -17,12 +17,13 @@ from ordito.ensemble.store import read_ensemble
 
 class PlanRequest(msgspec.Struct, frozen=True):
     """Of which ensemble, what a command would ask for, and in which environment: None where it names none. ``out`` is
-    the file in which the plan is saved, "" for none."""
+    the file in which the plan is saved, "" for none; ``hosts`` the inventory, None where the command names none."""
 
     directory: str
     asked: Asked
     environment: str | None = None
     out: str = ""
+    hosts: str | None = None
 
 
 class PlanResult(msgspec.Struct, frozen=True):
@@ -42,7 +43,7 @@ def plan(request: PlanRequest) -> PlanResult:
     with read_ensemble(request.directory) as ensemble:
         if request.out:
             refuse_unfinished(ensemble)
-        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment)
+        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
         proposal = propose(request.asked, known)
         if request.out and isinstance(request.asked, SavedAsked):
             raise Refused("cannot-save", f"{request.asked.path} is a saved plan already", "copy the file")

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ordito.app.inventory_file.read import Inventory
 from ordito.app.reaching import AllHands, KnownTargets
 from ordito.ensemble.layout import Layout
 from ordito.executors.registry import local_executors
 from ordito.planning.options import Maker
-from ordito.providers.registry import LOCALHOST, make_localhost
+from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
 from ordito.work.providing import Providers
 from ordito.work.targets import CONTAINER, SSH
@@ -54,7 +55,9 @@ class Plugins(msgspec.Struct, frozen=True):
             executor.close()
 
 
-def plugins_of(layout: Layout) -> Plugins:
-    """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected."""
-    providers = Providers((make_localhost(),))
-    return Plugins(local_executors(layout.private / SCRATCH), providers, AllHands({}), KnownTargets(providers))
+def plugins_of(layout: Layout, inventory: Inventory) -> Plugins:
+    """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected.
+    Raises ``InvalidDocument`` with all that is wrong with the inventory."""
+    hands = AllHands({})
+    providers = inventory.providers(hands)
+    return Plugins(local_executors(layout.private / SCRATCH), providers, hands, KnownTargets(providers))

@@ -11,6 +11,7 @@ from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
+from ordito.app.inventory_file.read import NO_INVENTORY, Inventory
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import PinnedService, ReadFiles
 from ordito.app.place import Place
@@ -55,12 +56,15 @@ class Known(msgspec.Struct, frozen=True):
     examine: Callable[[Grounds], None] = _any
 
 
-def known_of(place: Place, snapshot: Snapshot, status: Status, environment: str | None) -> Known:
-    """What is known; ``environment`` is the one that a command names, None where it names none, "" for none at all.
+def known_of(
+    place: Place, snapshot: Snapshot, status: Status, environment: str | None, hosts: str | None = None
+) -> Known:
+    """What is known; ``environment`` is the one that a command names, None where it names none, "" for none at all,
+    and ``hosts`` the inventory, None where it names none, "" for that of the environment.
 
     Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
     """
-    return Known(place, snapshot, status, use_spec(place, snapshot, status, environment))
+    return Known(place, snapshot, status, use_spec(place, snapshot, status, environment, hosts))
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -78,6 +82,7 @@ class Proposal(msgspec.Struct, frozen=True):
     whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
     ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
     that were deployed last, though no step is needed for that: a job without steps takes them over.
+    ``inventory`` says which hosts there are.
     """
 
     workflow: str
@@ -102,6 +107,7 @@ class Proposal(msgspec.Struct, frozen=True):
     on_failure: str = "continue"
     cause: str = ""
     renews: bool = False
+    inventory: Inventory = NO_INVENTORY
 
     @property
     def is_empty(self) -> bool:
@@ -164,7 +170,10 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
     if proposal is None:
         return None
     found = (*known.spec.change(proposal.changed_inputs, empty=proposal.is_empty), *proposal.diagnostics)
-    return msgspec.structs.replace(proposal, environment=known.spec.environment.name, diagnostics=found)
+    spec = known.spec
+    return msgspec.structs.replace(
+        proposal, environment=spec.environment.name, inventory=spec.inventory, diagnostics=found
+    )
 
 
 @runtime_checkable

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.app.inventory_file.find import find_inventory
+from ordito.app.inventory_file.read import NO_INVENTORY, Inventory, read_inventory
 from ordito.app.place import Place
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.variables import variables_of
@@ -16,12 +18,13 @@ from ordito.model.service import Service
 
 class UsedSpec(msgspec.Struct, frozen=True):
     """The user's part and the environment that is worked in. ``before`` is the name of the one that is deployed, "" for
-    none; None where nothing is."""
+    none; None where nothing is. ``inventory`` says which hosts there are."""
 
     place: Place
     user: UserPart = UserPart()
     environment: Environment = Environment()
     before: str | None = None
+    inventory: Inventory = NO_INVENTORY
 
     def variables(self, service: Service) -> dict[str, object]:
         """The variables that every operation of a service finds in its environment, by name; what came from a secret is
@@ -50,15 +53,24 @@ def _named(name: str) -> str:
     return f'the environment "{name}"' if name else "no environment"
 
 
-def use_spec(place: Place, snapshot: Snapshot, status: Status, wanted: str | None) -> UsedSpec:
+def use_spec(
+    place: Place, snapshot: Snapshot, status: Status, wanted: str | None, hosts: str | None = None
+) -> UsedSpec:
     """Read the user's part, and choose the environment: the one that is ``wanted``, else the one that is deployed, else
-    the first. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
+    the first; and the inventory: that at the path ``hosts``, None where a command names none, "" for that of the
+    environment. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
     diagnostics = Diagnostics()
     user = read_user_part(place.layout, place.manifest, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     before = status.environment if _is_deployed(snapshot, status) else None
-    return UsedSpec(place, user, user.environments.choose(wanted, before, place.manifest), before)
+    environment = user.environments.choose(wanted, before, place.manifest)
+    # An inventory is remembered for the environment in which a command has named it.
+    remembered = status.hosts if environment.name == status.environment else ""
+    file = find_inventory(place, environment, hosts, remembered, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return UsedSpec(place, user, environment, before, read_inventory(place, file, environment.name))
 
 
 def _is_deployed(snapshot: Snapshot, status: Status) -> bool:

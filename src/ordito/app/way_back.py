@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.app.left_behind import Whole
-from ordito.app.plugins import plugins_of
+from ordito.app.plugins import Plugins
 from ordito.app.proposals.making import measured_files
 from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
@@ -18,11 +18,17 @@ from ordito.work.rollback import WayBack
 
 
 def way_back(
-    layout: Layout, read: ReadService, whole: Whole, snapshot: Snapshot, header: JobHeader, new: frozenset[str]
+    layout: Layout,
+    plugins: Plugins,
+    read: ReadService,
+    whole: Whole,
+    snapshot: Snapshot,
+    header: JobHeader,
+    new: frozenset[str],
 ) -> WayBack:
     """The plan that takes back what the job did, and what that cannot take back; ``new`` are the new instances of its
     plan. What cannot be planned remains. Raises ``EnsembleError``."""
-    plugins, rolled_back = plugins_of(layout), RolledBack(header.id, new)
+    rolled_back = RolledBack(header.id, new)
     options = PlanOptions(
         digests={**measured_files(layout, read).digests, **whole.digests},
         names=whole.names,

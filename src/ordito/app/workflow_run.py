@@ -21,13 +21,15 @@ from ordito.work.records import JobOptions
 
 class WorkflowRequest(msgspec.Struct, frozen=True):
     """Of which ensemble, what is asked for, and how the job is to run; ``wait_lock`` is how many seconds to wait for
-    another command, ``environment`` the one that the command names, None where it names none."""
+    another command, ``environment`` the one that the command names, None where it names none, and ``hosts``
+    the inventory in the same way."""
 
     directory: str
     asked: Asked
     options: JobOptions = JobOptions()
     wait_lock: float = 0.0
     environment: str | None = None
+    hosts: str | None = None
 
 
 class WorkflowResult(msgspec.Struct, frozen=True):
@@ -57,7 +59,7 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
         return _run_new(place, request, conversation)
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
-        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment)
+        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
         proposal = _propose(request.asked, known, conversation)
         return _carry_out(ensemble, known, proposal, request, conversation)
 
@@ -66,7 +68,7 @@ def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation)
     """Nothing is made on disk before the plan is there and approved, not even the file that is locked."""
     if not request.asked.makes_ensemble:
         raise no_ensemble(place.shown)
-    known = known_of(place, Snapshot(), Status(), request.environment)
+    known = known_of(place, Snapshot(), Status(), request.environment, request.hosts)
     proposal = _propose(request.asked, known, conversation)
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)

@@ -43,7 +43,9 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
 
         conversation = LookingConversation(session)
         settings = session.settings
-        request = LookRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+        request = LookRequest(
+            settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+        )
         result = look(request, conversation)
         if result.report is not None:
             write_report(result.report, conversation.ledger, session)

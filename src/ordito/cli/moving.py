@@ -57,7 +57,9 @@ def job_verb(workflow: str, summary: str, asked: Asking, finish: Finish) -> clic
 
         conversation = CliConversation(session)
         settings = session.settings
-        request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+        request = WorkflowRequest(
+            settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+        )
         return finish(run_workflow(request, conversation), conversation, session)
 
     return command

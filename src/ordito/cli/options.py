@@ -52,6 +52,7 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
         option(
             "--env", "environment", metavar="NAME", help='The environment of ensemble.yaml to work in; "" for none.'
         ),
+        option("--hosts", metavar="FILE", help='The inventory of hosts; "" for the one that the environment names.'),
         option(
             "-o",
             "--output",

@@ -17,6 +17,8 @@ def retry(session: Session, job: str, by_hand: str, options: JobOptions, wait_lo
     conversation = CliConversation(session)
     asked = RetryAsked(job, by_hand)
     settings = session.settings
-    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
     result = run_workflow(request, conversation)
     return end_job(result.report, conversation.ledger, session, nothing="Nothing is left to do.")

@@ -38,10 +38,12 @@ COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 class Settings(msgspec.Struct, frozen=True):
     """The global options; ``ensemble`` is the directory as it was given, "" where it was not, ``environment`` the
-    environment's name, None where none was given. ``arguments`` are those of the whole command line."""
+    environment's name, None where none was given, ``hosts`` the
+    inventory's path in the same way. ``arguments`` are those of the whole command line."""
 
     ensemble: str = ""
     environment: str | None = None
+    hosts: str | None = None
     output: Format = Format.TEXT
     json_events: bool = False
     yes: bool = False
@@ -68,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True):
         chosen = ["-e", self.ensemble] if self.ensemble else []
         if self.environment is not None:
             chosen += ["--env", self.environment]
+        if self.hosts is not None:
+            chosen += ["--hosts", self.hosts]
         return f"{PROGRAM} {shlex.join([*chosen, *words])}"
 
     def plain_command(self, *words: str) -> str:
@@ -83,6 +87,8 @@ class Settings(msgspec.Struct, frozen=True):
         chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
         if self.environment is not None:
             chosen += f"--env {shlex.quote(self.environment)} "
+        if self.hosts is not None:
+            chosen += f"--hosts {shlex.quote(self.hosts)} "
         return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
 
 

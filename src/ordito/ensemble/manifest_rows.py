@@ -105,6 +105,7 @@ class StatusRow(_Row, frozen=True):
     service: str = ""
     main: str = ""
     environment: str = ""
+    hosts: str = ""
     revision: int = 0
     last_job: LastJobRow | None = None
     last_change: str = ""
@@ -137,6 +138,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         service=status.service,
         main=status.main,
         environment=status.environment,
+        hosts=status.hosts,
         revision=status.revision,
         last_job=LastJobRow(job.id, job.workflow, job.status) if job else None,
         last_change=status.last_change,
@@ -163,6 +165,7 @@ STATUS_KEYS = {
     "service": "service",
     "main": "main",
     "environment": "environment",
+    "hosts": "hosts",
     "revision": "revision",
     "last_change": "lastChange",
     "inputs": "inputs",
@@ -290,6 +293,7 @@ def status_of(row: StatusRow) -> Status:
         service=row.service,
         main=row.main,
         environment=row.environment,
+        hosts=row.hosts,
         revision=row.revision,
         last_job=LastJob(job.change_id, job.workflow, job.status) if job else None,
         last_change=row.last_change,

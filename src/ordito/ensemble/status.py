@@ -32,7 +32,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
     number of successful deployments and removals; ``kept`` are those of these numbers that scaling has set.
     ``last_change`` is the highest changeId that any job has reserved.
-    ``environment`` is the name of the one that is deployed, "" for none.
+    ``environment`` is the name of the one that is deployed, "" for none; ``hosts`` the inventory that a command has
+    named there, as seen from the ensemble, "" for none.
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     """
 
@@ -49,6 +50,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     left: dict[str, LeftBehind] = {}
     environment: str = ""
     kept: dict[str, KeptCount] = {}
+    hosts: str = ""
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -70,8 +72,16 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         choices=header.choices if shapes else before.choices,
         left=header.left if shapes else before.left,
         environment=header.environment if shapes else before.environment,
+        hosts=_hosts(before, header, shapes=shapes),
         kept=_kept(plan.kept_counts, header.id) if counts and plan.kept_counts is not None else before.kept,
     )
+
+
+def _hosts(before: Status, header: JobHeader, *, shapes: bool) -> str:
+    """The inventory to remember. A job in another environment, which does not deploy it, says nothing of this one."""
+    if not shapes and header.environment != before.environment:
+        return before.hosts
+    return header.hosts if header.hosts_given else ""
 
 
 def _kept(counts: Mapping[str, KeptCount], job: str) -> dict[str, KeptCount]:

@@ -10,6 +10,9 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.interval | a time, or seconds | what lies between two attempts |
 | ordito.protected | true, false | undeploying leaves it alone |
 | ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
+| ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
+| ordito.resources | gpu=1 | how much it takes of the resources of that host |
+| ordito.placement | spread, pack | whether its instances are on as many hosts as possible, or on as few |
 | ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
 
 The interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
@@ -17,6 +20,7 @@ The interface is the node's, or that of a relationship whose operation runs in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
@@ -27,7 +31,7 @@ from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.source.nodes import Mapping as Written
 from ordito.source.nodes import Scalar
-from ordito.source.scalars import integer
+from ordito.source.scalars import decimal, integer
 
 PREFIX = "ordito."
 OPTIONAL = "optional"
@@ -35,6 +39,11 @@ REQUIRED = "required"
 ATTEMPTS = range(1, 1001)
 PLACES = range(1, 10_001)
 LONGEST_INTERVAL = 86_400
+SPREAD, PACK = "spread", "pack"
+PLACEMENTS = (SPREAD, PACK)
+MOST_RESOURCES = 1e15
+LABEL = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]{0,62})\s*(?:=\s*([^,=\s](?:[^,=]*[^,=\s])?)\s*)?", re.ASCII)
+"""A label or a resource as it is asked for."""
 
 
 class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,7 +61,8 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the metadata of a node say to Ordito; None where they say nothing. ``operations`` is what they say of single
+    """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
+    ``placement`` are what a Compute wants of the host that it is given. ``operations`` is what they say of single
     operations, by ``Interface.operation``."""
 
     priority: str | None = None
@@ -60,6 +70,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     interval: float | None = None
     protected: bool = False
     concurrency: int | None = None
+    labels: Mapping[str, str] = {}
+    resources: Mapping[str, float] = {}
+    placement: str = SPREAD
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -86,7 +99,7 @@ class Setting(msgspec.Struct, frozen=True):
     """An entry as it is written."""
 
     text: str
-    at: Span
+    at: Span | None = None
     """Where its name stands."""
 
 
@@ -182,7 +195,7 @@ def _check(name: str, value: Scalar, place: Span, diagnostics: Diagnostics) -> b
         )
         return False
     if READERS[key](value.text) is None:
-        near = nearest(value.text, (REQUIRED, OPTIONAL)) if key == "priority" else []
+        near = nearest(value.text, WORDS.get(key, ()))
         diagnostics.error(
             "bad-value", f'"{name}" must be {MEANT[key]}, not "{value.text}"', value.span, hint=_did_you_mean(near)
         )
@@ -220,6 +233,28 @@ def _seconds(text: str) -> float | None:
     return seconds if 0 <= seconds <= LONGEST_INTERVAL else None
 
 
+def _placement(text: str) -> str | None:
+    return text if text in PLACEMENTS else None
+
+
+def _labels(text: str) -> dict[str, str] | None:
+    """The names and values of ``name=value, name=value``; a name alone has the value "true"."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        match = LABEL.fullmatch(part)
+        if match is None:
+            return None
+        found[match[1]] = match[2] if match[2] is not None else "true"
+    return found
+
+
+def _resources(text: str) -> dict[str, float] | None:
+    """The names and amounts of ``name=amount, name=amount``."""
+    amounts = {name: decimal(value) for name, value in (_labels(text) or {}).items()}
+    sound = {name: amount for name, amount in amounts.items() if amount is not None and 0 < amount < MOST_RESOURCES}
+    return sound if sound and len(sound) == len(amounts) else None
+
+
 TIME = "scalar-unit.time"
 READERS: Mapping[str, Callable[[str], object]] = {
     "priority": _priority,
@@ -227,8 +262,12 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "interval": _seconds,
     "protected": _flag,
     "concurrency": _within(PLACES),
+    "labels": _labels,
+    "resources": _resources,
+    "placement": _placement,
 }
 """What reads the value of each setting; None for one that is wrong."""
+WORDS: Mapping[str, tuple[str, ...]] = {"priority": (REQUIRED, OPTIONAL), "placement": PLACEMENTS}
 OF_NODES = tuple(READERS)
 OF_OPERATIONS = ("priority", "attempts", "interval")
 MEANT = {
@@ -237,4 +276,7 @@ MEANT = {
     "interval": 'a time of at most a day, such as "10 s"',
     "protected": "true or false",
     "concurrency": f"a whole number from {PLACES[0]} to {PLACES[-1]}",
+    "labels": 'names and values with commas, as in "zone=a, tier=web"',
+    "resources": 'names and amounts with commas, as in "gpu=1"',
+    "placement": f"{SPREAD} or {PACK}",
 }

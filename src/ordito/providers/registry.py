@@ -1,13 +1,81 @@
-"""The providers that come with the program."""
+"""Who makes nodes: the providers that come with the program, and those that distributions offer.
+
+A provider is made by a factory, a function that is given its own section of the inventory and hands that run short
+commands. One that a distribution offers is an entry point of the group ``ordito.providers``, whose name is that of the
+provider and of its section. `docs/plugins.md` says more.
+"""
 
 from __future__ import annotations
 
-from ordito.providers.localhost import LocalhostProvider
-from ordito.work.providing import Provider
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 
-LOCALHOST = "localhost"
+from ordito.providers.localhost import LocalhostProvider
+from ordito.providers.section import Section
+from ordito.work.providing import Provider
+from ordito.work.targets import Hands
+
+GROUP = "ordito.providers"
+LOCALHOST, POOL = "localhost", "pool"
+HOSTS = "hosts"
+"""The section of the pool."""
+
+BUILT_IN: Mapping[str, tuple[str, str]] = {
+    POOL: (HOSTS, "ordito.providers.pool.provider:make_provider"),
+}
+"""The providers that come with the program and have a section of the inventory: the section, and the factory."""
+
+Factory = Callable[[Section, Hands], Provider]
+
+
+class NoFactory(Exception):
+    """A distribution's provider cannot be loaded. The text is for people: which, and why."""
+
+
+def section_names() -> tuple[str, ...]:
+    """The sections that the inventory may have for providers."""
+    return (*(section for section, _ in BUILT_IN.values()), *(n for n in offered() if n not in BUILT_IN))
+
+
+def provider_names() -> tuple[str, ...]:
+    """All providers that the inventory may name."""
+    return tuple(dict.fromkeys((LOCALHOST, *BUILT_IN, *offered())))
+
+
+def section_of(provider: str) -> str:
+    """The name of a provider's section, "" for the one that has none."""
+    if provider == LOCALHOST:
+        return ""
+    return BUILT_IN[provider][0] if provider in BUILT_IN else provider
 
 
 def make_localhost() -> Provider:
     """The provider that needs nothing but this machine."""
     return LocalhostProvider()
+
+
+def factory_of(provider: str) -> Factory:
+    """What makes a provider. Raises ``NoFactory``."""
+    place = BUILT_IN[provider][1] if provider in BUILT_IN else offered()[provider]
+    module, _, attribute = place.partition(":")
+    try:
+        found = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise NoFactory(f'the provider "{provider}" ({place}) cannot be loaded: {error}') from error
+    if not callable(found):
+        raise NoFactory(f'the provider "{provider}" ({place}) is not a function that makes one')
+    return found
+
+
+@cache
+def offered() -> Mapping[str, str]:
+    """The providers that distributions offer, by name: where the factory of each is found. Of several of one name the
+    first by its place counts; the names of those that come with the program are theirs."""
+    # It brings half of the library along, and is needed only where there is an inventory.
+    from importlib.metadata import entry_points
+
+    found = sorted((point.name, point.value) for point in entry_points(group=GROUP))
+    return {name: place for name, place in reversed(found) if name not in BUILT_IN and name != LOCALHOST}

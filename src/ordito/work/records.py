@@ -84,6 +84,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
     by the digest of the pinned service that they come from. ``retries`` is the job whose remaining steps this one
     carries out, "" for none; ``cause`` says what began it where no command did: a trigger, and the event that it heard.
+    ``hosts`` is the inventory that it works with, as seen from the ensemble, "" for none; ``hosts_given`` whether a
+    command has named it, so that it is remembered.
     """
 
     id: str
@@ -104,6 +106,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     variables: dict[str, object] = {}
     retries: str = ""
     cause: str = ""
+    hosts: str = ""
+    hosts_given: bool = False
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

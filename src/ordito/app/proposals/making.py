@@ -99,7 +99,7 @@ def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> 
 
 def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
     """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
-    plugins = plugins_of(known.place.layout)
+    plugins = plugins_of(known.place.layout, known.spec.inventory)
     return PlanOptions(
         digests={**digests, **whole.digests},
         names=whole.names,

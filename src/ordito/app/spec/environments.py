@@ -24,7 +24,7 @@ from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 
-SECTION = ("inputs", "variables", "connections", "lock")
+SECTION = ("inputs", "variables", "connections", "hosts", "lock")
 """What may be said for all environments, and for one."""
 
 LOCKS = ("git", "none")
@@ -46,12 +46,14 @@ class Connection(msgspec.Struct, frozen=True):
 
 class Section(msgspec.Struct, frozen=True):
     """What holds in an environment, as it is written: inputs, variables of every operation, connections, and how clones
-    are kept from working at the same time (``lock``: git, none, or "" where nothing is said)."""
+    are kept from working at the same time (``lock``: git, none, or "" where nothing is said). ``hosts`` is the path of
+    the inventory."""
 
     inputs: Mapping[str, Node] = {}
     variables: Mapping[str, Node] = {}
     connections: Mapping[str, Connection] = {}
     lock: str = ""
+    hosts: Node | None = None
 
     def over(self, common: Section) -> Section:
         """This one where it says something, and what is common to all where it does not."""
@@ -60,6 +62,7 @@ class Section(msgspec.Struct, frozen=True):
             {**common.variables, **self.variables},
             {**common.connections, **self.connections},
             self.lock or common.lock,
+            self.hosts if self.hosts is not None else common.hosts,
         )
 
 
@@ -121,6 +124,7 @@ def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> Secti
         _variables(entries.get("variables"), diagnostics),
         _connections(entries.get("connections"), diagnostics),
         text,
+        entries.get("hosts"),
     )
 
 

@@ -85,7 +85,7 @@ def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object
 def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
     before = len(diagnostics)
     document = load_file(path, diagnostics)
-    _hide_values(list(diagnostics)[before:])
+    hide_values(list(diagnostics)[before:])
     if document is None or is_null(document.root):
         return {}
     if not isinstance(document.root, MappingNode):
@@ -99,8 +99,8 @@ def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
     return document.root.values
 
 
-def _hide_values(found: Iterable[Diagnostic]) -> None:
-    """Show only the names of inputs where a file has faults: which of them are sensitive is not known yet."""
+def hide_values(found: Iterable[Diagnostic]) -> None:
+    """Show only the names of what a file holds that has faults: which of the values are sensitive is not known yet."""
     for source in {id(f.span.source): f.span.source for f in found if f.span is not None}.values():
         for number, line in enumerate(source.lines, 1):
             indent = len(line) - len(line.lstrip())

@@ -106,6 +106,9 @@ def write_down(
         sources=basis.pinned.sources,
         left=basis.whole.left,
         environment=basis.environment,
+        # Nothing is reached: what is remembered stays.
+        hosts=ensemble.status.hosts,
+        hosts_given=bool(ensemble.status.hosts),
     )
     steps = tuple(_step(edit, how.call) for edit in edits)
     plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts, kept_counts=basis.kept)

@@ -42,6 +42,7 @@ def command(session: Session, asked: Asked, options: JobOptions, wait_lock: floa
         options,
         wait_lock,
         environment_for(asked, session.settings.wanted_environment),
+        session.settings.hosts,
     )
     result = run_workflow(request, conversation)
     # A saved plan may be one of another workflow.

@@ -86,7 +86,7 @@ def _of_workflow(workflow: str, arguments: Any) -> click.Command:
         from ordito.cli.graph.plan_text import plan_graph_data, write_plan_graph
 
         environment = environment_for(asked, session.settings.wanted_environment)
-        result = plan(PlanRequest(session.settings.directory, asked, environment))
+        result = plan(PlanRequest(session.settings.directory, asked, environment, hosts=session.settings.hosts))
         if result.unfinished:
             session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
         if result.proposal is None:

@@ -48,9 +48,11 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
     settings = session.settings
     ended: list[WorkflowResult] = []
     worst = ExitCode.DONE
-    for one in healings(settings.directory, asked, settings.wanted_environment):
+    for one in healings(settings.directory, asked, settings.wanted_environment, settings.hosts):
         conversation = CliConversation(session)
-        request = WorkflowRequest(settings.directory, one, options, wait_lock, settings.wanted_environment)
+        request = WorkflowRequest(
+            settings.directory, one, options, wait_lock, settings.wanted_environment, settings.hosts
+        )
         ended.append(run_workflow(request, conversation))
         code = _end(ended[-1], conversation, session)
         worst = worst if code is ExitCode.DONE else code

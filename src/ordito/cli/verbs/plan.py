@@ -71,7 +71,7 @@ def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
     from ordito.cli.plan_data import plan_data
 
     environment = environment_for(asked, session.settings.wanted_environment)
-    result = plan(PlanRequest(session.settings.directory, asked, environment, out))
+    result = plan(PlanRequest(session.settings.directory, asked, environment, out, hosts=session.settings.hosts))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

@@ -36,7 +36,9 @@ def command(session: Session, asked: ScaleAsked, options: JobOptions, wait_lock:
 
     conversation = CliConversation(session)
     settings = session.settings
-    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
     return finish(run_workflow(request, conversation), conversation, session)
 
 

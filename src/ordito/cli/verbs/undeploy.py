@@ -35,7 +35,9 @@ def command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lo
 
     conversation = CliConversation(session)
     settings = session.settings
-    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
     result = run_workflow(request, conversation)
     return finish(result, conversation, session)
 

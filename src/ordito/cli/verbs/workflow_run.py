@@ -36,6 +36,8 @@ def command(session: Session, asked: WorkflowAsked, options: JobOptions, wait_lo
 
     conversation = CliConversation(session)
     settings = session.settings
-    request = WorkflowRequest(settings.directory, asked, options, wait_lock, settings.wanted_environment)
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
     result = run_workflow(request, conversation)
     return finisher(asked.workflow)(result, conversation, session)

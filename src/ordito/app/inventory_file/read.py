@@ -1,0 +1,167 @@
+"""Reading an inventory: its sections, and which provider makes which nodes.
+
+defaults: { user: deploy, identity: ~/.ssh/deploy }
+hosts:
+  web-1: { address: 192.0.2.11 }
+provide:
+  tosca.nodes.network.Network: acme
+
+What is below `defaults` and `provide` is read here; every other section belongs to a provider, which reads it itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.inventory_file.find import NO_FILE, InventoryFile
+from ordito.app.place import Place
+from ordito.app.spec.evaluate import Evaluation, Names
+from ordito.app.spec.inputs import hide_values
+from ordito.app.spec.reach import Reach
+from ordito.app.spec.secrets import secrets_of
+from ordito.app.spec.sources import TEMPLATE_MARKS, Sources, kind_of
+from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
+from ordito.providers.connection import DEFAULTS, hide_credentials
+from ordito.providers.registry import (
+    LOCALHOST,
+    NoFactory,
+    factory_of,
+    make_localhost,
+    provider_names,
+    section_names,
+    section_of,
+)
+from ordito.providers.section import NoValue, Section
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, is_null
+from ordito.source.package import load_file
+from ordito.work.providing import Provider, Providers
+from ordito.work.targets import Hands
+
+DEFAULTS_KEY, PROVIDE = "defaults", "provide"
+
+
+class Inventory(msgspec.Struct, frozen=True):
+    """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
+    and the names of the providers of nodes that it chooses, by node template or type (``chosen``)."""
+
+    file: InventoryFile = NO_FILE
+    sections: Mapping[str, Section] = {}
+    chosen: Mapping[str, str] = {}
+    diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
+
+    def providers(self, hands: Hands) -> Providers:
+        """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
+        inventory."""
+        made = [p for name in provider_names() if name in self.sections and (p := self._make(name, hands)) is not None]
+        if self.diagnostics.has_errors:
+            raise InvalidDocument(self.diagnostics.sorted())
+        return Providers((*made, make_localhost()), self.chosen)
+
+    def _make(self, name: str, hands: Hands) -> Provider | None:
+        section = self.sections[name]
+        try:
+            return factory_of(name)(section, hands)
+        except NoFactory as problem:
+            place = section.node.span if section.node is not None else None
+            hint = "install what it needs, or take it out of the inventory"
+            self.diagnostics.error("bad-value", str(problem), place, hint=hint)
+            return None
+
+
+NO_INVENTORY = Inventory()
+
+
+def read_inventory(place: Place, file: InventoryFile, environment: str) -> Inventory:
+    """Read an inventory; what is wrong with it is reported once its providers are made, together with what they
+    find. ``environment`` is the name of the one that is worked in, for templates."""
+    if file.path is None:
+        return Inventory()
+    diagnostics = Diagnostics()
+    inventory = Inventory(file, diagnostics=diagnostics)
+    document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
+    hide_values(diagnostics)
+    root = document.root if document is not None else None
+    if root is None or is_null(root):
+        return inventory
+    if not isinstance(root, MappingNode):
+        diagnostics.error("bad-value", f"an inventory is a map, not {root.kind}", root.span)
+        return inventory
+    known = (DEFAULTS_KEY, *section_names(), PROVIDE)
+    for key in root.keys:
+        if key.text not in known:
+            diagnostics.unknown("unknown-keyname", "section", key.text, key.span, known)
+    return _with_sections(inventory, root, Elsewhere(place, file, environment))
+
+
+class Elsewhere:
+    """Looks up values of an inventory that stand elsewhere, as they are now."""
+
+    def __init__(self, place: Place, file: InventoryFile, environment: str) -> None:
+        self._place = place
+        self._folder = (file.path or Path()).parent
+        self._shown = os.path.dirname(file.shown) or "."  # noqa: PTH120  (as people know it)
+        self._environment = environment
+
+    def is_here(self, node: Node) -> bool:
+        """Whether a value means what is written there."""
+        if isinstance(node, Scalar):
+            return not any(mark in node.text for mark in TEMPLATE_MARKS)
+        return not kind_of(node)
+
+    def fetch(self, node: Node) -> tuple[Node, bool]:
+        """The value that is meant, and whether it is secret. Raises ``NoValue``."""
+        diagnostics = Diagnostics()
+        layout = self._place.layout
+        reach = Reach(self._folder, self._shown)
+        sources = Sources(reach, os.environ, secrets_of(layout), diagnostics)
+        names = Names(os.environ, self._environment, {"directory": str(layout.root), "name": layout.root.name})
+        found = Evaluation(sources, names, diagnostics).others({"": node})
+        for problem in diagnostics.sorted():
+            if problem.severity is Severity.ERROR:
+                raise NoValue(f"{problem.span}: {problem.message}" + (f"; {problem.hint}" if problem.hint else ""))
+        return found.values[""], bool(found.secret)
+
+
+def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere) -> Inventory:
+    diagnostics, path = inventory.diagnostics, inventory.file.path or Path()
+    defaults = root.values.get(DEFAULTS_KEY)
+
+    def section(name: str) -> Section:
+        node = root.values.get(name)
+        return Section(
+            name=name,
+            node=None if node is None or is_null(node) else node,
+            diagnostics=diagnostics,
+            folder=path.parent,
+            file=inventory.file.shown,
+            later=lambda node: not elsewhere.is_here(node),
+            fetch=elsewhere.fetch,
+            defaults=defaults.values if isinstance(defaults, MappingNode) else {},
+        )
+
+    hide_credentials(root)
+    _ = section(DEFAULTS_KEY).check(defaults, DEFAULTS, f'"{DEFAULTS_KEY}"')
+    chosen = _chosen(root.values.get(PROVIDE), diagnostics)
+    names = [n for n in provider_names() if n != LOCALHOST]
+    said = [n for n in names if section(section_of(n)).node is not None or n in chosen.values()]
+    return msgspec.structs.replace(inventory, sections={n: section(section_of(n)) for n in said}, chosen=chosen)
+
+
+def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:
+    """Which provider makes which nodes, where the inventory says it."""
+    if node is None or is_null(node):
+        return {}
+    if not isinstance(node, MappingNode):
+        diagnostics.error("bad-value", f'"{PROVIDE}" is a map of node templates and types, not {node.kind}', node.span)
+        return {}
+    names = provider_names()
+    for value in node.values.values():
+        if not isinstance(value, Scalar) or value.text not in names:
+            text = value.text if isinstance(value, Scalar) else value.kind
+            diagnostics.unknown("bad-value", "provider", text, value.span, names)
+    return {name: value.text for name, value in node.values.items() if isinstance(value, Scalar)}

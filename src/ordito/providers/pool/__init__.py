@@ -1,0 +1,1 @@
+"""Computes that are hosts of a pool, which the inventory names."""

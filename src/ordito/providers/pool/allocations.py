@@ -1,0 +1,147 @@
+"""Who has which host: kept beside the inventory, for all ensembles that share it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from ordito.providers.pool.fitting import Taken
+
+FILE = Path(".ordito") / "hosts.db"
+LONGEST_WAIT = 60.0
+"""Seconds that a change waits for those of others, which take milliseconds."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS taken (
+  ensemble TEXT NOT NULL, instance TEXT NOT NULL, node TEXT NOT NULL, host TEXT NOT NULL, amounts TEXT NOT NULL,
+  PRIMARY KEY (ensemble, instance)) STRICT;
+CREATE INDEX IF NOT EXISTS taken_by_host ON taken (host);
+CREATE TABLE IF NOT EXISTS lost (
+  host TEXT PRIMARY KEY, since TEXT NOT NULL, why TEXT NOT NULL, remains TEXT NOT NULL) STRICT;
+"""
+
+
+class PoolFailed(Exception):
+    """What is kept about the pool cannot be read or written. The text is for people."""
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """A host that could not be reached and is not given out: since when, why, and of which instances something may
+    remain on it."""
+
+    host: str
+    since: str
+    why: str
+    remains: tuple[str, ...] = ()
+
+
+class Books:
+    """The books of a pool inside of one transaction."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def taken(self) -> dict[str, list[Taken]]:
+        """Who has what, by host, in the order in which it was taken."""
+        found: dict[str, list[Taken]] = {}
+        for row in self._database.execute("SELECT ensemble, instance, node, host, amounts FROM taken ORDER BY rowid"):
+            one = _taken(row)
+            found.setdefault(one.host, []).append(one)
+        return found
+
+    def of(self, ensemble: str, instance: str) -> Taken | None:
+        """What an instance has, None for nothing."""
+        query = "SELECT ensemble, instance, node, host, amounts FROM taken WHERE ensemble = ? AND instance = ?"
+        row = self._database.execute(query, (ensemble, instance)).fetchone()
+        return _taken(row) if row is not None else None
+
+    def take(self, taken: Taken) -> None:
+        """Write down that an instance has a host."""
+        amounts = json.dumps({"amounts": dict(taken.amounts), "resources": dict(taken.resources)})
+        self._database.execute(
+            "INSERT INTO taken VALUES (?, ?, ?, ?, ?)",
+            (taken.ensemble, taken.instance, taken.node, taken.host, amounts),
+        )
+
+    def release(self, ensemble: str, instance: str) -> None:
+        """Write down that an instance has none any more."""
+        self._database.execute("DELETE FROM taken WHERE ensemble = ? AND instance = ?", (ensemble, instance))
+
+    def lost(self) -> dict[str, Lost]:
+        """The hosts that are lost, by name."""
+        rows = self._database.execute("SELECT host, since, why, remains FROM lost ORDER BY host")
+        return {row[0]: Lost(row[0], row[1], row[2], tuple(json.loads(row[3]))) for row in rows}
+
+    def lose(self, host: str, since: str, why: str, owner: str) -> None:
+        """Write down that a host is lost, on which something of an instance may remain ("" for nothing more)."""
+        before = self.lost().get(host)
+        remains = dict.fromkeys((*(before.remains if before else ()), *([owner] if owner else ())))
+        self._database.execute(
+            "INSERT OR REPLACE INTO lost VALUES (?, ?, ?, ?)",
+            (host, before.since if before else since, why, json.dumps(list(remains))),
+        )
+
+    def find(self, host: str) -> None:
+        """Write down that a host is there again."""
+        self._database.execute("DELETE FROM lost WHERE host = ?", (host,))
+
+
+class Allocations:
+    """The books of the pool of an inventory in a folder. Every change is one transaction that nobody else comes
+    between, and is on disk when it has ended."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+
+    @contextmanager
+    def change(self) -> Iterator[Books]:
+        """A change: all of it, or with an exception nothing. Raises ``PoolFailed``."""
+        with self._explained():
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self._file, timeout=LONGEST_WAIT, isolation_level=None)
+            try:
+                database.execute("PRAGMA synchronous = FULL")
+                database.execute("BEGIN IMMEDIATE")
+                for statement in SCHEMA.split(";")[:-1]:
+                    database.execute(statement)
+                try:
+                    yield Books(database)
+                except BaseException:
+                    database.execute("ROLLBACK")
+                    raise
+                database.execute("COMMIT")
+            finally:
+                database.close()
+
+    def read(self) -> tuple[dict[str, list[Taken]], dict[str, Lost]]:
+        """Who has what, by host, and which hosts are lost; nothing is made on disk. Raises ``PoolFailed``."""
+        if not self._file.exists():
+            return {}, {}
+        with self._explained():
+            database = sqlite3.connect(self._file, timeout=LONGEST_WAIT, isolation_level=None)
+            try:
+                database.execute("BEGIN")
+                if database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'lost'").fetchone()[0] == 0:
+                    return {}, {}
+                books = Books(database)
+                return books.taken(), books.lost()
+            finally:
+                database.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise PoolFailed(f"{self._file}, which says who has which host, cannot be used: {said}") from error
+
+
+def _taken(row: Sequence[str]) -> Taken:
+    amounts: Mapping[str, Mapping[str, float]] = json.loads(row[4])
+    return Taken(row[0], row[1], row[2], row[3], amounts.get("amounts", {}), amounts.get("resources", {}))

@@ -1,0 +1,95 @@
+"""Which hosts are fit for what is asked, by what they have and what is taken of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from ordito.providers.pool.asking import CONSUMED, Asking, measure, normal, shown
+from ordito.providers.pool.hosts import Host
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A host that an instance has: who has it, and what the instance takes of what it has."""
+
+    ensemble: str
+    instance: str
+    node: str
+    host: str
+    amounts: Mapping[str, float] = {}
+    resources: Mapping[str, float] = {}
+
+    @property
+    def owner(self) -> str:
+        """The instance, as unmistakable as it can be."""
+        return f"{self.ensemble}/{self.instance}"
+
+
+def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:
+    """What an instance takes of its host: amounts of the capability, and resources."""
+    return {n: v for n, v in asking.least.items() if n in CONSUMED}, dict(asking.resources)
+
+
+def unfit(host: Host, asking: Asking, taken: Sequence[Taken]) -> list[str]:
+    """Why a host is not fit for what is asked, in words; nothing where it is. ``taken`` is what is taken of it."""
+    found = list(_lacks(host, asking))
+    if len(taken) >= host.instances:
+        who = ", ".join(t.owner for t in taken[:2])
+        found.append(f"is taken by {who}" if host.instances == 1 else f"has its {host.instances} instances ({who} ...)")
+    elif not found:
+        found += _used_up(host, asking, taken)
+    return found
+
+
+def _lacks(host: Host, asking: Asking) -> Iterable[str]:
+    """What a host does not have, whatever is taken of it."""
+    for name, least in asking.least.items():
+        has = measure(name, host.host.get(name))
+        if has is None or has < least:
+            yield f"does not say its {name}" if has is None else f"has {name} {shown(name, has)}"
+    for name, wanted in asking.os.items():
+        own = host.os.get(name)
+        if own is None or normal(name, own) != wanted:
+            yield f"does not say its {name}" if own is None else f"has {name} {own}"
+    for name, wanted in asking.labels.items():
+        own = host.labels.get(name)
+        if own != wanted:
+            yield f"has no label {name}" if own is None else f"has the label {name}={own}"
+    yield from (
+        f"has {host.resources.get(name, 0):g} of {name}"
+        for name, amount in asking.resources.items()
+        if host.resources.get(name, 0) < amount
+    )
+
+
+def _used_up(host: Host, asking: Asking, taken: Sequence[Taken]) -> Iterable[str]:
+    """What is not left of a host that is shared."""
+    amounts, resources = takes(asking)
+    free = left_of(host, taken)
+    for name, wanted in (amounts | resources).items():
+        if name in free and free[name] < wanted:
+            yield f"has {name} {shown(name, max(free[name], 0.0))} left"
+
+
+def left_of(host: Host, taken: Sequence[Taken]) -> dict[str, float]:
+    """What is left of what a host has, by name."""
+    has = {name: v for name in CONSUMED if (v := measure(name, host.host.get(name))) is not None}
+    free = {**has, **host.resources}
+    for one in taken:
+        for name, value in (*one.amounts.items(), *one.resources.items()):
+            if name in free:
+                free[name] -= value
+    return free
+
+
+def ordered(hosts: Iterable[Host], asking: Asking, taken: Mapping[str, Sequence[Taken]], node: str) -> list[Host]:
+    """Hosts in the order in which they are tried: those first where fewest instances are, of the same node before all
+    others, or with ``packs`` most; and then as they stand in the inventory."""
+    if asking.packs:
+        return sorted(hosts, key=lambda h: -len(taken.get(h.name, ())))
+    return sorted(hosts, key=lambda h: (_of_node(taken.get(h.name, ()), node), len(taken.get(h.name, ()))))
+
+
+def _of_node(taken: Sequence[Taken], node: str) -> int:
+    return sum(t.node == node for t in taken)

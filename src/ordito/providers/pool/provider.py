@@ -1,0 +1,222 @@
+"""The provider of Computes that are hosts of a pool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from ordito.providers.connection import ssh_target
+from ordito.providers.localhost import COMPUTE
+from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
+from ordito.providers.pool.asking import Asking, asking_of
+from ordito.providers.pool.fitting import Taken, ordered, takes, unfit
+from ordito.providers.pool.hosts import Host, read_hosts
+from ordito.providers.section import NoValue, Section
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.targets import HOST, SSH, Hands, Target, Unreachable
+
+T = TypeVar("T")
+NAME = "pool"
+REACH_SECONDS = 15.0
+"""How long a host is waited for that is looked at."""
+MOST_TOLD = 10
+CHECK = "ordito hosts check"
+
+
+class PoolProvider:
+    """Provides Computes as hosts of the inventory: nothing is made, a host is given out, and taken back.
+
+    Who has which host is written down beside the inventory, before anything is done with it, under the ids of the
+    ensemble and the instance: so an instance has one host, however often it is asked for.
+    """
+
+    name = NAME
+    protocol = SSH
+
+    def __init__(self, section: Section, hosts: Mapping[str, Host], hands: Hands) -> None:
+        self._section = section
+        self._hands = hands
+        self._targets: dict[str, Target | None] = {}
+        self.hosts = hosts
+        self.allocations = Allocations(section.folder)
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether a node of these types (its type and the ancestors) is a Compute, and there are hosts at all."""
+        return COMPUTE in kinds and bool(self.hosts)
+
+    # --------------------------------------------------------------------------------------------- making, removing
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``."""
+        try:
+            asking = asking_of(asked.properties, asked.metadata)
+            host = await asyncio.to_thread(self._take, asked, asking)
+            return Provided(self._attributes(host), f"host {host.name}")
+        except (PoolFailed, NoValue) as problem:
+            raise ProviderFailed(str(problem)) from problem
+
+    def _take(self, asked: Delegation, asking: Asking) -> Host:
+        with self.allocations.change() as books:
+            has = books.of(asked.ensemble, asked.instance)
+            if has is not None:
+                return self._known(has.host)
+            host = self._choose(asking, asked.node, books)
+            amounts, resources = takes(asking)
+            books.take(Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources))
+            return host
+
+    def _choose(self, asking: Asking, node: str, books: Books) -> Host:
+        taken, lost = books.taken(), books.lost()
+        reasons: list[str] = []
+        for host in ordered(self.hosts.values(), asking, taken, node):
+            why = unfit(host, asking, taken.get(host.name, ()))
+            if host.name in lost:
+                why = [f"could not be reached and waits for `{CHECK} {host.name}`"]
+            if not why:
+                return host
+            reasons.append(f"{host.name} {' and '.join(why)}")
+        raise ProviderFailed(no_host(asking, reasons, self._section.file))
+
+    def _known(self, name: str) -> Host:
+        host = self.hosts.get(name)
+        if host is None:
+            raise ProviderFailed(
+                f"it has the host {name}, which is not in {self._section.file} any more: put it back, or undeploy it"
+            )
+        return host
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Take the host back. Where it cannot be reached it is lost: what ran on it is gone, as far as anybody knows,
+        and it is not given out again before it was reached once more."""
+        taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
+        if taken is None:
+            return False
+        why = await self._unreachable(taken.host)
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+
+        def release(books: Books) -> None:
+            books.release(asked.ensemble, asked.instance)
+            if why:
+                books.lose(taken.host, since, why, taken.owner)
+
+        await self._in_books(release)
+        return bool(why)
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether the instance's host can be reached."""
+        taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
+        if taken is None:
+            return Seen("absent", {}, "it has no host of the pool")
+        why = await self._unreachable(taken.host)
+        if why:
+            return Seen("error", {}, why)
+        try:
+            return Seen("ok", self._attributes(self.hosts[taken.host]), f"host {taken.host}")
+        except NoValue as problem:
+            raise ProviderFailed(str(problem)) from problem
+
+    async def _unreachable(self, name: str) -> str:
+        """Why a host cannot be reached, "" where it can."""
+        try:
+            target = self._target_of(name)
+            if target is not None:
+                await self._hands.reach(target, REACH_SECONDS)
+        except Unreachable as unreachable:
+            return str(unreachable)
+        return ""
+
+    async def _in_books(self, work: Callable[[Books], T]) -> T:
+        def change() -> T:
+            with self.allocations.change() as books:
+                return work(books)
+
+        try:
+            return await asyncio.to_thread(change)
+        except PoolFailed as problem:
+            raise ProviderFailed(str(problem)) from problem
+
+    # -------------------------------------------------------------------------------------------------- reaching
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """How the host of an instance is reached with the credentials of now; None for one that is this machine. Raises
+        ``Unreachable``."""
+        host = attributes.get(HOST)
+        return self._target_of(str(host.get("id", "")) if isinstance(host, Mapping) else "")
+
+    def _target_of(self, name: str) -> Target | None:
+        if name not in self._targets:
+            host = self.hosts.get(name)
+            if host is None:
+                raise Unreachable(f"the host {name} is not in {self._section.file} any more: put it back, or undeploy")
+            try:
+                self._targets[name] = None if host.is_local else self._ssh_target(host, ())
+            except NoValue as problem:
+                raise Unreachable(f"{name}: {problem}") from problem
+        return self._targets[name]
+
+    def _ssh_target(self, host: Host, through: tuple[str, ...]) -> Target:
+        """The target of a host; its jump hosts are maps of settings, the first hop first."""
+        target = ssh_target(host.name, self._section, host.settings)
+        settings = {"address": host.address, **target.settings}
+        if "jump" in settings:
+            settings["jump"] = self._hops(str(settings["jump"]), (*through, host.name))
+        return Target(target.protocol, target.name, settings)
+
+    def _hops(self, text: str, through: tuple[str, ...]) -> list[Mapping[str, object]]:
+        hops: list[Mapping[str, object]] = []
+        for word in (w.strip() for w in text.split(",")):
+            if word in through:
+                raise Unreachable(f"{through[0]} is reached through itself: {' -> '.join((*through, word))}")
+            if word not in self.hosts:
+                hops.append(_hop(word))
+                continue
+            settings = dict(self._ssh_target(self.hosts[word], through).settings)
+            before = settings.pop("jump", ())
+            hops += [*(before if isinstance(before, list) else ()), settings]
+        return hops
+
+    # ------------------------------------------------------------------------------------------------- attributes
+
+    def _attributes(self, host: Host) -> dict[str, object]:
+        """The attributes of a Compute (§5.9.2.2) that is a host, and which one it is."""
+        target = self._target_of(host.name)
+        address = "127.0.0.1" if target is None else str(target.settings.get("address") or host.name)
+        own = host.attributes
+        private = str(own.get("private_address", address))
+        network = {"network_name": NAME, "network_id": NAME, "addresses": [private]}
+        port = {"port_name": NAME, "network_id": NAME, "addresses": [private]}
+        return {
+            "private_address": private,
+            "public_address": own.get("public_address", address),
+            "networks": own.get("networks", {NAME: network}),
+            "ports": own.get("ports", {NAME: port}),
+            HOST: {"provider": NAME, "id": host.name},
+        }
+
+
+def no_host(asking: Asking, reasons: Sequence[str], file: str) -> str:
+    """That no host is fit, with what is asked and which host fails by what."""
+    told = "; ".join(reasons[:MOST_TOLD]) or "there is none"
+    more = f"; and {len(reasons) - MOST_TOLD} more" if len(reasons) > MOST_TOLD else ""
+    return f"no host of {file} is free and fit ({asking.describe()}): {told}{more}"
+
+
+def _hop(text: str) -> dict[str, object]:
+    """A jump host that is written as ``[user@]address[:port]``."""
+    user, at, rest = text.rpartition("@")
+    address, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")
+    if not (colon and port.isdecimal()):
+        address, port = rest, ""
+    found: dict[str, object] = {"address": address.strip("[]")}
+    if at:
+        found["user"] = user
+    if port:
+        found["port"] = int(port)
+    return found
+
+
+def make_provider(section: Section, hands: Hands) -> PoolProvider:
+    """The provider of the hosts of an inventory."""
+    return PoolProvider(section, read_hosts(section), hands)

@@ -1,0 +1,237 @@
+"""What a section of the inventory may hold, declared: keys, and of which kind the value of each is.
+
+A value may stand elsewhere (a secret, a variable, a file, a template), so the same declaration is read twice: once when
+the inventory is read, where such values are passed over, and once when the values are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.scalar_units import NotAScalarUnit, amount, canonical
+from ordito.base.sensitive import Sensitive, is_sensitive
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, is_null
+from ordito.source.nodes import Sequence as SequenceNode
+from ordito.source.scalars import BOOLEANS, core_value, integer
+
+SIZE, TIME, FREQUENCY = "scalar-unit.size", "scalar-unit.time", "scalar-unit.frequency"
+LONGEST_TIME = 86_400.0
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """One reading of values: ``resolve`` gives for a value the one that is meant, and whether it is secret; None in the
+    place of one that is not to be looked up now."""
+
+    diagnostics: Diagnostics
+    resolve: Callable[[Node], tuple[Node | None, bool]]
+
+    def wrong(self, node: Node, what: str, meant: str, *, secret: bool = False, hint: str = "") -> None:
+        """Report a value that is not what it is meant to be."""
+        found = "" if secret else f', not "{node.text}"' if isinstance(node, Scalar) else f", not {node.kind}"
+        self.diagnostics.error("bad-value", f"{what} must be {meant}{found}", node.span, hint=hint)
+
+
+class Kind(Protocol):
+    """What values are of one kind."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The value of a node, None where it has none that is known; faults are reported. ``what`` names it."""
+
+
+class _Leaf:
+    """One value, written as a scalar."""
+
+    def __init__(self, meant: str, parse: Callable[[Scalar], object]) -> None:
+        self._meant = meant
+        self._parse = parse
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The value; what came from a secret is ``Sensitive``."""
+        found, secret = reading.resolve(node)
+        if found is None or is_null(found):
+            return None
+        value = self._parse(found) if isinstance(found, Scalar) else None
+        if value is None:
+            reading.wrong(node, what, self._meant, secret=secret or found is not node)
+            return None
+        return Sensitive(value) if secret else value
+
+
+class OneOf:
+    """One of some words."""
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The word."""
+        found, _ = reading.resolve(node)
+        if found is None or is_null(found):
+            return None
+        text = found.text if isinstance(found, Scalar) else ""
+        if text in self._words:
+            return text
+        hint = reading.diagnostics.suggestion(text, self._words)
+        reading.wrong(node, what, f"one of {', '.join(self._words)}", hint=hint)
+        return None
+
+
+class ListOf:
+    """A list of values of a kind, or one of them."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The values that are there."""
+        items = node.items if isinstance(node, SequenceNode) else [node]
+        found = [self._kind.read(item, what, reading) for item in items]
+        return [value for value in found if value is not None]
+
+
+class MapOf:
+    """A map of values of one kind, by names of the user's choice."""
+
+    def __init__(self, kind: Kind, check: Callable[[str], str] = lambda _: "") -> None:
+        self._kind = kind
+        self._check = check
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The values that are there, by name; ``check`` says what is wrong with a name."""
+        entries = _entries(node, what, reading)
+        for key in entries.keys if entries is not None else ():
+            if problem := self._check(key.text):
+                reading.diagnostics.error("bad-value", f'"{key.text}" {problem}', key.span)
+        if entries is None:
+            return {}
+        found = {n: self._kind.read(v, f'"{n}" of {what}', reading) for n, v in entries.values.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Entries:
+    """A map with known keys."""
+
+    def __init__(self, **kinds: Kind) -> None:
+        self.kinds: Mapping[str, Kind] = kinds
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The values that are there, by key."""
+        entries = _entries(node, what, reading)
+        if entries is None:
+            return {}
+        for key in entries.keys:
+            if key.text not in self.kinds:
+                reading.diagnostics.unknown("unknown-keyname", "key", key.text, key.span, self.kinds)
+        found = {
+            name: self.kinds[name].read(value, f'"{name}" of {what}', reading)
+            for name, value in entries.values.items()
+            if name in self.kinds
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class FlagOr:
+    """True, false, or what another kind says more exactly: ``become: true`` as well as ``become: {user: db}``."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """True, False, or the other value."""
+        if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
+            return BOOLEANS[node.text]
+        return self._kind.read(node, what, reading)
+
+
+class Plain:
+    """Data of any form."""
+
+    def read(self, node: Node, what: str, reading: Reading) -> object:
+        """The data, by the YAML 1.2 core schema; what came from a secret is ``Sensitive``."""
+        found, secret = reading.resolve(node)
+        if found is None:
+            return None
+        value: object
+        if isinstance(found, Scalar):
+            value = core_value(found)
+        elif isinstance(found, SequenceNode):
+            value = [self.read(item, what, reading) for item in found.items]
+        else:
+            value = {name: self.read(item, what, reading) for name, item in found.values.items()}
+        return Sensitive(value) if secret and not is_sensitive(value) else value
+
+
+def _entries(node: Node, what: str, reading: Reading) -> MappingNode | None:
+    found, _ = reading.resolve(node) if not isinstance(node, MappingNode) else (node, False)
+    if found is None or is_null(found):
+        return None
+    if not isinstance(found, MappingNode):
+        reading.wrong(node, what, "a map")
+        return None
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- the leaves
+
+
+def _text(scalar: Scalar) -> str | None:
+    return scalar.text.strip() or None
+
+
+def _lines(scalar: Scalar) -> str | None:
+    return scalar.text or None
+
+
+def _flag(scalar: Scalar) -> bool | None:
+    return BOOLEANS.get(scalar.text)
+
+
+def whole(least: int, most: int) -> Kind:
+    """A whole number within bounds."""
+
+    def parse(scalar: Scalar) -> int | None:
+        number = integer(scalar.text)
+        return number if number is not None and least <= number <= most else None
+
+    return _Leaf(f"a whole number from {least} to {most}", parse)
+
+
+def _number(scalar: Scalar) -> float | int | None:
+    value = core_value(scalar)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else None
+
+
+def _seconds(scalar: Scalar) -> float | None:
+    text = scalar.text
+    try:
+        written = text if any(c.isalpha() for c in text) else f"{text} s"
+        seconds = float(amount(canonical(written, TIME), TIME))
+    except NotAScalarUnit:
+        return None
+    return seconds if 0 <= seconds <= LONGEST_TIME else None
+
+
+def _unit(kind: str) -> Callable[[Scalar], str | None]:
+    def parse(scalar: Scalar) -> str | None:
+        try:
+            return canonical(scalar.text, kind)
+        except NotAScalarUnit:
+            return None
+
+    return parse
+
+
+TEXT: Kind = _Leaf("a text", _text)
+LINES: Kind = _Leaf("a text", _lines)
+"""A text of which every blank counts: a password, a key."""
+FLAG: Kind = _Leaf("true or false", _flag)
+NUMBER: Kind = _Leaf("a number that is not negative", _number)
+SECONDS: Kind = _Leaf('a time of at most a day, such as "10 s"', _seconds)
+SIZE_VALUE: Kind = _Leaf('a size, such as "4 GB"', _unit(SIZE))
+FREQUENCY_VALUE: Kind = _Leaf('a frequency, such as "2 GHz"', _unit(FREQUENCY))
+PLAIN: Kind = Plain()
