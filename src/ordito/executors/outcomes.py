@@ -13,8 +13,8 @@ from ordito.work.invocation import Ending, Invocation, Outcome
 
 def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
-    result = read_result(_content(slot.result), *_identity(invocation)) if _tells(invocation) else None
-    reported = read_reported(_content(slot.outputs), slot.outputs)
+    result = read_result(content(slot.result), *_identity(invocation)) if _tells(invocation) else None
+    reported = read_reported(content(slot.outputs), slot.outputs)
     ending, message = _judge(invocation, ended, result, reported)
     return Outcome(
         ending,
@@ -31,10 +31,10 @@ def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[
 
 def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
     """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
-    result = read_result(_content(slot.result), job, step, attempt)
+    result = read_result(content(slot.result), job, step, attempt)
     if result is None or result.status is None:
         return None
-    reported = read_reported(_content(slot.outputs), slot.outputs)
+    reported = read_reported(content(slot.outputs), slot.outputs)
     problem = result.problem or reported.problem
     return Outcome(
         Ending.FAILED if result.status or problem else Ending.SUCCEEDED,
@@ -54,7 +54,7 @@ def _tells(invocation: Invocation) -> bool:
 
 def is_result_of(slot: Slot, job: str, step: str) -> bool:
     """Whether a slot holds a result of this step, complete or not."""
-    return _content(slot.result).startswith("\0".join(header(job, step, "")).encode())
+    return content(slot.result).startswith("\0".join(header(job, step, "")).encode())
 
 
 def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
@@ -89,7 +89,7 @@ def _identity(invocation: Invocation) -> tuple[str, str, int]:
     return invocation.job, invocation.step, invocation.attempt
 
 
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
     """The bytes of a file an operation may have written; one byte more than is accepted at most."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.executors.local import LocalExecutor
+from ordito.work.invocation import Executor
 
 
-def local_executors(base: str | os.PathLike[str]) -> tuple[LocalExecutor, ...]:
-    """The executors for this machine; ``base`` is a folder for scratch files that is theirs alone."""
-    return (LocalExecutor(base),)
+def local_executors(base: str | os.PathLike[str]) -> tuple[Executor, ...]:
+    """The executors for this machine; below ``base`` each has a folder for scratch files that is its alone."""
+    return (LocalExecutor(base), AnsibleExecutor(Path(base).with_name("playbooks")))

@@ -11,6 +11,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.instances.records import Instance
+from ordito.model.artifacts import ANSIBLE
 from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
@@ -25,6 +26,16 @@ SETTLE = Call("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""
 
 Key = tuple[object, ...]
+
+
+NO_EXECUTOR = (
+    "use an implementation that ends in .sh, .bash or .py, or give the artifact a type derived from"
+    " tosca.artifacts.Implementation.Bash or .Python"
+)
+NO_ANSIBLE = (
+    "it is an Ansible playbook, and ansible-playbook is not installed: pip install 'ordito[ansible]', or name it by the"
+    " variable ORDITO_ANSIBLE_PLAYBOOK"
+)
 
 
 class Calls:
@@ -279,8 +290,7 @@ class Calls:
                 "no-executor",
                 f'no executor processes "{artifact.file}" (artifact type {kind})',
                 artifact.span,
-                hint="use an implementation that ends in .sh, .bash or .py, or give the artifact a type derived from"
-                " tosca.artifacts.Implementation.Bash or .Python",
+                hint=NO_ANSIBLE if ANSIBLE in artifact.kinds else NO_EXECUTOR,
             )
         return found
 

@@ -7,6 +7,7 @@ there under its own name and, for each instance of the side its value comes from
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 import msgspec
@@ -130,6 +131,19 @@ class Environments:
         return known
 
     # -------------------------------------------------------------------------------------------------- inputs
+
+    def data(self, place: Place, step: Step) -> dict[str, object]:
+        """The values of the inputs of an operation as data, where its environment has them as texts; some may be
+        sensitive."""
+        owner = place.source if step.link else place.instance
+        trace = Trace({owner: step.enter} if step.enter else None)
+        found: dict[str, object] = {}
+        for formed in self._known_of(place).inputs:
+            with contextlib.suppress(EvaluationError, WrongValue):  # For these the operation is refused.
+                value = self._value(formed, place.context, trace)
+                if value is not None and not isinstance(value, Nothing):
+                    found[formed.declared.name] = value
+        return found
 
     def shown_inputs(self, place: Place, step: Step) -> dict[str, object]:
         """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are

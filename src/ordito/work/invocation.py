@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from ordito.work.inventory import Subject
 from ordito.work.needs import Needs
 from ordito.work.targets import Target
 
@@ -43,7 +44,8 @@ class Invocation(msgspec.Struct, frozen=True):
     the environment. ``outputs`` are the variables wanted back. ``timeout`` is in seconds. ``host`` is the instance
     on which it runs, "" for the orchestrator, and ``target`` how that is reached, None for this machine. ``files`` are
     copies to make in this order before the operation starts; those marked so are removed after it, also when it fails.
-    ``data`` is what the processor of a workflow is given, ``needs`` what else the artifact needs, None for nothing.
+    ``data`` is what the processor of a workflow is given, ``needs`` what else the artifact needs, None for nothing,
+    ``subject`` whom the operation is for, for executors that understand more than texts.
     """
 
     job: str
@@ -62,6 +64,7 @@ class Invocation(msgspec.Struct, frozen=True):
     data: Mapping[str, object] | None = None
     target: Target | None = None
     needs: Needs | None = None
+    subject: Subject | None = None
 
 
 class Ending(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -9,14 +10,17 @@ import msgspec
 from ordito.base.masking import Masking
 from ordito.base.paths import above, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts, shown
+from ordito.instances.context import EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
+from ordito.model.artifacts import ANSIBLE
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
 from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
+from ordito.work.inventory import Subject, Topology
 from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of
 from ordito.work.places import Place
@@ -80,6 +84,7 @@ class Preparing:
         self._job = job
         self._describe = describe
         self._known_needs: dict[int, Needs | None] = {}
+        self._topology = Topology(service, snapshot, self._target)
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
@@ -96,7 +101,7 @@ class Preparing:
         target: Target | None = None
         if step.runs_on:
             try:
-                target = self._targets.of(step.runs_on)
+                target = self._target(step.runs_on)
             except Unreachable as unreachable:
                 return Prepared(refusal=str(unreachable), ending=Ending.UNREACHABLE, warnings=environment.warnings)
         files = self._files(call, environment.files)
@@ -115,6 +120,7 @@ class Preparing:
             host=step.runs_on,
             files=files.placements,
             target=target,
+            subject=self._subject(place, step) if call.processor == ANSIBLE else None,
         )
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
@@ -197,7 +203,8 @@ class Preparing:
         protocol = target.protocol if target is not None else ""
         processor = next((kind for kind in implementation.kinds if accepts((kind,), protocol)), "")
         asked = Step(id_of_question(step.id), instance=step.instance)
-        environment = self._environments.prepare(Place(operation, node.name, step.instance), asked)
+        place = Place(operation, node.name, step.instance)
+        environment = self._environments.prepare(place, asked)
         if not processor or environment.refusals:
             return None
         dependencies = tuple(d.file for d in operation.dependencies)
@@ -222,7 +229,28 @@ class Preparing:
             files=files.placements,
             target=target,
             needs=needs,
+            subject=self._subject(place, asked) if processor == ANSIBLE else None,
         )
+
+    def _target(self, compute: str) -> Target | None:
+        """How a Compute is reached; its credentials are known to be secret then. Raises ``Unreachable``."""
+        target = self._targets.of(compute)
+        if target is not None:
+            self._masking.know(sensitive_parts(target.settings))
+        return target
+
+    def _subject(self, place: Place, step: Step) -> Subject:
+        """Whom an operation is for, with its inputs as data."""
+        implementation = place.operation.implementation
+        settings: dict[str, object] = {}
+        for name, value in (implementation.properties if implementation else {}).items():
+            with contextlib.suppress(EvaluationError):
+                found = self._evaluator.evaluate(value, place.context)
+                if found is not None and not isinstance(found, Nothing):
+                    settings[name] = found
+        inputs = self._environments.data(place, step)
+        self._masking.know(sensitive_parts([inputs, settings]))
+        return Subject(place.instance, self._topology, place.side, inputs, settings)
 
     def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
         """The files of an invocation, seen from a folder that lies above all of them; found once for every call that

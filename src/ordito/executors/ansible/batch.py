@@ -1,0 +1,317 @@
+"""One process of Ansible, for all instances of a batch, from what is made for it to the outcomes of its steps."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.sensitive import revealed
+from ordito.executors.ansible.files import (
+    BATCH,
+    INVENTORY,
+    MARK,
+    PRIVATE,
+    RESULTS,
+    BatchStep,
+    Contents,
+    outcome_of_host,
+    remove_secrets,
+    write_private,
+)
+from ordito.executors.ansible.inventory import SELF, inventory_of
+from ordito.executors.ansible.masters import end_masters
+from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of
+from ordito.executors.attempt import TAIL_LINES
+from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
+from ordito.executors.filling import filled
+from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
+from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
+from ordito.executors.script_tree import build, runs_in_place
+from ordito.executors.slots import Slot, empty, remove
+from ordito.executors.spawn import Command
+from ordito.executors.stream import Stream
+from ordito.executors.watch import Watch
+from ordito.work.inventory import Subject
+from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
+
+MOST_FORKS = 50
+RESERVED_NAME = b"[WARNING]: Found variable using reserved name"
+
+STOPPED = {
+    Ending.CANCELLED: "in doubt: it was ended while it was at work",
+    Ending.TIMED_OUT: "timed out after {timeout:g} s, and with it the whole batch of {count}",
+}
+
+Told = Stream[tuple[str, Progress]]
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """A step that wants to be in a batch, and where what becomes of it is told."""
+
+    invocation: Invocation
+    subject: Subject
+    stream: Told
+
+
+class Tools(msgspec.Struct, frozen=True):
+    """What an executor gives to each batch: the program, the basic variables, the folder of all slots, patience, who
+    takes care of a child process that stays behind, and what watches descriptors."""
+
+    program: str
+    base: Mapping[str, str]
+    area: str
+    patience: Patience
+    left: Callable[[int], None]
+    watch: Watch
+
+
+class Batch:
+    """Runs a playbook for the instances of some steps. ``run`` tells each of them until its outcome."""
+
+    def __init__(self, tickets: Sequence[Ticket], slot: Slot, tools: Tools) -> None:
+        self.slot = slot
+        self._tools = tools
+        self._tickets = {t.invocation.step: t for t in tickets}
+        self._by_host = {t.subject.instance: t for t in tickets}
+        self._first = tickets[0].invocation
+        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._process: OperationProcess | None = None
+        self._sockets = ""
+        self._rest = b""
+        self._plain: list[bytes] = []
+        self._is_idle_talk = False
+        self._copies: list[Copy] = []
+        self._asked: Ending | None = None
+        self._contents: Contents | None = None
+
+    @property
+    def steps(self) -> frozenset[str]:
+        """The steps of the batch."""
+        return frozenset(self._tickets)
+
+    async def run(self) -> None:
+        """Run it to its end."""
+        try:
+            await self._run()
+        except Unusable as problem:
+            self._end_all(Outcome(Ending.NOT_STARTED, message=str(problem)))
+        except (OSError, ValueError) as error:
+            self._end_all(Outcome(Ending.NOT_STARTED, message=f"{self._first.artifact} was not started: {error}"))
+        finally:
+            if self._process is not None and not self._ended.done():
+                await self.end(Ending.CANCELLED)
+            await self._clean()
+
+    async def end(self, ending: Ending) -> None:
+        """End it with everything it started; returns when that is done."""
+        self._asked = self._asked or ending
+        task = self._process.end(ending) if self._process is not None else None
+        if task is not None:
+            await asyncio.shield(task)
+
+    def resume(self) -> None:
+        """There is room for output again."""
+        if self._process is not None:
+            self._process.resume()
+
+    # ------------------------------------------------------------------------------------------------ before it runs
+
+    async def _run(self) -> None:
+        command = await asyncio.to_thread(self._prepared)
+        if self._asked is not None:
+            self._end_all(Outcome(Ending.CANCELLED, message="cancelled before it was started"))
+            return
+        if not self._tickets:
+            return
+        assert self._contents is not None
+        self._process = OperationProcess(
+            command,
+            Marker(self._first.job, self._contents.marker, self._tools.area),
+            self._first.timeout,
+            self._tools.patience,
+            Ears(self._take, self._ended.set_result, self._tools.left),
+            self._tools.watch,
+        )
+        started = self._process.started(self.slot.path)
+        for step, ticket in self._tickets.items():
+            ticket.stream.put((step, started))
+        self._judge(await self._ended)
+
+    def _prepared(self) -> Command:
+        """Write everything that Ansible reads; the command."""
+        first, slot = self._first, self.slot
+        path = in_tree(first.root, first.artifact)
+        if first.files:
+            self._copies = planned_copies(first.files, first.root, slot.work)
+            make_copies(self._copies, first.job, first.step, slot)
+        texts = filled(first, slot.work)
+        if texts or not runs_in_place(first.artifact, first.dependencies):
+            path = build(first.root, first.artifact, first.dependencies, slot.tree, texts)
+        for dependency in first.dependencies:
+            in_tree(first.root, dependency)
+        for folder in (RESULTS, PRIVATE):
+            Path(f"{slot.path}/{folder}").mkdir(mode=0o700)
+        batch = [(t.invocation, t.subject) for t in self._tickets.values()]
+        inventory, unfit = inventory_of(batch, self._keep, slot.work)
+        for instance, why in unfit.items():
+            self._tell_end(self._by_host[instance], Outcome(Ending.UNREACHABLE, message=why))
+        write_private(f"{slot.path}/{INVENTORY}", msgspec.json.encode(inventory))
+        self._contents = self._described()
+        write_private(f"{slot.path}/{BATCH}", msgspec.json.encode(self._contents))
+        return self._command(path)
+
+    def _described(self) -> Contents:
+        self._sockets = tempfile.mkdtemp(prefix="ordito-")
+        tickets = enumerate(self._tickets.values())
+        return Contents(
+            results=f"{self.slot.path}/{RESULTS}",
+            folders=(self.slot.tree, self._first.root.rstrip("/")),
+            steps={
+                t.subject.instance: BatchStep(
+                    t.invocation.job, t.invocation.step, t.invocation.attempt, number, t.invocation.outputs
+                )
+                for number, t in tickets
+            },
+            marker=f"batch {self.slot.path.rpartition('/')[2]}",
+            sockets=self._sockets,
+        )
+
+    def _keep(self, purpose: str, text: str) -> str:
+        """Keep a text that may be secret in a file; the same text for the same purpose once."""
+        name = re.sub(r"[^A-Za-z0-9]+", "-", purpose)
+        path = f"{self.slot.path}/{PRIVATE}/{name}-{abs(hash(text)):x}"
+        if not os.path.lexists(path):
+            write_private(path, text.encode() if text.endswith("\n") else f"{text}\n".encode())
+        return path
+
+    def _command(self, playbook: str) -> Command:
+        slot = self.slot
+        beside = f"{playbook.rpartition('/')[0]}/{CONFIGURATION}"
+        configuration = beside
+        if not Path(beside).is_file():
+            configuration = f"{slot.path}/{PRIVATE}/{CONFIGURATION}"
+            write_private(configuration, USUAL.encode())
+        environment = environment_of(
+            self._tools.base, work=slot.work, settings=f"{slot.path}/{BATCH}", configuration=configuration
+        )
+        assert self._contents is not None
+        environment |= {
+            JOB: self._first.job,
+            STEP: self._contents.marker,
+            OUTPUTS: slot.outputs,
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": self._sockets,
+        }
+        arguments = [self._tools.program, "-i", f"{slot.path}/{INVENTORY}", "--limit", SELF]
+        arguments += ["--forks", str(max(5, min(MOST_FORKS, len(self._tickets)))), *self._settings(), playbook]
+        return Command(self._tools.program, arguments, environment, slot.work)
+
+    def _settings(self) -> list[str]:
+        """What the properties of the artifact ask for."""
+        settings = revealed(dict(next(iter(self._tickets.values())).subject.settings)) if self._tickets else {}
+        assert isinstance(settings, Mapping)
+        arguments = ["--become"] if settings.get("become") else []
+        for name, option in (("become_user", "--become-user"), ("tags", "--tags"), ("skip_tags", "--skip-tags")):
+            value = settings.get(name)
+            if value:
+                arguments += [option, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+        if settings.get("vault_password"):
+            arguments += ["--vault-password-file", self._keep("vault", str(settings["vault_password"]))]
+        return arguments
+
+    # ------------------------------------------------------------------------------------------------ while it runs
+
+    def _take(self, data: bytes) -> bool:
+        """Ansible has printed something."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._line(line)
+        full = [t.stream for t in self._tickets.values() if t.stream.is_full]
+        if full:
+            full[0].hold(self)
+        return not full
+
+    def _line(self, line: bytes) -> None:
+        if not line.startswith(MARK):
+            self._take_plain(line)
+            return
+        try:
+            hosts, text = msgspec.json.decode(line[len(MARK) :], type=tuple[list[str], str])
+        except msgspec.DecodeError:
+            return
+        self._print([host for host in hosts if host in self._by_host], text.encode("utf-8", "surrogatepass"))
+
+    def _take_plain(self, line: bytes) -> None:
+        """Something that Ansible says itself, which is for all steps."""
+        if line.startswith(b"["):
+            # Inputs may have the names of keywords, which does no harm; the warning goes on for several lines.
+            self._is_idle_talk = line.startswith(RESERVED_NAME)
+        if line.strip() and not self._is_idle_talk:
+            self._plain.append(line)
+            self._print(self._by_host, line)
+
+    def _print(self, hosts: Sequence[str] | Mapping[str, object], line: bytes) -> None:
+        printed = Printed(line + b"\n")
+        for host in hosts:
+            ticket = self._by_host[host]
+            if ticket.invocation.step in self._tickets:
+                ticket.stream.put((ticket.invocation.step, printed), len(line))
+
+    # ----------------------------------------------------------------------------------------------- after it has run
+
+    def _judge(self, ended: Ended) -> None:
+        """The outcome of each step."""
+        if self._rest:
+            self._line(self._rest)
+        assert self._contents is not None
+        for step in self._contents.steps.values():
+            ticket = self._tickets.get(step.step)
+            if ticket is not None:
+                found = outcome_of_host(self.slot, step, step.outputs)
+                outcome = found or self._without_result(ended)
+                self._tell_end(ticket, msgspec.structs.replace(outcome, seconds=ended.seconds))
+
+    def _without_result(self, ended: Ended) -> Outcome:
+        """The outcome of a step for whose host nothing was written down."""
+        if ended.ending is not None:
+            message = STOPPED[ended.ending].format(timeout=self._first.timeout or 0, count=len(self._by_host))
+            if ended.unended:
+                message += f"; processes that cannot be ended: {', '.join(map(str, ended.unended))}"
+            return Outcome(ended.ending, message=message)
+        said = [line.decode(errors="replace").strip() for line in self._plain]
+        errors = [line for line in said if line.startswith(("[ERROR]", "ERROR!"))]
+        problem = (errors or said[-1:] or [""])[0].removeprefix("[ERROR]: ").removeprefix("ERROR! ")
+        message = f"ansible-playbook ended with exit {ended.status}: {problem}".removesuffix(": ")
+        # What it has not read it has not begun.
+        began = bool(os.listdir(f"{self.slot.path}/{RESULTS}")) or ended.status < 0  # noqa: PTH208
+        ending = Ending.FAILED if began else Ending.NOT_STARTED
+        return Outcome(ending, exit_code=ended.status, message=message, tail=tuple(said[-TAIL_LINES:]))
+
+    def _tell_end(self, ticket: Ticket, outcome: Outcome) -> None:
+        if self._tickets.pop(ticket.invocation.step, None) is not None:
+            ticket.stream.put((ticket.invocation.step, outcome))
+
+    def _end_all(self, outcome: Outcome) -> None:
+        for ticket in list(self._tickets.values()):
+            self._tell_end(ticket, outcome)
+
+    async def _clean(self) -> None:
+        """Leave what tells how it ended, and nothing else."""
+        await asyncio.to_thread(self._remove)
+
+    def _remove(self) -> None:
+        remove_secrets(self.slot)
+        if self._sockets:
+            end_masters(self._sockets)
+        if self._copies:
+            remove_copies(self._copies, self.slot)
+        kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]
+        if kept:
+            Path(self.slot.kept).touch()
+        remove(self.slot.tree)
+        empty(self.slot.work, kept)

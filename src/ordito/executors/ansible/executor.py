@@ -1,0 +1,221 @@
+"""Runs operations whose implementation is an Ansible playbook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.sensitive import revealed
+from ordito.executors.ansible.batch import Batch, Ticket, Told, Tools
+from ordito.executors.ansible.files import INVENTORY, BatchStep, Contents, contents_of, outcome_of_host, remove_secrets
+from ordito.executors.ansible.gathering import Gathering
+from ordito.executors.ansible.masters import end_masters
+from ordito.executors.ansible.program import find_program
+from ordito.executors.copies import remove_pending_copies
+from ordito.executors.ending import end_processes
+from ordito.executors.environment import base_environment
+from ordito.executors.operation import Patience
+from ordito.executors.output_pipe import reap_when_ended
+from ordito.executors.process_table import Marker
+from ordito.executors.slots import Slot, Slots, remove
+from ordito.executors.watch import Watch
+from ordito.model.artifacts import ANSIBLE
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
+from ordito.work.targets import SSH
+
+SETTLE_PAUSE = 0.05
+
+
+class AnsibleExecutor:
+    """The executor for playbooks, on this machine and on hosts that are reached by SSH.
+
+    What is ready at nearly the same time with the same playbook and settings is one process of `ansible-playbook`. Its
+    steps end together, when Ansible does, each with its own outcome; they have one timeout, and are cancelled together.
+    """
+
+    def __init__(
+        self,
+        base: str | os.PathLike[str],
+        *,
+        program: str | None = None,
+        grace: float = 10.0,
+        patience: float = 3.0,
+        quiet: float = 0.1,
+        longest: float = 1.0,
+        most: int = 4,
+    ) -> None:
+        """``base`` is the folder of the scratch slots; it must belong to one executor at a time. ``program`` is the
+        file of `ansible-playbook`, None for the one that is found, "" for none.
+
+        ``grace``: seconds between TERM and KILL. ``patience``: seconds for which a batch that is found running after a
+        crash may come to its end by itself. ``quiet`` and ``longest``: seconds for which more is waited for, since the
+        last and since the first of a batch. ``most``: how many processes run at a time.
+        """
+        self._slots = Slots(str(Path(base).resolve()))
+        self._program = program
+        self._settle_patience = patience
+        self._watch = Watch()
+        self._patience = Patience(grace)
+        self._gathering: Gathering[Ticket] = Gathering(self._begin, quiet=quiet, longest=longest, most=most)
+        self._running: dict[str, tuple[Batch, asyncio.Task[None]]] = {}
+        self._caring: list[Callable[[], None]] = []
+        self._settling: dict[str, asyncio.Task[list[int]]] = {}
+
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
+        """Whether an artifact of these types is a playbook, and Ansible is installed; on this machine and over SSH."""
+        return protocol in ("", SSH) and ANSIBLE in processor_kinds and bool(self._found())
+
+    def batch_key(self, invocation: Invocation) -> str:
+        """Equal for operations that one process can carry out: the same playbook with the same files, settings and
+        time, on the same side of a relationship. What is filled for one instance is not for others."""
+        subject = invocation.subject
+        if invocation.needs is not None and invocation.needs.templates:
+            return invocation.step
+        parts = (
+            *(invocation.job, invocation.root, invocation.artifact, invocation.dependencies, invocation.timeout),
+            *(invocation.files, subject.side if subject else "", _digest_of(subject.settings) if subject else ""),
+        )
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+    async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+        """Run invocations, together with others that come at nearly the same time; all are ended if the iteration is
+        given up."""
+        stream: Told = Told()
+        left = {invocation.step for invocation in batch}
+        for invocation in batch:
+            assert invocation.subject is not None, "playbooks need to know whom they are for"
+            self._gathering.add(self.batch_key(invocation), Ticket(invocation, invocation.subject, stream))
+        try:
+            while left:
+                step, progress = await stream.get()
+                if isinstance(progress, Outcome):
+                    left.discard(step)
+                yield step, progress
+        finally:
+            if left:
+                self._gathering.drop(lambda ticket: ticket.stream is stream)
+                await self._end(left)
+
+    async def cancel(self, step: str) -> None:
+        """End the batch of a step; returns when its processes are gone. The others of the batch have ended with it."""
+        for ticket in self._gathering.drop(lambda ticket: ticket.invocation.step == step):
+            ticket.stream.put((step, Outcome(Ending.CANCELLED, message="cancelled before it was started")))
+        await self._end({step})
+
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
+        """Find out, after a crash, about a step that was started; nothing of its batch runs afterwards. What Ansible
+        has written down of its host is how it ended."""
+        for slot in self._slots.of(doubt.job):
+            contents = contents_of(slot)
+            found = [s for s in contents.steps.values() if s.step == doubt.step] if contents else []
+            if contents is not None and found and found[0].attempt == doubt.attempt:
+                return await self._settled(slot, contents, found[0], doubt)
+        return None
+
+    def close(self) -> None:
+        """Remove all scratch folders; for when all outcomes are durable and nothing runs any more."""
+        for stop in self._caring:
+            stop()
+        self._caring.clear()
+        self._slots.remove_all()
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _found(self) -> str:
+        """The file of the program, "" for none; looked for when it is asked for first."""
+        if self._program is None:
+            self._program = find_program(os.environ)
+        return self._program
+
+    def _begin(self, tickets: list[Ticket]) -> None:
+        job = tickets[0].invocation.job
+        # Slots are not used again: results stay in them until the job's outcomes are in its files.
+        tools = Tools(
+            self._found(),
+            base_environment(os.environ),
+            self._slots.base,
+            self._patience,
+            self._take_care_of,
+            self._watch,
+        )
+        batch = Batch(tickets, self._slots.acquire(job), tools)
+        task = asyncio.get_running_loop().create_task(self._run(batch))
+        for step in batch.steps:
+            self._running[step] = (batch, task)
+
+    async def _run(self, batch: Batch) -> None:
+        steps = batch.steps
+        with self._gathering.running():
+            try:
+                await batch.run()
+            finally:
+                for step in steps:
+                    self._running.pop(step, None)
+
+    async def _end(self, steps: set[str]) -> None:
+        """End the batches of steps that run."""
+        for step in steps:
+            if running := self._running.get(step):
+                batch, task = running
+                await batch.end(Ending.CANCELLED)
+                await asyncio.wait([task])
+
+    async def _settled(self, slot: Slot, contents: Contents, step: BatchStep, doubt: InDoubt) -> Outcome | None:
+        # All steps of a batch are settled at the same time: its processes are ended once.
+        if slot.path not in self._settling:
+            self._settling[slot.path] = asyncio.create_task(self._end_left(slot, contents, doubt.job))
+        unended = await asyncio.shield(self._settling[slot.path])
+        if unended:
+            numbers = ", ".join(map(str, unended))
+            todo = "end them, then deploy (or undeploy) again"
+            message = f"processes of this step's batch cannot be ended, not even by KILL: {numbers}; {todo}"
+            return Outcome(Ending.FAILED, message=message)
+        return outcome_of_host(slot, step, doubt.outputs)
+
+    async def _end_left(self, slot: Slot, contents: Contents, job: str) -> list[int]:
+        """End what still runs of a batch; the ids of processes that could not be ended."""
+        marker = Marker(job, contents.marker, self._slots.base)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settle_patience
+        while loop.time() < deadline:
+            if not await asyncio.to_thread(_runs, slot):
+                break
+            await asyncio.sleep(SETTLE_PAUSE)
+        unended: list[int] = []
+        has_ended = all(outcome_of_host(slot, step, step.outputs) for step in contents.steps.values())
+        if not has_ended or await asyncio.to_thread(_runs, slot):
+            unended = [process.pid for process in await end_processes(marker, self._patience.grace)]
+        end_masters(contents.sockets)
+        remove_secrets(slot)
+        for step in contents.steps.values():
+            remove_pending_copies(step.job, step.step, slot)
+        remove(slot.tree)
+        return unended
+
+    def _take_care_of(self, pid: int) -> None:
+        """Take notice of the end of a child that outlives its operation."""
+        with contextlib.suppress(OSError):
+            self._caring.append(reap_when_ended(self._watch, pid))
+
+
+def _runs(slot: Slot) -> bool:
+    """Whether Ansible is at work with the inventory of a slot; daemons that it has left do not count."""
+    inventory = f"{slot.path}/{INVENTORY}".encode()
+    return any(p.name.isdigit() and inventory in _command_line(p) for p in Path("/proc").iterdir())
+
+
+def _command_line(process: Path) -> list[bytes]:
+    try:
+        return process.joinpath("cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _digest_of(settings: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(revealed(settings), order="sorted")).hexdigest()
