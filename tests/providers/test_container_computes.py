@@ -81,7 +81,7 @@ def test_what_cannot_be_made_says_why_and_leaves_nothing(engine: Podman) -> None
     command = ("sh", "-c", "echo no such configuration; exit 3")
 
     async def run() -> None:
-        with pytest.raises(ProviderFailed, match="No-Such-Image"):
+        with pytest.raises(ProviderFailed, match="repository name must be lowercase"):
             await _provider(image="localhost/No-Such-Image").create(_asked())
         with pytest.raises(ProviderFailed, match=r"ended with exit 3(?s:.)*no such configuration"):
             await _provider(command=command).create(_asked())

@@ -27,6 +27,7 @@ class ContainerProvider:
     one for each instance, from the image that the inventory names. Operations are run in it by `exec`."""
 
     name = "container"
+    protocol = CONTAINER
 
     def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
         self._settings = settings
@@ -38,7 +39,7 @@ class ContainerProvider:
 
     async def create(self, asked: Delegation) -> Provided:
         """A running container; after a crash the one that is there."""
-        engine = await self._engines.on(asked.host)
+        engine = await self._engines.on(None)
         container = await made(engine, asked, self._wanted(engine, asked))
         name = name_of(asked)
         if not container.state.running:
@@ -47,12 +48,12 @@ class ContainerProvider:
 
     async def delete(self, asked: Delegation) -> bool:
         """Remove the container: what ran on it is gone with it."""
-        await removed(await self._engines.on(asked.host), asked)
+        await removed(await self._engines.on(None), asked)
         return True
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether the container is there and runs."""
-        engine = await self._engines.on(asked.host)
+        engine = await self._engines.on(None)
         name = name_of(asked)
         container = await own(engine, asked)
         return seen(engine, name, container, self._attributes(engine, name, container) if container else {})

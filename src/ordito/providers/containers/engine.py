@@ -84,6 +84,11 @@ class Container(msgspec.Struct, frozen=True, rename="pascal"):
         return self.config.labels or {}
 
     @property
+    def checks_health(self) -> bool:
+        """Whether its image, or who has made it, says how its health is found out."""
+        return bool(self.config.healthcheck and self.config.healthcheck.get("Test"))
+
+    @property
     def has_host_network(self) -> bool:
         """Whether its network is that of its host."""
         return self.host_config.network_mode == "host"

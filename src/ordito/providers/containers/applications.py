@@ -1,0 +1,209 @@
+"""Applications in containers, and the runtimes that they run on (§5.9.12, §5.9.13)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from ordito.providers.containers.addresses import address_of, published
+from ordito.providers.containers.asked_for import Health, application_of
+from ordito.providers.containers.engine import USUAL, Container, Engine, Engines, said
+from ordito.providers.containers.images import forget, image_artifact, image_of
+from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen
+from ordito.providers.containers.naming import name_of
+from ordito.providers.containers.settings import ContainerSettings
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.targets import Hands, Target
+
+APPLICATION = "tosca.nodes.Container.Application"
+RUNTIME = "tosca.nodes.Container.Runtime"
+
+CONTAINER_ATTRIBUTE = "ordito.container"
+"""The attribute of an application that says which container it is, and of what image."""
+
+_STEADY = 0.5
+"""Seconds that an application must run on that says nothing of its health."""
+
+_EACH_TRY = 30.0
+"""Seconds that it may take to find out once whether an application is well."""
+
+
+class ApplicationProvider:
+    """Provides ``tosca.nodes.Container.Application``, and what derives from it, as a container of its image on the host
+    of its runtime."""
+
+    name = "container-application"
+    protocol = ""
+
+    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
+        self._engines = Engines(hands, settings.engine)
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether a node of these types (its type and the ancestors) is an application in a container."""
+        return APPLICATION in kinds
+
+    async def create(self, asked: Delegation) -> Provided:
+        """A container that runs and is well; after a crash the one that is there."""
+        application, artifact = application_of(asked), image_artifact(asked)
+        engine = await self._engines.on(asked.host)
+        image = await image_of(engine, asked, artifact)
+        wanted = Wanted(image.digest, application.options, application.command, application.environment)
+        await made(engine, asked, wanted)
+        container = await _well(engine, asked, application.health)
+        attributes = _attributes(engine, asked, container, image.registered or image.digest)
+        return Provided(attributes, f"container {name_of(asked)} of {artifact.file}, made by {engine.name}")
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Stop the application, and remove its container with the volumes that have no names."""
+        engine = await self._engines.on(asked.host)
+        if await own(engine, asked) is not None:
+            await _stop(engine, asked)
+        await removed(engine, asked)
+        await forget(engine, asked)
+        return True
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether the container runs, and the application is well."""
+        engine = await self._engines.on(asked.host)
+        name = name_of(asked)
+        container = await own(engine, asked)
+        known = asked.attributes.get(CONTAINER_ATTRIBUTE)
+        image = str(known.get("image", "")) if isinstance(known, Mapping) else ""
+        found = seen(engine, name, container, _attributes(engine, asked, container, image) if container else {})
+        if container is None or found.status != "ok":
+            return found
+        health = application_of(asked).health
+        if why := await _illness(engine, name, health, container.checks_health):
+            return Seen("degraded", found.attributes, f"the container {name} runs, and is not well: {why}")
+        return found
+
+    async def start(self, asked: Delegation) -> Provided:
+        """Start the container again that was stopped."""
+        engine = await self._engines.on(asked.host)
+        name = name_of(asked)
+        if await own(engine, asked) is None:
+            raise ProviderFailed(f"there is no container {name} on {engine.where}: `ordito heal {asked.instance}`")
+        await engine.ask("start", name)
+        container = await _well(engine, asked, application_of(asked).health)
+        known = asked.attributes.get(CONTAINER_ATTRIBUTE)
+        image = str(known.get("image", "")) if isinstance(known, Mapping) else ""
+        return Provided(_attributes(engine, asked, container, image), f"container {name} started")
+
+    async def stop(self, asked: Delegation) -> None:
+        """Stop the container; it stays as it is."""
+        engine = await self._engines.on(asked.host)
+        if await own(engine, asked) is not None:
+            await _stop(engine, asked)
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """Applications are no hosts."""
+        return None
+
+
+class RuntimeProvider:
+    """Provides ``tosca.nodes.Container.Runtime`` where nobody says how it is installed: an engine must answer."""
+
+    name = "container-runtime"
+    protocol = ""
+
+    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
+        self._hands = hands
+        self._wanted = settings.engine
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Whether a node of these types (its type and the ancestors) runs containers."""
+        return RUNTIME in kinds
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Ask the host for its engine."""
+        engine = await Engines(self._hands, self._wanted).on(asked.host)
+        return Provided({}, f"{engine.name} answers on {engine.where}")
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Nothing: the engine was there before, and containers are removed one by one."""
+        return False
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether an engine answers."""
+        try:
+            engine = await Engines(self._hands, self._wanted).on(asked.host)
+        except ProviderFailed as failed:
+            return Seen("error", {}, str(failed))
+        return Seen("ok", {}, f"{engine.name} answers on {engine.where}")
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """Runtimes are on hosts, and none themselves."""
+        return None
+
+
+async def _stop(engine: Engine, asked: Delegation) -> None:
+    grace = application_of(asked).grace
+    await engine.run("stop", "--time", f"{grace:.0f}", name_of(asked), timeout=grace + USUAL)
+
+
+# ---------------------------------------------------------------------------------------------------------- health
+
+
+async def _well(engine: Engine, asked: Delegation, health: Health) -> Container:
+    """Wait until an application runs and is well. Raises ``ProviderFailed`` with its last lines where it ends, or is
+    not well in time."""
+    name, loop = name_of(asked), asyncio.get_running_loop()
+    until = loop.time() + health.within
+    while True:
+        container = await _running(engine, name)
+        why = await _illness(engine, name, health, container.checks_health)
+        if not why:
+            break
+        if loop.time() > until:
+            lines = await engine.last_lines(name)
+            raise ProviderFailed(f"{asked.instance} is not well after {health.within:g} s: {why}{lines}")
+        await asyncio.sleep(health.every)
+    if not health.command and not container.checks_health:
+        await asyncio.sleep(_STEADY)
+    return await _running(engine, name)
+
+
+async def _running(engine: Engine, name: str) -> Container:
+    container = await engine.look(name)
+    if container is None:
+        raise ProviderFailed(f"the container {name} is gone from {engine.where}")
+    if not container.state.running:
+        raise await ended(engine, name, container)
+    return container
+
+
+async def _illness(engine: Engine, name: str, health: Health, checks_itself: bool) -> str:
+    """Why an application is not well, "" where it is: by the command of its template, else by that of its image."""
+    if health.command:
+        words = ["exec", name, *health.command]
+    elif not checks_itself:
+        return ""
+    elif engine.name == "podman":
+        words = ["healthcheck", "run", name]
+    else:
+        status = await engine.ask("inspect", "--format", "{{.State.Health.Status}}", name)
+        return "" if status == "healthy" else f"its health check says {status}"
+    try:
+        ran = await engine.run(*words, timeout=_EACH_TRY)
+    except ProviderFailed as failed:
+        return str(failed)
+    return "" if ran.status == 0 else f"`{' '.join(words[1:])}` ended with exit {ran.status}: {said(ran)}"
+
+
+# ------------------------------------------------------------------------------------------------------ attributes
+
+
+def _attributes(engine: Engine, asked: Delegation, container: Container, image: str) -> dict[str, object]:
+    name = name_of(asked)
+    found: dict[str, object] = {
+        CONTAINER_ATTRIBUTE: {"engine": engine.name, "id": name, "image": image, "digest": _digest(container)}
+    }
+    if application_of(asked).has_own_type:
+        found |= {"container": name, "image": image, "address": address_of(container)}
+        found["published"] = published(container)
+    return found
+
+
+def _digest(container: Container) -> str:
+    """The digest of the image that a container was made from."""
+    return container.image if ":" in container.image else f"sha256:{container.image}"

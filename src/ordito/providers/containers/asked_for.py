@@ -1,0 +1,159 @@
+"""What a node template asks of the container of an application: its properties, capabilities and requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ordito.base.scalar_units import amount
+from ordito.providers.containers.naming import name_of
+from ordito.work.providing import Delegation, ProviderFailed
+
+OWN = "ordito.nodes.Container.Application"
+"""The node type whose properties say how the container is made; those of other types mean what their authors like."""
+
+STORAGE = "storage"
+"""The requirement of an application whose targets are volumes."""
+
+_TIME = "scalar-unit.time"
+_PATIENCE, _PAUSE, _GRACE = 60.0, 0.5, 10.0
+"""Seconds: how long it may take until an application is healthy, between two looks, and until it is killed that is to
+stop."""
+
+
+class Health(msgspec.Struct, frozen=True):
+    """How it is found out whether an application is well: a command in its container that succeeds then; within so many
+    seconds after its start, tried every few."""
+
+    command: tuple[str, ...] = ()
+    within: float = _PATIENCE
+    every: float = _PAUSE
+
+
+class Application(msgspec.Struct, frozen=True):
+    """The container of an application as its template asks for it: words of `run` before the image and after it,
+    variables, how its health is found out, and the seconds that it has to stop."""
+
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, object] = {}
+    health: Health = Health()
+    grace: float = _GRACE
+    has_own_type: bool = False
+
+
+def application_of(asked: Delegation) -> Application:
+    """What is asked for an instance. Raises ``ProviderFailed`` for what cannot be."""
+    has_own_type = OWN in asked.kinds
+    own = asked.properties if has_own_type else {}
+    command, entrypoint = _texts(own, "command"), _texts(own, "entrypoint")
+    options: list[str] = []
+    for flag, name in (("--network", "network"), ("--user", "user"), ("--restart", "restart"), ("--workdir", "folder")):
+        if own.get(name):
+            options += [flag, str(own[name])]
+    options += [word for port in _ports(asked, own) for word in ("--publish", port)]
+    options += [word for volume in _volumes(asked, own) for word in ("--volume", volume)]
+    options += _texts(own, "options")
+    if entrypoint:
+        options += ["--entrypoint", entrypoint[0]]
+    environment = own.get("environment")
+    variables = dict(environment) if isinstance(environment, Mapping) else {}
+    return Application(
+        tuple(options),
+        (*entrypoint[1:], *command),
+        {**variables, **asked.inputs},
+        _health(own.get("health")),
+        _seconds(own.get("stop_timeout"), _GRACE),
+        has_own_type,
+    )
+
+
+def _texts(own: Mapping[str, object], name: str) -> tuple[str, ...]:
+    found = own.get(name)
+    return tuple(str(text) for text in found) if isinstance(found, Sequence) and not isinstance(found, str) else ()
+
+
+def _health(written: object) -> Health:
+    if not isinstance(written, Mapping):
+        return Health()
+    within, every = _seconds(written.get("within"), _PATIENCE), _seconds(written.get("every"), _PAUSE)
+    return Health(_texts(written, "command"), within, every)
+
+
+def _seconds(written: object, usual: float) -> float:
+    return float(amount(str(written), _TIME)) if written else usual
+
+
+# --------------------------------------------------------------------------------------------------------- volumes
+
+
+def _volumes(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
+    yield from _texts(own, "volumes")
+    for storage in asked.requirements.get(STORAGE, ()):
+        place = storage.relationship.get("location")
+        if not isinstance(place, str) or not place.startswith("/"):
+            raise ProviderFailed(
+                f"{asked.instance} requires {storage.instance} as storage, and does not say where: give the requirement"
+                " a relationship of type tosca.relationships.AttachesTo with a location, for example /data"
+            )
+        yield f"{volume_name(asked, storage.instance)}:{place}"
+
+
+def volume_name(asked: Delegation, storage: str) -> str:
+    """The volume that a node of storage is, whichever application uses it."""
+    return name_of(msgspec.structs.replace(asked, instance=storage))
+
+
+# ----------------------------------------------------------------------------------------------------------- ports
+
+
+def _ports(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
+    """The ports that are published: those of endpoints under their own number, and those that the template lists."""
+    listed = own.get("ports")
+    found: dict[str, None] = {}
+    for spec in listed if isinstance(listed, Sequence) and not isinstance(listed, str) else ():
+        found.update(dict.fromkeys(_of_spec(asked, spec)))
+    for name, port in asked.properties.items():
+        capability, _, last = name.partition("::")
+        if last == "port" and isinstance(port, int) and not isinstance(port, bool):
+            protocol = str(asked.properties.get(f"{capability}::protocol") or "")
+            found[f"{port}:{port}{_suffix(protocol)}"] = None
+        elif last == "ports" and isinstance(port, Mapping):
+            for spec in port.values():
+                found.update(dict.fromkeys(_of_spec(asked, spec)))
+    return iter(found)
+
+
+def _of_spec(asked: Delegation, spec: object) -> list[str]:
+    """The ports of a PortSpec (§5.3.11): ``source`` in the container, ``target`` on its host, any one there where it
+    is not said."""
+    if not isinstance(spec, Mapping):
+        return []
+    inside, outside = (_span(spec.get(name), spec.get(f"{name}_range")) for name in ("source", "target"))
+    inside = inside or outside
+    if inside is None:
+        raise ProviderFailed(f"a port of {asked.instance} has neither source (in the container) nor target (outside)")
+    if outside is not None and outside[1] - outside[0] != inside[1] - inside[0]:
+        raise ProviderFailed(f"of the ports {_written(inside)} of {asked.instance} not each has one on the host")
+    suffix = _suffix(str(spec.get("protocol") or ""))
+    if outside is None:
+        return [f"{port}{suffix}" for port in range(inside[0], inside[1] + 1)]
+    return [f"{_written(outside)}:{_written(inside)}{suffix}"]
+
+
+def _span(one: object, span: object) -> tuple[int, int] | None:
+    if isinstance(one, int):
+        return one, one
+    if isinstance(span, Sequence) and not isinstance(span, str) and len(span) == 2:
+        return int(span[0]), int(span[1])
+    return None
+
+
+def _written(span: tuple[int, int]) -> str:
+    first, last = span
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _suffix(protocol: str) -> str:
+    return "/udp" if protocol.lower() == "udp" else ""

@@ -1,0 +1,228 @@
+"""The image of an application: from a registry, from the file of an archive, or built from a folder of the service."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import re
+import tarfile
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.sensitive import revealed
+from ordito.providers.containers.engine import LONG, Engine, said
+from ordito.providers.containers.naming import name_of
+from ordito.work.providing import Delegation, Material, ProviderFailed
+from ordito.work.targets import Ran
+
+KIND = "tosca.artifacts.Deployment.Image.Container.Docker"
+"""The artifact type of images of containers (§9.1.1)."""
+
+HUB = "docker.io"
+_HUBS = frozenset({"hub.docker.com", "registry.hub.docker.com", "registry-1.docker.io", "index.docker.io", HUB})
+_BUILD_FILE = re.compile(r"(Containerfile|Dockerfile)(\..+)?|.+\.(containerfile|dockerfile)", re.IGNORECASE)
+_SAVED = frozenset({"manifest.json", "index.json", "oci-layout", "repositories"})
+"""What stands at the top of an archive that is a saved image, and of no root of files."""
+
+_FOLDER, _FILE, _NOTHING = "folder", "file", "nothing"
+
+_LOADED = re.compile(r"Loaded image(?: ID|\(s\))?:\s*(\S+)")
+
+_BUILT = 'd=$(mktemp -d) && tar -x -C "$d" -f - && cd "$d" && "$@"; s=$?; rm -rf "$d"; exit $s'
+"""A build on a host that has not got the files: they are its input."""
+
+_FETCHED = """\
+d=$(mktemp -d) || exit 1
+trap 'rm -rf "$d"' EXIT
+engine=$1 registry=$2 user=$3 image=$4
+shift 4
+case $engine in
+docker) docker --config "$d" login --username "$user" --password-stdin "$registry" >"$d/said" 2>&1 &&
+    docker --config "$d" pull "$image" ;;
+*) "$engine" login "$@" --authfile "$d/auth.json" --username "$user" --password-stdin "$registry" >"$d/said" 2>&1 &&
+    "$engine" pull "$@" --authfile "$d/auth.json" "$image" ;;
+esac || { s=$?; cat "$d/said" >&2; exit $s; }
+"""
+"""A pull with a credential, which is forgotten right after it; the password is the input."""
+
+
+class Image(msgspec.Struct, frozen=True):
+    """An image that an engine has: what it calls it, the digest of what it is, and by which it is known in its
+    registry ("" where it comes from none)."""
+
+    name: str
+    digest: str
+    registered: str = ""
+
+
+def image_artifact(asked: Delegation) -> Material:
+    """The image of an application. Raises ``ProviderFailed`` where it is not clear which it is."""
+    images = [a for a in asked.artifacts if KIND in a.kinds]
+    if len(images) == 1:
+        return images[0]
+    if not images:
+        raise ProviderFailed(f'node "{asked.node}" has no artifact of type {KIND}: nobody knows what it is made from')
+    names = ", ".join(image.name for image in images)
+    raise ProviderFailed(f'node "{asked.node}" has several images ({names}): name one as implementation of its create')
+
+
+async def image_of(engine: Engine, asked: Delegation, artifact: Material) -> Image:
+    """The image of an artifact, as the engine has it now. Raises ``ProviderFailed``."""
+    if artifact.repository:
+        name = await _pulled(engine, artifact)
+    elif not Path(artifact.file).is_absolute():
+        name = await _known(engine, artifact)
+    else:
+        name = await _made(engine, asked, artifact)
+    return await _inspected(engine, name)
+
+
+async def forget(engine: Engine, asked: Delegation) -> None:
+    """Let the engine forget an image that was made from files of the service for this instance alone; one that others
+    use, or that has other names, stays."""
+    name = _tag(asked)
+    if (await engine.run("image", "inspect", "--format", "{{.Id}}", name)).status == 0:
+        await engine.run("rmi", name)
+
+
+# ------------------------------------------------------------------------------------------------- from a registry
+
+
+async def _pulled(engine: Engine, artifact: Material) -> str:
+    """Fetch an image from its registry; gives what it is called then."""
+    registry, name = reference(artifact.repository, artifact.file)
+    insecure = ["--tls-verify=false"] if artifact.repository.startswith("http:") and engine.name == "podman" else []
+    token = revealed(artifact.credential.get("token"))
+    if not token:
+        ran = await engine.run("pull", *insecure, name, timeout=LONG)
+    else:
+        user = str(artifact.credential.get("user") or "")
+        words = ["sh", "-c", _FETCHED, "sh", engine.name, registry, user, name, *insecure]
+        ran = await engine.run_words(words, f"{engine.name} pull", given=str(token).encode(), timeout=LONG)
+    if ran.status != 0:
+        raise ProviderFailed(f"the image {name} could not be fetched from {registry} on {engine.where}: {said(ran)}")
+    return name
+
+
+def reference(repository: str, file: str) -> tuple[str, str]:
+    """The registry at a repository's address, and what engines call an image in it."""
+    address = repository.partition("://")[2] if "://" in repository else repository
+    host, _, folder = address.strip("/").partition("/")
+    if host in _HUBS:
+        host = HUB
+        folder = folder or ("" if "/" in file else "library")
+    return host, "/".join(part for part in (host, folder.strip("/"), file.strip("/")) if part)
+
+
+async def _known(engine: Engine, artifact: Material) -> str:
+    """An image that is no file of the service and of no repository: one that the engine has, or can fetch."""
+    name = artifact.file
+    if (await engine.run("image", "inspect", "--format", "{{.Id}}", name)).status != 0:
+        ran = await engine.run("pull", name, timeout=LONG)
+        if ran.status != 0:
+            raise ProviderFailed(f"the image {name} could not be fetched on {engine.where}: {said(ran)}")
+    return name
+
+
+# ----------------------------------------------------------------------------------------- from files of the service
+
+
+async def _made(engine: Engine, asked: Delegation, artifact: Material) -> str:
+    """Make an image from a file or a folder of the service; it is called after the instance then."""
+    path, tag = Path(artifact.file), _tag(asked)
+    what = await asyncio.to_thread(_what, path)
+    if what == _FOLDER:
+        return await _built(engine, path, "", tag)
+    if what == _NOTHING:
+        raise ProviderFailed(
+            f"{path} does not exist: the image of {asked.instance} is no file and no folder of the service, and its"
+            " artifact names no repository that has it"
+        )
+    if _BUILD_FILE.fullmatch(path.name):
+        return await _built(engine, path.parent, path.name, tag)
+    return await _unpacked(engine, path, tag)
+
+
+def _what(path: Path) -> str:
+    return _FOLDER if path.is_dir() else _FILE if path.is_file() else _NOTHING
+
+
+async def _built(engine: Engine, folder: Path, file: str, tag: str) -> str:
+    called = f"{engine.name} build"
+    options = ["--tag", tag, *(["--file", file] if file else [])]
+    if engine.target is None:
+        at = ["--file", str(folder / file)] if file else []
+        ran = await engine.run("build", "--tag", tag, *at, str(folder), timeout=LONG)
+    else:
+        given = await asyncio.to_thread(_packed, folder)
+        words = ["sh", "-c", _BUILT, "sh", engine.name, "build", *options, "."]
+        ran = await engine.run_words(words, called, given=given, timeout=LONG)
+    if ran.status != 0:
+        what = folder / file if file else folder
+        raise ProviderFailed(f"no image could be built from {what} on {engine.where}: {said(_all(ran))}")
+    return tag
+
+
+async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
+    """An image from the file of an archive: one that an engine has saved, or a root of files."""
+    try:
+        saved = await asyncio.to_thread(_is_saved, path)
+    except (tarfile.TarError, EOFError) as error:
+        raise ProviderFailed(f"{path} is no archive that an image can be made from: {error}") from error
+    is_here = engine.target is None
+    given = b"" if is_here else await asyncio.to_thread(path.read_bytes)
+    if saved:
+        source = ["--input", str(path)] if is_here else []
+        ran = await engine.run("load", *source, given=given, timeout=LONG)
+        loaded = _LOADED.findall(ran.out.decode(errors="replace"))
+        if ran.status == 0 and loaded:
+            await engine.ask("tag", loaded[-1].partition(",")[0], tag)
+            return tag
+    else:
+        ran = await engine.run("import", str(path) if is_here else "-", tag, given=given, timeout=LONG)
+        if ran.status == 0:
+            return tag
+    raise ProviderFailed(f"{path} could not be made an image on {engine.where}: {said(ran)}")
+
+
+def _is_saved(path: Path) -> bool:
+    with tarfile.open(path) as archive:
+        return any(member.name.removeprefix("./") in _SAVED for member in archive)
+
+
+def _packed(folder: Path) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        archive.add(folder, arcname=".")
+    return made.getvalue()
+
+
+def _all(ran: Ran) -> Ran:
+    """What a build has said: some engines say on the one output what goes wrong, some on the other."""
+    return ran if ran.err.strip() else Ran(ran.status, ran.out, ran.out)
+
+
+def _tag(asked: Delegation) -> str:
+    """The name of an image that is made for an instance."""
+    name = name_of(asked)
+    return f"localhost/ordito-{hashlib.sha256(name.encode()).hexdigest()[:24]}"
+
+
+# ---------------------------------------------------------------------------------------------------- what it is
+
+
+class _Inspected(msgspec.Struct, rename="pascal"):
+    id: str = ""
+    repo_digests: list[str] | None = None
+
+
+async def _inspected(engine: Engine, name: str) -> Image:
+    text = await engine.ask("image", "inspect", name)
+    (found, *_) = msgspec.json.decode(text, type=list[_Inspected])
+    digest = found.id if ":" in found.id else f"sha256:{found.id}"
+    registered = [d for d in found.repo_digests or () if not d.startswith("localhost/")]
+    own = name.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    named = next((d for d in registered if d.partition("@")[0].endswith(own)), registered[0] if registered else "")
+    return Image(name, digest, named)
