@@ -75,7 +75,8 @@ def test_the_record_names_every_instance_with_its_state(tmp_path: Path) -> None:
     with removed_after(make_shop(tmp_path)) as shop:
         assert shop.deploy(2).code == 0
         instances = status_of(shop.ensemble)["instances"]
-        assert set(instances) == {"machine_1", "database_1", "api_1", "web_1", "web_2", "balancer_1"}
+        machines = {"data_machine_1", "web_machine_1", "front_machine_1"}
+        assert set(instances) == {*machines, "database_1", "api_1", "web_1", "web_2", "balancer_1"}
         for record in instances.values():
             assert record["readyState"] == {"local": "ok", "effective": "ok", "state": "started"}
-        assert instances["web_2"]["host"] == "machine_1"
+        assert instances["web_2"]["host"] == "web_machine_1"

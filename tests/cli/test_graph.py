@@ -146,11 +146,11 @@ def test_the_shop_as_a_picture(run: Run, form: str) -> None:
 
 def test_the_shop_as_text_and_data(run: Run) -> None:
     shown = run("graph", SHOP).out.splitlines()
-    assert "machine  Compute" in shown
+    assert "data_machine  Compute" in shown
     assert "  api  shop.nodes.Api" in shown
     assert "      → database (database)" in shown
     data = json.loads(run("graph", SHOP, "-o", "json").out)
-    assert {node["name"]: node["host"] for node in data["nodes"]}["api"] == "machine"
+    assert {node["name"]: node["host"] for node in data["nodes"]}["api"] == "data_machine"
     assert data["connections"][0].keys() == {"source", "target", "requirement", "type"}
     assert run("graph", SHOP, "--out", "x").code == 64
 
