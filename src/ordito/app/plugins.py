@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from ordito.app.inventory_file.read import Inventory
-from ordito.app.reaching import AllHands, KnownTargets
+from ordito.app.reaching import THIS_MACHINE, AllHands, KnownTargets
 from ordito.ensemble.layout import Layout
+from ordito.executors.local_hands import LocalHands
 from ordito.executors.registry import local_executors
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
@@ -58,6 +59,8 @@ class Plugins(msgspec.Struct, frozen=True):
 def plugins_of(layout: Layout, inventory: Inventory) -> Plugins:
     """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected.
     Raises ``InvalidDocument`` with all that is wrong with the inventory."""
-    hands = AllHands({})
+    hands = AllHands({THIS_MACHINE: LocalHands})
     providers = inventory.providers(hands)
-    return Plugins(local_executors(layout.private / SCRATCH), providers, hands, KnownTargets(providers))
+    return Plugins(
+        local_executors(layout.private / SCRATCH), providers, hands, KnownTargets(providers, inventory.settings)
+    )

@@ -13,6 +13,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.operation import Artifact
 from ordito.model.service import STANDARD, Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
+from ordito.work.apart import kept_apart
 from ordito.work.plan import Call, Step
 from ordito.work.providing import Delegation, Far, Material, Verb
 from ordito.work.targeting import Targets
@@ -50,6 +51,7 @@ class Delegating:
         self._root = root
         self._job = job
         self._ensemble = ensemble
+        self._apart = kept_apart(service)
 
     def delegation(self, step: Step, call: Call) -> Delegation:
         """What is asked for a delegated step, with values as they are now. Raises ``Unreachable``."""
@@ -68,6 +70,7 @@ class Delegating:
             requirements=self._requirements(template, step.instance),
             artifacts=tuple(self._material(a, context) for a in template.artifacts.values()),
             inputs=self._inputs(template, context),
+            apart=self._apart.get(template.name, frozenset()),
             ensemble=self._ensemble,
             job=self._job,
             timeout=call.timeout,

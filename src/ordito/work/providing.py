@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -66,7 +66,8 @@ class Delegation(msgspec.Struct, frozen=True):
     them as ``capability::name``; ``attributes`` are as recorded; both may hold ``Sensitive`` values. ``host`` is the
     target on which the instance is to be, None for this machine or where it is hosted on nothing; where it is asked
     whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the far ends, by the
-    requirement's name. ``connections`` are those that the instance takes part in. ``inputs`` are those of the
+    requirement's name, ``connections`` those that the instance takes part in, and ``apart`` the node templates from
+    whose instances it is to be on another machine. ``inputs`` are those of the
     ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody has said it.
     ``ensemble`` is the id of the deployment: together with ``instance`` it names what is made wherever it has to be
     known again.
@@ -81,6 +82,7 @@ class Delegation(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = {}
     host: Target | None = None
     requirements: Mapping[str, tuple[Far, ...]] = {}
+    apart: frozenset[str] = frozenset()
     artifacts: tuple[Material, ...] = ()
     inputs: Mapping[str, object] = {}
     ensemble: str = ""
@@ -142,6 +144,15 @@ class Provider(Protocol):
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """How a Compute that it has made is reached now; None for this machine. Raises ``Unreachable`` where it does
         not know the host any more."""
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A provider that knows before anything is done what it cannot make."""
+
+    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> Mapping[str, str]:
+        """Of instances that are to be made, in this order, those that cannot be, each with the reason for people;
+        ``going`` are instances that are to be removed before. Nothing is changed."""
 
 
 class Providers(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ from ordito.app.spec.reach import Reach
 from ordito.app.spec.secrets import secrets_of
 from ordito.app.spec.sources import TEMPLATE_MARKS, Sources, kind_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
-from ordito.providers.connection import DEFAULTS, hide_credentials
+from ordito.providers.connection import DEFAULTS, hide_credentials, values_of
 from ordito.providers.registry import (
     LOCALHOST,
     NoFactory,
@@ -40,7 +40,7 @@ from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_file
 from ordito.work.providing import Provider, Providers
-from ordito.work.targets import Hands
+from ordito.work.targets import Hands, Unreachable
 
 DEFAULTS_KEY, PROVIDE = "defaults", "provide"
 
@@ -52,6 +52,7 @@ class Inventory(msgspec.Struct, frozen=True):
     file: InventoryFile = NO_FILE
     sections: Mapping[str, Section] = {}
     chosen: Mapping[str, str] = {}
+    defaults: Section | None = None
     diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
 
     def providers(self, hands: Hands) -> Providers:
@@ -61,6 +62,15 @@ class Inventory(msgspec.Struct, frozen=True):
         if self.diagnostics.has_errors:
             raise InvalidDocument(self.diagnostics.sorted())
         return Providers((*made, make_localhost()), self.chosen)
+
+    def settings(self) -> Mapping[str, object]:
+        """The settings for hosts that are not in the inventory, as they are now. Raises ``Unreachable``."""
+        if self.defaults is None:
+            return {}
+        try:
+            return values_of(self.defaults, self.defaults.defaults, f'"{DEFAULTS_KEY}"')
+        except NoValue as problem:
+            raise Unreachable(str(problem)) from problem
 
     def _make(self, name: str, hands: Hands) -> Provider | None:
         section = self.sections[name]
@@ -149,7 +159,8 @@ def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere
     chosen = _chosen(root.values.get(PROVIDE), diagnostics)
     names = [n for n in provider_names() if n != LOCALHOST]
     said = [n for n in names if section(section_of(n)).node is not None or n in chosen.values()]
-    return msgspec.structs.replace(inventory, sections={n: section(section_of(n)) for n in said}, chosen=chosen)
+    sections = {n: section(section_of(n)) for n in said}
+    return msgspec.structs.replace(inventory, sections=sections, chosen=chosen, defaults=section(DEFAULTS_KEY))
 
 
 def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:

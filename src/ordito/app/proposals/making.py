@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from ordito.app.foresee import foresee
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.plugins import plugins_of
@@ -71,6 +72,8 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         kept={} if reset_counts else told.kept,
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
+    plugins = plugins_of(known.place.layout, known.spec.inventory)
+    foresee(plugins, whole.service, known.snapshot, made, inputs, "")
     return Made(made, measured.digest, measured.contents, whole)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from ordito.providers.connection import ssh_target
 from ordito.providers.localhost import COMPUTE
-from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
+from ordito.providers.pool.allocations import Allocations, Books, Lost, PoolFailed
 from ordito.providers.pool.asking import Asking, asking_of
 from ordito.providers.pool.fitting import Taken, ordered, takes, unfit
 from ordito.providers.pool.hosts import Host, read_hosts
@@ -62,22 +62,47 @@ class PoolProvider:
             has = books.of(asked.ensemble, asked.instance)
             if has is not None:
                 return self._known(has.host)
-            host = self._choose(asking, asked.node, books)
-            amounts, resources = takes(asking)
-            books.take(Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources))
+            host, problem = self._choose(asked, asking, books.taken(), books.lost())
+            if host is None:
+                raise ProviderFailed(problem)
+            books.take(_taking(asked, asking, host))
             return host
 
-    def _choose(self, asking: Asking, node: str, books: Books) -> Host:
-        taken, lost = books.taken(), books.lost()
+    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> dict[str, str]:
+        """Those instances for which there would be no host, with the reasons (``work.providing.Foresees``)."""
+        try:
+            taken, lost = self.allocations.read()
+        except PoolFailed as failed:
+            return {one.instance: str(failed) for one in asked}
+        ensemble = asked[0].ensemble if asked else ""
+        left = {h: [t for t in all_ if t.ensemble != ensemble or t.instance not in going] for h, all_ in taken.items()}
+        has = {t.instance for all_ in left.values() for t in all_ if t.ensemble == ensemble}
+        problems: dict[str, str] = {}
+        for one in asked:
+            if one.instance in has:
+                continue
+            asking = asking_of(one.properties, one.metadata)
+            host, problem = self._choose(one, asking, left, lost)
+            if host is None:
+                problems[one.instance] = problem
+            else:
+                left.setdefault(host.name, []).append(_taking(one, asking, host))
+        return problems
+
+    def _choose(
+        self, asked: Delegation, asking: Asking, taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost]
+    ) -> tuple[Host | None, str]:
+        """The host that an instance would get, None for none, with the reasons in words."""
         reasons: list[str] = []
-        for host in ordered(self.hosts.values(), asking, taken, node):
-            why = unfit(host, asking, taken.get(host.name, ()))
+        for host in ordered(self.hosts.values(), asking, taken, asked.node):
+            there = taken.get(host.name, ())
+            why = unfit(host, asking, there) or beside(asked, there)
             if host.name in lost:
                 why = [f"could not be reached and waits for `{CHECK} {host.name}`"]
             if not why:
-                return host
+                return host, ""
             reasons.append(f"{host.name} {' and '.join(why)}")
-        raise ProviderFailed(no_host(asking, reasons, self._section.file))
+        return None, no_host(asking, reasons, self._section.file)
 
     def _known(self, name: str) -> Host:
         host = self.hosts.get(name)
@@ -194,6 +219,17 @@ class PoolProvider:
             "ports": own.get("ports", {NAME: port}),
             HOST: {"provider": NAME, "id": host.name},
         }
+
+
+def _taking(asked: Delegation, asking: Asking, host: Host) -> Taken:
+    amounts, resources = takes(asking)
+    return Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources)
+
+
+def beside(asked: Delegation, taken: Sequence[Taken]) -> list[str]:
+    """That something is on a host beside which an instance is not to be, in words; nothing where it may be there."""
+    others = [t.instance for t in taken if t.ensemble == asked.ensemble and t.node in asked.apart]
+    return [f"has {others[0]}, from which it is to be apart"] if others else []
 
 
 def no_host(asking: Asking, reasons: Sequence[str], file: str) -> str:

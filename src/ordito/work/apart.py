@@ -1,0 +1,41 @@
+"""Which Computes are not to share a machine, because a placement policy keeps what is on them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.model.imperative import Policy
+from ordito.model.service import NodeTemplate, Service
+
+PLACEMENT = "tosca.policies.Placement"
+APART = "anti_affinity"
+
+
+def kept_apart(service: Service) -> Mapping[str, frozenset[str]]:
+    """By node template of a Compute, those from whose instances its own are to be apart: itself, where it is about its
+    instances, and others. A policy with `anti_affinity` keeps its targets on machines of their own (R-12-10)."""
+    found: dict[str, set[str]] = {}
+    for policy in service.policies.values():
+        if not _separates(policy):
+            continue
+        computes = {host.name for name in policy.nodes if (host := _compute_of(service, name)) is not None}
+        for name in computes:
+            found.setdefault(name, set()).update(computes)
+    return {name: frozenset(others) for name, others in found.items()}
+
+
+def _separates(policy: Policy) -> bool:
+    """Whether a policy keeps its targets on Computes of their own; other containers are no matter of machines."""
+    kind = policy.properties.get(APART)
+    return PLACEMENT in policy.kinds and isinstance(kind, str) and kind.rpartition(".")[2] == "Compute"
+
+
+def _compute_of(service: Service, name: str) -> NodeTemplate | None:
+    """The Compute that a node is, or that carries it."""
+    node = service.nodes.get(name)
+    for _ in service.nodes:
+        if node is None or node.is_compute:
+            return node
+        hosting = next((r for r in node.requirements if r.is_hosting), None)
+        node = service.nodes.get(hosting.target) if hosting is not None else None
+    return None

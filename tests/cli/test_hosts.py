@@ -1,0 +1,144 @@
+"""The inventory of hosts and its pool, through the command."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Run
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    boxes: { type: integer, default: 1 }
+    cpus: { type: integer, default: 2 }
+  node_templates:
+    box:
+      type: tosca.nodes.Compute
+      instance_count: { get_input: boxes }
+      occurrences: [ 0, 9 ]
+      capabilities:
+        host: { properties: { num_cpus: { get_input: cpus } } }
+        os: { properties: { type: Linux } }
+"""
+
+HOSTS = """\
+hosts:
+  small: { connection: local, capabilities: { host: { num_cpus: 1 }, os: { type: linux } } }
+  one: { connection: local, capabilities: { host: { num_cpus: 4 }, os: { type: LINUX } } }
+  two: { connection: local, capabilities: { host: { num_cpus: 4 }, os: { type: linux } } }
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    (tmp_path / "hosts.yaml").write_text(HOSTS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hosts_of(run: Run) -> dict[str, str]:
+    """Which host each instance has."""
+    found = run("status", "-o", "json").json["instances"]
+    return {name: i["attributes"]["ordito.host"]["id"] for name, i in found.items() if i["local"] == "ok"}
+
+
+def test_computes_get_hosts_that_have_what_they_ask_for_and_give_them_back(run: Run, place: Path) -> None:
+    """R-2.1-3, R-5.5.12-1, R-5.5.12-2: a Compute that says only what it needs gets a host that has it, whatever the
+    letter case of the operating system's name."""
+    assert run("deploy", "-i", "boxes=2", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "one", "box_2": "two"}
+    assert run("deploy", "-i", "boxes=1", "--yes").code == 0
+    assert run("undeploy", "--yes").code == 0
+    assert run("deploy", "-i", "boxes=2", "--yes").code == 0
+    assert sorted(hosts_of(run).values()) == ["one", "two"]
+
+
+def test_a_plan_that_no_host_is_fit_for_is_refused(run: Run, place: Path) -> None:
+    refused = run("deploy", "-i", "boxes=3", "--yes")
+    assert refused.code == 3
+    assert "there is no host for box_3" in refused.err
+    assert "small has num_cpus 1; one is taken by" in refused.err
+    assert not (place / "ensemble.yaml").exists()
+    assert not (place / ".ordito").exists()
+    refused = run("plan", "-i", "cpus=8")
+    assert refused.code == 3
+    assert "no host of hosts.yaml is free and fit (num_cpus >= 8, type linux)" in refused.err
+
+
+def test_all_faults_of_an_inventory_are_told_with_their_places(run: Run, place: Path) -> None:
+    (place / "hosts.yaml").write_text(
+        "defaults: { user: deploy, pasword: { secret: pw } }\n"
+        "hosts:\n"
+        "  a: { capabilities: { host: { num_cpus: many, mem: 3 }, os: { type: { env: X } } } }\n"
+        '  "b c": { port: 99999, host_key_check: of }\n'
+        "  c: 17\n"
+        "  d: { password: hunter2, jumb: a }\n"
+        "provide: { box: pol }\n"
+        "hots: {}\n"
+    )
+    refused = run("deploy", "--yes")
+    assert refused.code == 3
+    places = re.findall(r"--> hosts\.yaml:(\d+:\d+)", refused.err)
+    assert places == ["1:27", "3:42", "3:48", "3:70", "4:3", "4:18", "4:41", "5:6", "6:27", "7:17", "8:1"]
+    for near in ("password", "mem_size", "off", "pool", "hosts", "jump"):
+        assert f'did you mean "{near}"?' in refused.err
+    assert "hunter2" not in refused.err + refused.out
+
+
+def test_the_inventory_that_a_command_names_is_remembered(run: Run, place: Path) -> None:
+    (place / "other.yaml").write_text(HOSTS.replace("one:", "uno:"))
+    assert run("--hosts", "other.yaml", "deploy", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "uno"}
+    assert run("scale", "box=2", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "uno", "box_2": "two"}
+    (place / "other.yaml").rename(place / "moved.yaml")
+    refused = run("undeploy", "--yes")
+    assert refused.code == 3
+    assert "other.yaml is not there any more" in refused.err
+    assert run("undeploy", "--yes", "--hosts", "moved.yaml").code == 0
+    assert run("deploy", "--yes", "--hosts", "").code == 0
+    assert hosts_of(run) == {"box_1": "one", "box_2": "two"}, "the number of instances was set by scaling"
+
+
+def test_an_environment_names_its_inventory(run: Run, place: Path) -> None:
+    (place / "hosts.yaml").rename(place / "prod.yaml")
+    (place / "ensemble.yaml").write_text(
+        "spec:\n  service: service.yaml\n  environments:\n"
+        "    prod: { hosts: prod.yaml }\n    test: { hosts: tset.yaml }\n"
+    )
+    assert run("deploy", "--env", "prod", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "one"}
+    refused = run("plan", "--env", "test")
+    assert refused.code == 3
+    assert re.search(r"ensemble\.yaml:5:20", refused.err)
+
+
+def test_the_inventory_says_who_makes_which_node(run: Run, place: Path) -> None:
+    (place / "hosts.yaml").write_text(HOSTS + "provide: { box: localhost }\n")
+    assert run("deploy", "--yes").code == 0
+    instance = run("status", "-o", "json").json["instances"]["box_1"]
+    assert "ordito.host" not in instance["attributes"]
+    # What exists stays with who has made it, whatever the inventory says now.
+    (place / "hosts.yaml").write_text(HOSTS)
+    assert run("undeploy", "--yes").code == 0
+
+
+def test_labels_and_resources_are_asked_for_by_metadata(run: Run, place: Path) -> None:
+    metadata = '\n      metadata: { ordito.labels: "zone=b, fast", ordito.resources: gpu=1 }'
+    (place / "service.yaml").write_text(SERVICE.replace("tosca.nodes.Compute", "tosca.nodes.Compute" + metadata))
+    has = "capabilities: { host: { num_cpus: 4 }, os: { type: linux } }"
+    (place / "hosts.yaml").write_text(
+        f"hosts:\n  a: {{ connection: local, labels: {{ zone: a, fast: true }}, resources: {{ gpu: 1 }}, {has} }}\n"
+        f"  b: {{ connection: local, labels: {{ zone: b, fast: true }}, resources: {{ gpu: 2 }}, instances: 3,"
+        f" {has} }}\n"
+    )
+    assert run("deploy", "-i", "boxes=2", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "b", "box_2": "b"}
+    refused = run("scale", "box=3", "--yes")
+    assert refused.code == 3
+    assert "a has the label zone=a; b has num_cpus 0 left and has gpu 0 left" in refused.err
