@@ -15,6 +15,7 @@ from ordito.planning.lifecycle import (
     in_order,
 )
 
+ARTIFACTS = ["Artifact.deploy", "Artifact.deploy_on_host"]
 AGENT = ["monitoring_agent.install", "monitoring_agent.start"]
 LINKS = [
     "Configure.add_target",
@@ -28,6 +29,7 @@ WATCHING = ["Maintain.monitor_start", "monitoring.start"]
 def test_install_in_the_order_of_the_normative_lifecycle() -> None:
     """R-5.8.5-13: node and relationship operations interleave; at one place TOSCA's come before Cloudify's."""
     assert [p.row.name for p in INSTALL] == [
+        "Artifact.deploy",
         "Standard.create",
         "lifecycle.create",
         "relationship_lifecycle.preconfigure@source",
@@ -42,6 +44,7 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
         "relationship_lifecycle.postconfigure@target",
         "Standard.start",
         "lifecycle.start",
+        "Artifact.deploy_on_host",
         *AGENT,
         *LINKS,
         *WATCHING,
@@ -49,8 +52,8 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
 
 
 def test_a_host_whose_address_comes_with_a_link_is_prepared_after_it() -> None:
-    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][14:] == [*LINKS, *AGENT, *WATCHING]
-    assert INSTALL_REACHED_BY_LINK[:14] == INSTALL[:14]
+    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][15:] == [*LINKS, ARTIFACTS[1], *AGENT, *WATCHING]
+    assert INSTALL_REACHED_BY_LINK[:15] == INSTALL[:15]
 
 
 def test_uninstall_mirrors_it() -> None:
@@ -59,6 +62,7 @@ def test_uninstall_mirrors_it() -> None:
         "monitoring.stop",
         "monitoring_agent.stop",
         "monitoring_agent.uninstall",
+        "Artifact.undeploy_from_host",
         "Configure.remove_target",
         "Configure.remove_source",
         "Standard.stop",
@@ -67,13 +71,14 @@ def test_uninstall_mirrors_it() -> None:
         "relationship_lifecycle.unlink@target",
         "Standard.delete",
         "lifecycle.delete",
+        "Artifact.undeploy",
     ]
 
 
 def test_what_a_row_undoes_is_a_row_of_the_installation() -> None:
     rows = {p.row.name: p.row for p in INSTALL}
     undoing = [p.row for p in UNINSTALL if p.row.undoes]
-    assert {row.undoes for row in undoing} == {*AGENT, *WATCHING}
+    assert {row.undoes for row in undoing} == {*AGENT, *WATCHING, *ARTIFACTS}
     for row in undoing:
         assert rows[row.undoes].interface == row.interface
         assert takes_back("i", row.operation, f"i.{rows[row.undoes].operation}")

@@ -14,7 +14,7 @@ from ordito.executors.registry import local_executors
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
-from ordito.work.providing import Providers
+from ordito.work.providing import Providers, TakesArtifacts
 from ordito.work.targets import CONTAINER, SSH
 
 SCRATCH = "scratch"
@@ -42,6 +42,11 @@ class Plugins(msgspec.Struct, frozen=True):
     def provides(self, node: str, kinds: Sequence[str]) -> bool:
         """Whether some provider makes a node template, whose types are ``kinds``."""
         return self.providers.provides(node, kinds)
+
+    def takes(self, node: str, kinds: Sequence[str], artifact: Sequence[str]) -> bool:
+        """Whether the provider of a node template does something with an artifact of such and such types."""
+        provider = self.providers.of(node, kinds)
+        return provider is not None and (not isinstance(provider, TakesArtifacts) or provider.takes(artifact))
 
     def maker(self, node: str, kinds: Sequence[str]) -> Maker:
         """Who makes a node template, and how what it makes is reached."""

@@ -36,6 +36,7 @@ def way_back(
         provides=plugins.provides,
         maker=plugins.maker,
         accepts_on=plugins.accepts,
+        takes=plugins.takes,
         allow_large=True,
         left_behind=whole.nodes,
         rolled_back=rolled_back,

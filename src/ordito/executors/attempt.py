@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -18,12 +19,15 @@ from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
-from ordito.executors.script_tree import build, runs_in_place
+from ordito.executors.script_tree import build, runs_in_place, write_filled
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
+from ordito.model.deploying import PLACING
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
+from ordito.work.needs import filled_name
+from ordito.work.plan import ARTIFACTS
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -144,12 +148,11 @@ class Attempt:
 
     async def _prepared(self) -> Command:
         invocation, slot = self.invocation, self.slot
-        path = in_tree(invocation.root, invocation.artifact)
-        head = read_head(path, invocation.artifact)
+        path, head = _found(invocation)
         if invocation.files:
             self._copies = planned_copies(invocation.files, invocation.root, slot.work)
             await in_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
-        if invocation.dependencies:
+        if invocation.dependencies or (invocation.needs is not None and invocation.needs.templates):
             path = await self._with_dependencies(path)
         if invocation.large:
             self._shared = self._surroundings.shared.take(invocation.job, invocation.large)
@@ -173,6 +176,10 @@ class Attempt:
     async def _with_dependencies(self, path: str) -> str:
         invocation = self.invocation
         texts = await in_thread(filled, invocation, self.slot.work) if invocation.needs is not None else {}
+        if texts and invocation.needs is not None and invocation.artifact in invocation.needs.templates:
+            # What is put in place is the file that the template gives.
+            self._files.append(self.slot.tree)
+            return await in_thread(write_filled, self.slot.tree, texts, filled_name(invocation.artifact))
         if not texts and runs_in_place(invocation.artifact, invocation.dependencies):
             for dependency in invocation.dependencies:
                 in_tree(invocation.root, dependency)
@@ -243,6 +250,16 @@ class Attempt:
         if not is_empty(self.slot.work):
             self.is_slot_clean &= await in_thread(empty, self.slot.work, kept)
         self.is_slot_clean &= not kept
+
+
+def _found(invocation: Invocation) -> tuple[str, bytes]:
+    """The path of an artifact, and its first bytes where it is a script. What a processor of artifacts takes may be no
+    file at all: then it is what the artifact calls it."""
+    root, artifact, processor = invocation.root, invocation.artifact, invocation.processor
+    if processor.startswith(ARTIFACTS) and not os.path.lexists(f"{root}/{artifact}"):
+        return artifact, b""
+    path = in_tree(root, artifact)
+    return path, b"" if processor == PLACING or processor.startswith(ARTIFACTS) else read_head(path, artifact)
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -30,7 +30,7 @@ def filled(invocation: Invocation, scratch: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for template in needs.templates:
         name = filled_name(template)
-        if name in found or name == script:
+        if name in found or (name == script and template != invocation.artifact):
             raise Unusable(f"the template {template} cannot be filled to {name}: something else has that name")
         try:
             found[name] = sandbox.text(_read(invocation.root, template))

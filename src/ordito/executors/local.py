@@ -23,6 +23,7 @@ from ordito.executors.slots import Slots, remove
 from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Printed, Progress, Started
+from ordito.work.plan import ARTIFACTS
 
 SETTLE_PAUSE = 0.02
 
@@ -65,8 +66,10 @@ class LocalExecutor:
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Whether an artifact of these types (the type and its ancestors) is a shell or a Python script, or a workflow
-        that a processor carries out; on this machine only."""
-        return not protocol and any(command_for(kind) is not None for kind in processor_kinds)
+        that a processor carries out; on this machine only. What has a processor of artifacts runs here wherever it is
+        to have its effect: the processor reaches the host by itself."""
+        here = (k for k in processor_kinds if not protocol or k.startswith(ARTIFACTS))
+        return any(command_for(kind) is not None for kind in here)
 
     def batch_key(self, invocation: Invocation) -> str:
         """What is started together is handed over together, which saves a task for each; save what is prepared slowly:

@@ -1,9 +1,13 @@
-"""Processors: programs of others that carry out workflows written in languages of their own (§7.3.8).
+"""Processors: programs of others that carry out workflows written in languages of their own (§7.3.8), and that do
+something with artifacts of types of their own: implementations of operations, packages, images (§13.2.1).
 
 A processor is a Python function that a distribution offers by an entry point of the group
-``ordito.workflow_processors`` whose name is the full name of an artifact type. It runs in a process of its own, as
-operations do, so that it can be ended, and found again after a crash. `docs/plugins.md` says what it is given.
+``ordito.workflow_processors``, or ``ordito.artifact_processors``, whose name is the full name of an artifact type. That
+of a processor of artifacts may end in ``@`` and the version of artifacts that it is for. It runs in a process of its
+own, as operations do, so that it can be ended, and found again after a crash. `docs/plugins.md` says what it is given.
 """
+
+# ruff: noqa: PTH118, PTH120
 
 from __future__ import annotations
 
@@ -16,12 +20,18 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.base.sensitive import revealed
 from ordito.executors.commands import COMMANDS, MakeCommand, Script
 from ordito.executors.environment_files import write_private
+from ordito.executors.placing import placing_command
 from ordito.executors.spawn import Command
-from ordito.work.plan import PROCESSES
+from ordito.model.deploying import PLACING
+from ordito.work.needs import filled_name
+from ordito.work.plan import ARTIFACTS, PROCESSES
+from ordito.work.targets import Target
 
 GROUP = "ordito.workflow_processors"
+ARTIFACT_GROUP = "ordito.artifact_processors"
 RUNNER = str(Path(__file__).with_name("processor_runner.py"))
 CALL = "workflow-call.json"
 """What the processor is given, in its working directory."""
@@ -31,29 +41,73 @@ CALL = "workflow-call.json"
 def processors() -> Mapping[str, str]:
     """The processors that are installed, by artifact type: where each is found, ``module:attribute``. Of several for
     one type the first by its place counts, so that it is the same one each time."""
+    return _offered(GROUP)
+
+
+@cache
+def artifact_processors() -> Mapping[str, str]:
+    """The same of processors of artifacts, by ``type`` or ``type@version``."""
+    return _offered(ARTIFACT_GROUP)
+
+
+def _offered(group: str) -> Mapping[str, str]:
     # It brings half of the library along, and hardly any command needs it.
     from importlib.metadata import entry_points
 
-    found = sorted((point.name, point.value) for point in entry_points(group=GROUP))
+    found = sorted((point.name, point.value) for point in entry_points(group=group))
     return dict(reversed(found))
 
 
 def command_for(kind: str) -> MakeCommand | None:
     """How what is of a kind is started; None for what nothing here understands."""
     known = COMMANDS.get(kind)
-    if known is not None or not kind.startswith(PROCESSES):
+    if known is not None:
         return known
-    return processor_command if kind.removeprefix(PROCESSES) in processors() else None
+    if kind == PLACING:
+        return placing_command
+    return processor_command if processor_for(kind) else None
+
+
+def processor_for(kind: str) -> str:
+    """Where the processor is found that a kind asks for, which begins with ``PROCESSES`` or ``ARTIFACTS``; "" where
+    there is none.
+
+    For a version 4.2.1 it is the one for 4.2.1, else for 4.2, else for 4, else the one that names no version. Where no
+    version is asked for it is the one without, else the one for the highest version.
+    """
+    if kind.startswith(PROCESSES):
+        return processors().get(kind.removeprefix(PROCESSES), "")
+    if not kind.startswith(ARTIFACTS):
+        return ""
+    name, _, version = kind.removeprefix(ARTIFACTS).partition("@")
+    offered = artifact_processors()
+    parts = version.split(".") if version else []
+    asked = [f"{name}@{'.'.join(parts[:count])}" for count in range(len(parts), 0, -1)]
+    if not version:
+        versions = (offering for offering in offered if offering.startswith(f"{name}@"))
+        asked = [name, *sorted(versions, key=_by_number, reverse=True)]
+    return next((offered[of] for of in (*asked, name) if of in offered), "")
+
+
+def _by_number(offering: str) -> list[tuple[int, str]]:
+    """Versions in the order of their numbers, not of their letters."""
+    parts = offering.rpartition("@")[2].split(".")
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def processor_command(script: Script) -> Command:
     """The interpreter of this process around a processor, with all that it is given in a file."""
     invocation, slot = script.invocation, script.slot
-    call = {
+    call: dict[str, object] = {
         **(invocation.data or {}),
         "file": script.path,
-        "dependencies": [os.path.join(invocation.root, d) for d in invocation.dependencies],  # noqa: PTH118
+        "dependencies": [os.path.join(invocation.root, d) for d in invocation.dependencies],
     }
+    if invocation.processor.startswith(ARTIFACTS):
+        folder = os.path.dirname(script.path)
+        templates = invocation.needs.templates if invocation.needs is not None else ()
+        call["filled"] = [f"{folder}/{filled_name(template)}" for template in templates]
+        call["target"] = _described(invocation.target)
     path = f"{slot.work}/{CALL}"
     write_private(path, msgspec.json.encode(call).decode())
     settings = {
@@ -62,8 +116,15 @@ def processor_command(script: Script) -> Command:
         "attempt": str(invocation.attempt),
         "result": slot.result,
         "call": path,
-        "processor": processors()[invocation.processor.removeprefix(PROCESSES)],
+        "processor": processor_for(invocation.processor),
         "path": [str(Path(place).absolute()) for place in sys.path],
     }
     arguments = [sys.executable, "-I", "-B", RUNNER, json.dumps(settings)]
     return Command(sys.executable, arguments, script.environment.variables, slot.work)
+
+
+def _described(target: Target | None) -> dict[str, object] | None:
+    """How a host is reached, with all that it takes; None for this machine."""
+    if target is None:
+        return None
+    return {"protocol": target.protocol, "name": target.name, "settings": revealed(dict(target.settings))}

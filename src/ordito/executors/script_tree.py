@@ -55,6 +55,14 @@ def build(root: str, artifact: str, dependencies: Sequence[str], tree: str, fill
     return f"{target}/{name}"
 
 
+def write_filled(tree: str, filled: Mapping[str, str], name: str) -> str:
+    """Write the files that templates give, and nothing else; the path of the one of that name."""
+    os.mkdir(tree, 0o700)
+    for file, text in filled.items():
+        write_private(f"{tree}/{file}", text, 0o600)
+    return f"{tree}/{name}"
+
+
 def _link_all(source: str, target: str, *, but: Container[str]) -> None:
     """Make a link for everything in a folder but for some names."""
     with os.scandir(source) as entries:

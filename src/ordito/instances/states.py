@@ -66,9 +66,11 @@ TAKES_BACK: Mapping[str, frozenset[str]] = {
     "unlink": frozenset({"preconfigure", "postconfigure", "establish"}),
     "deploy": frozenset({"undeploy"}),
     "undeploy": frozenset({"deploy"}),
+    "deploy_on_host": frozenset({"undeploy_from_host"}),
+    "undeploy_from_host": frozenset({"deploy_on_host"}),
 }
 """By an operation's name: the operations that no longer count as carried out once it was at work, well or not. The
-last two are what is delegated to a provider."""
+last four are about artifacts, and the first two of these also what is delegated to a provider."""
 
 UNDONE_BY_STOP = frozenset({"add_target", "add_source"})
 """The operations of a pair that do not count as carried out any more once one of its ends was stopped, whether or not

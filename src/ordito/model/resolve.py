@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.circumstances import Circumstances
+from ordito.model.deploying import with_deployment
 from ordito.model.facts import Facts
 from ordito.model.filters import Filters
 from ordito.model.groups import Groups
@@ -69,7 +70,7 @@ def resolve_service(
     service = resolve(units.entry, circumstances)
     if package.is_archive and not diagnostics.has_errors:
         _warn_of_unnamed(units.entry, diagnostics)
-    return None if diagnostics.has_errors else service
+    return None if diagnostics.has_errors else with_deployment(service)
 
 
 def _resolve_topology(

@@ -12,6 +12,7 @@ from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.instances.records import Instance
 from ordito.model.artifacts import ANSIBLE
+from ordito.model.deploying import PLACING, TEMPLATE
 from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
@@ -20,7 +21,8 @@ from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
 from ordito.work.activities import Written
-from ordito.work.plan import DELEGATE, Call, Scope
+from ordito.work.needs import JINJA
+from ordito.work.plan import ARTIFACTS, DELEGATE, Call, Scope
 
 SETTLE = Call("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""
@@ -211,6 +213,8 @@ class Calls:
 
     def _shared(self, operation: Operation, implementation: Artifact) -> Call:
         """The call of an operation, whoever it is called for."""
+        for dependency in operation.dependencies:
+            self._check_template(dependency)
         return Call(
             owner="",
             side="",
@@ -280,12 +284,39 @@ class Calls:
         self.all.append(call)
         return number
 
+    def _check_template(self, artifact: Artifact) -> None:
+        """Refuse a template that nothing here fills."""
+        if is_unfilled(artifact) and artifact.file not in self._refused:
+            self._refused.add(artifact.file)
+            self._diagnostics.error(
+                "no-processor",
+                f'there is no processor for the template "{artifact.file}" (artifact type {artifact.kinds[0]})',
+                artifact.span,
+                hint=f"write it as a {JINJA}, or fill it in the script",
+            )
+
+    def deploying(self, artifact: Artifact) -> str:
+        """What deploys an artifact of a node: a processor for its nearest type, else what copies it to its place; ""
+        where nothing does."""
+        if is_unfilled(artifact):
+            return ""
+        accepts = self._options.accepts
+        named = (f"{ARTIFACTS}{kind}@{artifact.version}" for kind in artifact.kinds if kind != PLACING)
+        placing = (PLACING,) if artifact.deploy_path else ()
+        return next((kind for kind in (*named, *placing) if accepts((kind,))), "")
+
     def _processor(self, artifact: Artifact) -> str:
         """The nearest type of an implementation that some executor processes."""
-        found = next((kind for kind in artifact.kinds if self._options.accepts((kind,))), "")
+        if artifact.kinds[:1] == (PLACING,):
+            return self.deploying(artifact)
+        accepts = self._options.accepts
+        asked = (of for kind in artifact.kinds for of in (f"{ARTIFACTS}{kind}@{artifact.version}", kind))
+        found = next((kind for kind in asked if accepts((kind,))), "")
         if not found and artifact.file not in self._refused:
             self._refused.add(artifact.file)
             kind = artifact.kinds[0] if artifact.kinds else "unknown"
+            if artifact.version:
+                kind += f", version {artifact.version}"
             self._diagnostics.error(
                 "no-executor",
                 f'no executor processes "{artifact.file}" (artifact type {kind})',
@@ -293,6 +324,11 @@ class Calls:
                 hint=NO_ANSIBLE if ANSIBLE in artifact.kinds else NO_EXECUTOR,
             )
         return found
+
+
+def is_unfilled(artifact: Artifact) -> bool:
+    """Whether an artifact is a template in a language that nothing here knows."""
+    return TEMPLATE in artifact.kinds and JINJA not in artifact.kinds
 
 
 def _with_settings(call: Call, settings: Settings) -> Call:

@@ -19,6 +19,7 @@ from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.slots import SCALABLE
+from ordito.model.deploying import PLACING
 from ordito.model.operation import Operation
 from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service
@@ -92,7 +93,10 @@ class Digests:
         """The files of an operation with their digests, by the names that they were deployed with."""
         assert operation.implementation is not None
         files = [f.file for f in (operation.implementation, *operation.dependencies)]
-        return [(self._names.get(file, file), self._digests.get(file, "")) for file in files]
+        found = [(self._names.get(file, file), self._digests.get(file, "")) for file in files]
+        version, path = operation.implementation.version, operation.implementation.deploy_path
+        found += [("artifact_version", version)] if version else []
+        return found + ([("deploy_path", path)] if path and PLACING in operation.implementation.kinds else [])
 
     def of_written(self, operation: Operation, values: Mapping[str, Value], more: list[object]) -> str:
         """The digest of an operation that a workflow calls with inputs of its own: of these as they are written, and of

@@ -31,7 +31,9 @@ from ordito.instances.states import (
     STOPPING,
     TRANSITIONAL,
 )
+from ordito.model.deploying import DEPLOY, DEPLOY_ON_HOST, UNDEPLOY, UNDEPLOY_FROM_HOST
 from ordito.model.service import (
+    ARTIFACT,
     CONFIGURE,
     LIFECYCLE,
     MAINTAIN,
@@ -143,6 +145,7 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
     return in_order(
         (CREATING, CREATED, CONFIGURING, CONFIGURED, STARTING, STARTED),
         (
+            Row(ARTIFACT, DEPLOY, Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
             Row(STANDARD, "create", Side.NODE, Per.INSTANCE, CREATING, CREATED, always=True),
             Row(LIFECYCLE, "create", Side.NODE, Per.INSTANCE, "Standard.create", CREATED),
             Row(RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING),
@@ -171,6 +174,7 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
             ),
             Row(STANDARD, "start", Side.NODE, Per.INSTANCE, STARTING, STARTED, always=True),
             Row(LIFECYCLE, "start", Side.NODE, Per.INSTANCE, "Standard.start", STARTED),
+            Row(ARTIFACT, DEPLOY_ON_HOST, Side.NODE, Per.INSTANCE, agents, "monitoring_agent.install", of_hosts=True),
             Row(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
             Row(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
             Row(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links),
@@ -218,6 +222,16 @@ UNINSTALL = in_order(
             undoes="monitoring_agent.install",
             of_hosts=True,
         ),
+        Row(
+            ARTIFACT,
+            UNDEPLOY_FROM_HOST,
+            Side.NODE,
+            Per.INSTANCE,
+            "monitoring_agent.uninstall",
+            "Standard.stop",
+            undoes=f"Artifact.{DEPLOY_ON_HOST}",
+            of_hosts=True,
+        ),
         Row(CONFIGURE, "remove_target", Side.SOURCE, Per.PAIR, "monitoring_agent.uninstall", "Standard.stop"),
         Row(CONFIGURE, "remove_source", Side.TARGET, Per.PAIR, "Configure.remove_target", "Standard.stop"),
         Row(STANDARD, "stop", Side.NODE, Per.INSTANCE, STOPPING, CONFIGURED, always=True),
@@ -233,6 +247,15 @@ UNINSTALL = in_order(
         ),
         Row(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True),
         Row(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED),
+        Row(
+            ARTIFACT,
+            UNDEPLOY,
+            Side.NODE,
+            Per.INSTANCE,
+            "lifecycle.delete",
+            DELETED,
+            undoes=f"Artifact.{DEPLOY}",
+        ),
     ),
 )
 """How an instance goes, in order."""

@@ -40,6 +40,10 @@ def _no_provider(_: str, __: Sequence[str]) -> bool:
     return False
 
 
+def _takes_all(_: str, __: Sequence[str], ___: Sequence[str]) -> bool:
+    return True
+
+
 def _nothing() -> None:
     """What was deployed last, where nothing ever was."""
 
@@ -138,7 +142,8 @@ class PlanOptions:
     template has lost were called when it was deployed. ``accepts`` says whether some executor processes an artifact of
     these types (the type and its ancestors), ``accepts_on`` whether one does so on hosts reached by a protocol;
     ``provides`` whether some provider makes a node template, given its name, its type and the ancestors, ``maker`` who
-    that is. ``allow_large`` permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
+    that is, and ``takes`` whether that one does something with an artifact of such and such types. ``allow_large``
+    permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
     is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
     most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
@@ -159,6 +164,7 @@ class PlanOptions:
     accepts: Callable[[Sequence[str]], bool] = _nobody
     provides: Callable[[str, Sequence[str]], bool] = _no_provider
     maker: Callable[[str, Sequence[str]], Maker] = _no_maker
+    takes: Callable[[str, Sequence[str], Sequence[str]], bool] = _takes_all
     accepts_on: Callable[[Sequence[str], str], bool] = _anywhere
     allow_large: bool = False
     left_behind: frozenset[str] = frozenset()

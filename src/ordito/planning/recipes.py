@@ -10,8 +10,9 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
-from ordito.model.operation import Interface, Operation
+from ordito.model.operation import Artifact, Interface, Operation
 from ordito.model.service import (
+    ARTIFACT,
     LIFECYCLE,
     MAINTAIN,
     MONITORING,
@@ -40,6 +41,7 @@ from ordito.planning.lifecycle import (
 )
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
+from ordito.syntax.expressions import calls
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
 NEAR, PAIR = Per.NEAR, Per.PAIR
@@ -170,11 +172,13 @@ class Recipes:
         row = placed.row
         found: list[Entry] = []
         for interface, operation in self._operations(node, row.interface, row.operation):
+            if row.interface == ARTIFACT and not self._is_deployed(node, operation):
+                continue
             call = self._calls.of_node(node, interface, row.operation, operation)
             where = where_run(operation, node, NODE, lifecycle=row.is_delegated)
             entry = self._entry(call, stage or placed.stage, where)
             if row.undoes:
-                entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row))
+                entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row, interface))
             found.append(entry)
         if not found and row.always and not self._operations(node, LIFECYCLE, row.operation):
             # It stands for the state that is passed through, which Cloudify's operation at this place does otherwise.
@@ -184,9 +188,34 @@ class Recipes:
             found.append(self._entry(call, placed.stage, ORCHESTRATOR))
         return found
 
-    def _begun_by(self, node: NodeTemplate, row: Row) -> tuple[str, ...]:
-        """The keys of the operations that a row undoes, where they are implemented."""
+    def _is_deployed(self, node: NodeTemplate, operation: Operation) -> bool:
+        """Whether an artifact of a node is deployed by an operation of its own. It is not where the provider of the
+        node has it, nor where no processor takes it and an operation of the template does; where nobody does, that is
+        an error."""
+        artifact = operation.implementation
+        assert artifact is not None
+        taken = self.is_delegated(node) and self._options.takes(node.name, node.kinds, artifact.kinds)
+        if taken and not node.is_compute:
+            return False
+        if self._calls.deploying(artifact):
+            return True
+        if not taken and not is_used(node, artifact):
+            self._diagnostics.error(
+                "no-processor",
+                f'there is no processor for artifact "{artifact.name}" of node "{node.name}", which is of type '
+                f"{artifact.kinds[1]}{f', version {artifact.version}' if artifact.version else ''}",
+                artifact.span or node.span,
+                hint="give it a deploy_path to have the file put there, name it among the dependencies of an operation,"
+                " implement create, or install a processor (docs/plugins.md)",
+            )
+        return False
+
+    def _begun_by(self, node: NodeTemplate, row: Row, interface: str) -> tuple[str, ...]:
+        """The keys of the operations that a row undoes, where they are implemented: that of the same interface, else
+        all."""
         operation = row.undoes.rpartition(".")[2]
+        if operation in node.interfaces[interface].operations:
+            return (f"{interface}.{operation}",)
         return tuple(f"{name}.{operation}" for name, _ in self._operations(node, row.interface, operation))
 
     def _operations(self, node: NodeTemplate, kind: str, operation: str) -> list[tuple[str, Operation]]:
@@ -325,6 +354,21 @@ def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
                 if operation.implementation is not None:
                     found.setdefault((kind, operation.name), []).append((interface.name, operation))
     return found
+
+
+def is_used(node: NodeTemplate, artifact: Artifact) -> bool:
+    """Whether an operation of a node does something with an artifact of it: ``create``, whose business it is, or one
+    that names it."""
+    for interface in node.interfaces.values():
+        for operation in interface.operations.values() if ARTIFACT not in interface.kinds else ():
+            if operation.implementation is None:
+                continue
+            if operation.name == "create" or any(d.file == artifact.file for d in operation.dependencies):
+                return True
+            named = (c for i in operation.inputs.values() for c in calls(i.value) if c.function == "get_artifact")
+            if any(call.arguments[1] == artifact.name for call in named):
+                return True
+    return False
 
 
 def of_row(every: Implemented, row: Row) -> Operation | None:

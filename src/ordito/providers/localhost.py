@@ -26,6 +26,10 @@ class LocalhostProvider:
         """Whether a node of these types (its type and the ancestors) is a Compute."""
         return COMPUTE in kinds
 
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """Nothing: no image is needed for a machine that is there."""
+        return False
+
     async def create(self, asked: Delegation) -> Provided:
         """The addresses of this machine; the same ones for every instance, every time."""
         return Provided(_attributes(), "this machine")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from ordito.model.deploying import PLACING
 from ordito.model.operation import Artifact
 
 PYTHON = "tosca.artifacts.Implementation.Python"
@@ -19,9 +20,10 @@ class Needs(msgspec.Struct, frozen=True):
 
     ``version`` is the version of the interpreter, "" for any. ``requirements`` and ``templates`` are some of its
     dependencies, relative to ``Invocation.root``: files of the requirements of a Python script, which get a virtual
-    environment where it runs, and Jinja2 templates, which are filled before it runs. What is filled lies in the folder
-    of the script, under the name that ``filled_name`` gives. ``values`` are what templates are filled with, besides the
-    variables of the invocation: plain data, secrets as they are.
+    environment where it runs, and Jinja2 templates, which are filled before it runs; a template that is put in place
+    is the artifact itself. What is filled lies in the folder of the script, under the name that ``filled_name`` gives.
+    ``values`` are what templates are filled with, besides the variables of the invocation: plain data, secrets as they
+    are.
     """
 
     version: str = ""
@@ -32,9 +34,10 @@ class Needs(msgspec.Struct, frozen=True):
 
 def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> Needs | None:
     """What an implementation needs, without any values; None for nothing."""
-    is_python = PYTHON in implementation.kinds
+    is_python = PYTHON in implementation.kinds and PLACING not in implementation.kinds
     requirements = tuple(d.file for d in dependencies if is_python and is_requirements(d))
-    templates = tuple(d.file for d in dependencies if JINJA in d.kinds)
+    # A template that is put in place itself is filled, too.
+    templates = tuple(d.file for d in (implementation, *dependencies) if JINJA in d.kinds)
     if not (implementation.version or requirements or templates):
         return None
     return Needs(implementation.version, requirements, templates)

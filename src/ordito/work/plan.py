@@ -57,6 +57,10 @@ PROCESSES = "workflow:"
 """Stands before the artifact type of a workflow that a processor is asked to carry out: what processes workflows
 processes no operations."""
 
+ARTIFACTS = "artifact:"
+"""Stands before the type of an artifact that a processor of artifacts takes: ``artifact:<type>@<version>``, the version
+"" for any. It runs on this machine, and reaches the target by itself."""
+
 SCRIPTS = ("tosca.artifacts.Implementation.Bash", "tosca.artifacts.Implementation.Python")
 """What is carried out as it is, be it an operation or a workflow."""
 

@@ -14,8 +14,10 @@ from ordito.instances.context import EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.artifacts import ANSIBLE
+from ordito.model.deploying import PLACING, UNDEPLOYING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
+from ordito.work.artifact_calls import artifact_data
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
@@ -24,7 +26,7 @@ from ordito.work.inventory import Subject, Topology
 from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of
 from ordito.work.places import Place
-from ordito.work.plan import Action, Call, Step
+from ordito.work.plan import ARTIFACTS, Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
 from ordito.work.secrecy import as_shown
 from ordito.work.targeting import Targets
@@ -122,6 +124,9 @@ class Preparing:
             target=target,
             subject=self._subject(place, step) if call.processor == ANSIBLE else None,
         )
+        if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
+            data = self._artifact_data(call, place, step, attempt)
+            invocation = msgspec.structs.replace(invocation, data=data)
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
         needs = self._needs(step.call, place.operation)
@@ -130,11 +135,26 @@ class Preparing:
             invocation = msgspec.structs.replace(invocation, needs=needs)
         return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
 
+    def _artifact_data(self, call: Call, place: Place, step: Step, attempt: int) -> dict[str, object]:
+        """What a processor of artifacts is told. What cannot be evaluated now is left out of its properties."""
+        artifact = place.operation.implementation
+        assert artifact is not None
+        values = self._environments.values(place, step)
+        properties: dict[str, object] = {}
+        for name, value in artifact.properties.items():
+            with contextlib.suppress(EvaluationError):
+                found = self._evaluator.evaluate(value, place.context)
+                self._masking.know(sensitive_parts(found))
+                properties[name] = None if isinstance(found, Nothing) else revealed(found)
+        return artifact_data(call, place, artifact, properties, values, self._job, attempt)
+
     def _needs(self, index: int, operation: Operation) -> Needs | None:
         """What the operation of a call needs besides its file, found once."""
         if index not in self._known_needs:
             implementation = operation.implementation
             found = needs_of(implementation, operation.dependencies) if implementation is not None else None
+            if implementation is not None and PLACING in implementation.kinds and operation.name in UNDEPLOYING:
+                found = None  # What is removed need not be filled.
             self._known_needs[index] = found
         return self._known_needs[index]
 

@@ -117,6 +117,15 @@ class ProviderFailed(Exception):
         self.made = dict(made or {})
 
 
+@runtime_checkable
+class TakesArtifacts(Protocol):
+    """A provider that says which artifacts of its nodes it does something with. One that does not say so gets them all,
+    and nothing is said of those that it leaves alone."""
+
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """Whether it does something with an artifact of these types (the type and its ancestors)."""
+
+
 class Provider(Protocol):
     """Makes and removes what no script makes, for example a Compute that is this machine.
 

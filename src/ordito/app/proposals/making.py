@@ -110,6 +110,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         provides=plugins.provides,
         maker=plugins.maker,
         accepts_on=plugins.accepts,
+        takes=plugins.takes,
         left_behind=whole.nodes,
         kept=known.status.kept,
         digest_key=Vault(known.place.layout).digest_key,

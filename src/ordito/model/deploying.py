@@ -1,0 +1,66 @@
+"""Artifacts that a node is deployed with (§3.6.7, §5.4): each is put in place by an operation of its own, as part of
+the node's lifecycle.
+
+An artifact with a ``deploy_path`` is put there on the node's host. One of a deployment type (a package, an image)
+without such a path is what a processor takes. Plain files without a path trigger nothing, and what implements an
+operation is what that operation runs.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.model.operation import Artifact, Input, Interface, Operation
+from ordito.model.service import ARTIFACT, NodeTemplate, Service
+
+DEPLOYMENT = "tosca.artifacts.Deployment"
+TEMPLATE = "tosca.artifacts.template"
+PLACING = "ordito.placing"
+"""Stands before the types of an artifact that is deployed, or removed again: it implements no operation. It is also
+what copies such an artifact to its ``deploy_path``."""
+
+INTERFACE = "artifact."
+"""The interfaces of artifacts are called ``artifact.<name>``."""
+
+DEPLOY, UNDEPLOY = "deploy", "undeploy"
+DEPLOY_ON_HOST, UNDEPLOY_FROM_HOST = "deploy_on_host", "undeploy_from_host"
+"""The operations of what is deployed on a host itself, which has to be there before."""
+
+UNDEPLOYING = frozenset({UNDEPLOY, UNDEPLOY_FROM_HOST})
+
+
+def with_deployment(service: Service) -> Service:
+    """A service whose nodes have the interfaces of the artifacts that they are deployed with."""
+    nodes = {name: _with_interfaces(node) for name, node in service.nodes.items()}
+    if all(node is service.nodes[name] for name, node in nodes.items()):
+        return service
+    return msgspec.structs.replace(service, nodes=nodes)
+
+
+def _with_interfaces(node: NodeTemplate) -> NodeTemplate:
+    """A node with an interface for each artifact that is deployed; what exists already is deployed by others."""
+    deployed = [a for a in node.artifacts.values() if a.kinds and (a.deploy_path or DEPLOYMENT in a.kinds)]
+    if not deployed or node.existing:
+        return node
+    interfaces = {f"{INTERFACE}{a.name}": _interface(node, a) for a in deployed}
+    return msgspec.structs.replace(node, interfaces={**node.interfaces, **interfaces})
+
+
+def _interface(node: NodeTemplate, artifact: Artifact) -> Interface:
+    name = f"{INTERFACE}{artifact.name}"
+    deploy, undeploy = (DEPLOY_ON_HOST, UNDEPLOY_FROM_HOST) if node.is_compute else (DEPLOY, UNDEPLOY)
+    deployed = msgspec.structs.replace(artifact, kinds=(PLACING, *artifact.kinds))
+    made = Operation(name, deploy, deployed, inputs=_values(node, artifact), span=artifact.span)
+    gone = Operation(name, undeploy, deployed, span=artifact.span)
+    return Interface(name, (ARTIFACT,), {deploy: made, undeploy: gone})
+
+
+def _values(node: NodeTemplate, artifact: Artifact) -> dict[str, Input]:
+    """What a template that is put in place is filled with: the properties of its node."""
+    if TEMPLATE not in artifact.kinds:
+        return {}
+    declared = node.definitions
+    return {
+        name: Input(name, declared[name].schema, has_value=True, value=value, metadata=declared[name].metadata)
+        for name, value in node.properties.items()
+    }
