@@ -14,7 +14,6 @@ from ordito.executors.local_hands import LocalHands
 from ordito.providers.containers.applications import CONTAINER_ATTRIBUTE, ApplicationProvider, RuntimeProvider
 from ordito.providers.containers.asked_for import application_of
 from ordito.providers.containers.images import KIND, reference
-from ordito.providers.containers.settings import ContainerSettings
 from ordito.work.providing import Delegation, Far, Material, ProviderFailed, Verb
 from tests.support.real.podman import SMALL, Podman, small_root
 from tests.support.real.registry import PASSWORD, USER, serving
@@ -38,7 +37,7 @@ def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
 
 
 def _provider() -> ApplicationProvider:
-    return ApplicationProvider(LocalHands(), ContainerSettings(engine="podman"))
+    return ApplicationProvider(LocalHands(), "podman")
 
 
 def _asked(image: Material | str, properties: Mapping[str, object] | None = None, **more: object) -> Delegation:
@@ -171,11 +170,11 @@ def test_a_runtime_is_an_engine_that_answers(engine: Podman) -> None:
     asked = Delegation("runtime_1", kinds, Verb.CREATE)
 
     async def run() -> None:
-        runtime = RuntimeProvider(LocalHands(), ContainerSettings(engine="podman"))
+        runtime = RuntimeProvider(LocalHands(), "podman")
         assert (await runtime.create(asked)).message == "podman answers on this machine"
         assert (await runtime.look(asked)).status == "ok"
         assert not await runtime.delete(asked)
-        missing = RuntimeProvider(LocalHands(), ContainerSettings(engine="ordito-no-such-engine"))
+        missing = RuntimeProvider(LocalHands(), "ordito-no-such-engine")
         assert (await missing.look(asked)).status == "error"
         with pytest.raises(ProviderFailed, match="no engine for containers answers"):
             await missing.create(asked)

@@ -34,7 +34,8 @@ def _asked(job: str = "J1", properties: Mapping[str, object] | None = None, ense
 
 def _provider(**settings: object) -> ContainerProvider:
     made: dict[str, object] = {"image": SMALL, "engine": "podman", **settings}
-    return ContainerProvider(LocalHands(), ContainerSettings(**made))  # type: ignore[arg-type]
+    found = ContainerSettings(**made)  # type: ignore[arg-type]
+    return ContainerProvider(LocalHands(), found.engine, lambda: found)
 
 
 def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) -> None:
@@ -119,3 +120,4 @@ def test_without_an_engine_it_is_said_what_each_answered(tmp_path: object) -> No
             provider.target("server_1", {})
 
     asyncio.run(run())
+

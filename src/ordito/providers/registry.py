@@ -17,12 +17,13 @@ from ordito.work.providing import Provider
 from ordito.work.targets import Hands
 
 GROUP = "ordito.providers"
-LOCALHOST, POOL = "localhost", "pool"
-HOSTS = "hosts"
-"""The section of the pool."""
+LOCALHOST, POOL, CONTAINER = "localhost", "pool", "container"
+HOSTS, CONTAINERS = "hosts", "containers"
+"""The sections of the pool, and of all that is about containers."""
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {
     POOL: (HOSTS, "ordito.providers.pool.provider:make_provider"),
+    CONTAINER: (CONTAINERS, "ordito.providers.containers.section:make_computes"),
 }
 """The providers that come with the program and have a section of the inventory: the section, and the factory."""
 
@@ -53,6 +54,13 @@ def section_of(provider: str) -> str:
 def make_localhost() -> Provider:
     """The provider that needs nothing but this machine."""
     return LocalhostProvider()
+
+
+def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ...]:
+    """The providers of what needs no word of the inventory; ``section`` is that about containers, if there is one."""
+    from ordito.providers.containers.section import make_everywhere as make
+
+    return make(section, hands)
 
 
 def factory_of(provider: str) -> Factory:

@@ -27,9 +27,11 @@ from ordito.app.spec.sources import TEMPLATE_MARKS, Sources, kind_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
 from ordito.providers.connection import DEFAULTS, hide_credentials, values_of
 from ordito.providers.registry import (
+    CONTAINER,
     LOCALHOST,
     NoFactory,
     factory_of,
+    make_everywhere,
     make_localhost,
     provider_names,
     section_names,
@@ -59,6 +61,7 @@ class Inventory(msgspec.Struct, frozen=True):
         """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
         inventory."""
         made = [p for name in provider_names() if name in self.sections and (p := self._make(name, hands)) is not None]
+        made += make_everywhere(self.sections.get(CONTAINER), hands)
         if self.diagnostics.has_errors:
             raise InvalidDocument(self.diagnostics.sorted())
         return Providers((*made, make_localhost()), self.chosen)

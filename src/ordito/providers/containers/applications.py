@@ -11,7 +11,6 @@ from ordito.providers.containers.engine import USUAL, Container, Engine, Engines
 from ordito.providers.containers.images import forget, image_artifact, image_of
 from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen
 from ordito.providers.containers.naming import name_of
-from ordito.providers.containers.settings import ContainerSettings
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
 from ordito.work.targets import Hands, Target
 
@@ -35,8 +34,9 @@ class ApplicationProvider:
     name = "container-application"
     protocol = ""
 
-    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
-        self._engines = Engines(hands, settings.engine)
+    def __init__(self, hands: Hands, engine: str = "") -> None:
+        """``engine`` is the program that the inventory names, "" for whichever answers."""
+        self._engines = Engines(hands, engine)
 
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) is an application in a container."""
@@ -106,9 +106,10 @@ class RuntimeProvider:
     name = "container-runtime"
     protocol = ""
 
-    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
+    def __init__(self, hands: Hands, engine: str = "") -> None:
+        """``engine`` is the program that the inventory names, "" for whichever answers."""
         self._hands = hands
-        self._wanted = settings.engine
+        self._wanted = engine
 
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) runs containers."""

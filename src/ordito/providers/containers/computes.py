@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 from ordito.base.scalar_units import amount
 from ordito.providers.containers.addresses import attributes_of
@@ -29,13 +30,23 @@ class ContainerProvider:
     name = "container"
     protocol = CONTAINER
 
-    def __init__(self, hands: Hands, settings: ContainerSettings) -> None:
-        self._settings = settings
-        self._engines = Engines(hands, settings.engine)
+    def __init__(
+        self, hands: Hands, engine: str, find: Callable[[], ContainerSettings], *, has_image: bool = True
+    ) -> None:
+        """``engine`` is the program that the inventory names, "" for whichever answers. ``find`` gives what the
+        inventory says, secrets included, and raises ``ProviderFailed``."""
+        self._engine = engine
+        self._engines = Engines(hands, engine)
+        self._find = find
+        self._has_image = has_image
+
+    @cached_property
+    def _settings(self) -> ContainerSettings:
+        return self._find()
 
     def provides(self, kinds: Sequence[str]) -> bool:
-        """Whether a node of these types (its type and the ancestors) is a Compute."""
-        return COMPUTE in kinds
+        """Whether a node of these types (its type and the ancestors) is a Compute, and there is an image for it."""
+        return COMPUTE in kinds and self._has_image
 
     async def create(self, asked: Delegation) -> Provided:
         """A running container; after a crash the one that is there."""
@@ -64,8 +75,12 @@ class ContainerProvider:
         if not isinstance(made_by, Mapping) or not made_by.get("id"):
             raise Unreachable(f"it is not known which container {instance} is: `ordito discover` or `ordito heal` it")
         name = str(made_by["id"])
-        engine = self._settings.engine or str(made_by.get("engine") or "podman")
-        told = {"engine": engine, "container": name, "user": self._settings.user, "base": self._settings.base}
+        engine = self._engine or str(made_by.get("engine") or "podman")
+        try:
+            settings = self._settings
+        except ProviderFailed as problem:
+            raise Unreachable(f"{instance}: {problem}") from problem
+        told = {"engine": engine, "container": name, "user": settings.user, "base": settings.base}
         return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
 
     def _attributes(self, engine: Engine, name: str, container: Container) -> dict[str, object]:

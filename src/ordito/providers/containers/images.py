@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import io
 import re
-import tarfile
 from pathlib import Path
 
 import msgspec
@@ -169,7 +168,7 @@ async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
     """An image from the file of an archive: one that an engine has saved, or a root of files."""
     try:
         saved = await asyncio.to_thread(_is_saved, path)
-    except (tarfile.TarError, EOFError) as error:
+    except ValueError as error:
         raise ProviderFailed(f"{path} is no archive that an image can be made from: {error}") from error
     is_here = engine.target is None
     given = b"" if is_here else await asyncio.to_thread(path.read_bytes)
@@ -188,11 +187,20 @@ async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
 
 
 def _is_saved(path: Path) -> bool:
-    with tarfile.open(path) as archive:
-        return any(member.name.removeprefix("./") in _SAVED for member in archive)
+    """Whether an archive is an image that an engine has saved. Raises ``ValueError`` for what is no archive."""
+    import tarfile
+
+    try:
+        with tarfile.open(path) as archive:
+            return any(member.name.removeprefix("./") in _SAVED for member in archive)
+    except (tarfile.TarError, EOFError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _packed(folder: Path) -> bytes:
+    """A folder with all that is in it, as an archive."""
+    import tarfile
+
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         archive.add(folder, arcname=".")
