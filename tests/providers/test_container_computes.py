@@ -120,4 +120,3 @@ def test_without_an_engine_it_is_said_what_each_answered(tmp_path: object) -> No
             provider.target("server_1", {})
 
     asyncio.run(run())
-
