@@ -8,13 +8,21 @@ from collections.abc import Sequence
 from ordito.executors.operation import Ended
 from ordito.executors.result import LARGEST_FILE, Reported, Result, header, merge, read_reported, read_result
 from ordito.executors.slots import Slot
-from ordito.work.invocation import Ending, Invocation, Outcome
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 
 
 def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
-    result = read_result(content(slot.result), *_identity(invocation)) if _tells(invocation) else None
-    reported = read_reported(content(slot.outputs), slot.outputs)
+    result = content(slot.result) if tells_result(invocation) else b""
+    return outcome_from(invocation, ended, result, content(slot.outputs), slot.outputs, tail)
+
+
+def outcome_from(
+    invocation: Invocation, ended: Ended, result_file: bytes, outputs_file: bytes, path: str, tail: Sequence[str]
+) -> Outcome:
+    """The outcome of an operation from what it left: its result file, and ``$ORDITO_OUTPUTS``, which is at ``path``."""
+    result = read_result(result_file, *_identity(invocation)) if tells_result(invocation) else None
+    reported = read_reported(outputs_file, path)
     ending, message = _judge(invocation, ended, result, reported)
     return Outcome(
         ending,
@@ -47,9 +55,25 @@ def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: 
     )
 
 
-def _tells(invocation: Invocation) -> bool:
+def tells_result(invocation: Invocation) -> bool:
     """Whether something is looked for in the result file: reading it costs more than the rest."""
     return bool(invocation.outputs or (invocation.needs is not None and invocation.needs.requirements))
+
+
+def outcome_found(doubt: InDoubt, status: int, result_file: bytes, outputs_file: bytes, path: str) -> Outcome:
+    """The outcome of an operation whose exit status is known, and that ended while nobody looked."""
+    result = read_result(result_file, doubt.job, doubt.step, doubt.attempt)
+    reported = read_reported(outputs_file, path)
+    problem = (result.problem if result else "") or reported.problem
+    return Outcome(
+        Ending.FAILED if status or problem else Ending.SUCCEEDED,
+        exit_code=status,
+        outputs=merge(result, reported, doubt.outputs),
+        changed=reported.changed,
+        status=reported.status,
+        done=reported.done,
+        message=_joined(f"exit {status}" if status else "", problem),
+    )
 
 
 def is_result_of(slot: Slot, job: str, step: str) -> bool:

@@ -1,9 +1,10 @@
 """Runs a Python operation. Started as a program by the interpreter of the operation, which need not be ours.
 
 ``python3 -B python_runner.py SETTINGS SCRIPT``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
-``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs) and
-``source`` (a file of variables that are too long for an environment, "" for none). The script runs as ``__main__``
-with its inputs as globals, and finds ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it had been started alone.
+``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs),
+perhaps ``given`` (those that are, where nobody knows which others there will be) and ``source`` (a file of variables
+that are too long for an environment, "" for none). The script runs as ``__main__`` with its inputs as globals, and
+finds ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it had been started alone.
 When it ends, its outputs and its exit status are written to the result file, whose format `result.py` describes.
 
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
@@ -85,7 +86,11 @@ def _join_threads() -> None:
 def _inputs(settings: dict[str, Any]) -> dict[str, str]:
     """The inputs that can be names of Python, as texts."""
     base = set(settings["base"])
-    variables = {name: value for name, value in os.environ.items() if name not in base}
+    given = settings.get("given")
+    if given is None:
+        variables = {name: value for name, value in os.environ.items() if name not in base}
+    else:
+        variables = {name: os.environ[name] for name in given if name in os.environ}
     if settings["source"]:
         with open(settings["source"], encoding="utf-8", errors="surrogateescape") as file:
             for assignment in shlex.split(file.read(), comments=True):

@@ -110,43 +110,49 @@ def _without_env(words: list[str], variables: list[tuple[str, str]]) -> list[str
     raise UnusableInterpreter('its "#!" line names env but no interpreter')
 
 
-def wrapper(interpreter: Interpreter, identity: Sequence[str], outputs: Sequence[str], result: str, source: str) -> str:
+def wrapper(
+    interpreter: Interpreter, identity: Sequence[str], outputs: Sequence[str], result: str, source: str, tools: str = ""
+) -> str:
     """The text that a shell runs around the script, which is its ``$0``.
 
     ``identity`` are job, step and attempt. ``result`` is the path of the result file. ``source`` is the path of a file
     of variables to read first, "" for none. The text is short because every operation pays for reading it: what few
-    scripts need is in files that are read when it is needed.
+    scripts need is in files that are read when it is needed, which lie in the folder ``tools`` ("": this module's).
     """
-    text = _around(interpreter.name in BASH, tuple(outputs), result, source)
+    text = _around(interpreter.name in BASH, tuple(outputs), result, source, tools or _HERE)
     job, step, attempt = map(shlex.quote, identity)
     return text.replace(_IDENTITY, f"{job} {step} {attempt}")
 
 
 @lru_cache(maxsize=1_024)
-def _around(is_bash: bool, outputs: tuple[str, ...], result: str, source: str) -> str:
+def _around(is_bash: bool, outputs: tuple[str, ...], result: str, source: str, tools: str) -> str:
     """The text for every operation that has the same outputs and the same slot, without its identity."""
     names = [name for name in outputs if SHELL_NAME.fullmatch(name)]
     text = _COMMON.format(
         header=f"{FORMAT} {_IDENTITY}",
-        values=(_bash_values(names) if is_bash else _plain_values(names)) if names else "",
+        values=(_bash_values(names, tools) if is_bash else _plain_values(names)) if names else "",
         identity=_IDENTITY,
         result=shlex.quote(result),
     )
     if source:
         text += f". {shlex.quote(source)}\n"
-    return text + (_BASH if is_bash else _SH)
+    trap_file = shlex.quote(f"{tools}/{_TRAP_FILE}")
+    if is_bash:
+        return text + _BASH.format(trap=trap_file)
+    return text + _SH.format(trap=shlex.quote(f". {trap_file} && __ordito_trap"))
 
 
-def _bash_values(names: Sequence[str]) -> str:
-    return "".join([f"\n. {_VALUE_FILE}", *(f"\n__ordito_value {name}" for name in names), _NEXT])
+def _bash_values(names: Sequence[str], tools: str) -> str:
+    value_file = shlex.quote(f"{tools}/{_VALUE_FILE}")
+    return "".join([f"\n. {value_file}", *(f"\n__ordito_value {name}" for name in names), _NEXT])
 
 
 def _plain_values(names: Sequence[str]) -> str:
     return "".join([*(f"""\n[ -z "${{{n}+x}}" ] || printf '%s\\0' {n} text "${n}\"""" for n in names), _NEXT])
 
 
-_TRAP_FILE = shlex.quote(str(Path(__file__).with_name("shell_trap.sh")))
-_VALUE_FILE = shlex.quote(str(Path(__file__).with_name("shell_value.bash")))
+_HERE = str(Path(__file__).parent)
+_TRAP_FILE, _VALUE_FILE = "shell_trap.sh", "shell_value.bash"
 
 _NEXT = "\nprintf '%s\\0'"
 
@@ -162,16 +168,16 @@ __ordito_end() {{ set +eux; case ${{__ordito_bye+x}}$1 in
 command trap '__ordito_end "$?"' EXIT
 """
 
-_BASH = f"""trap() {{ . {_TRAP_FILE}; __ordito_trap "$@"; }}
+_BASH = """trap() {{ . {trap}; __ordito_trap "$@"; }}
 exit() {{ __ordito_bye=${{1-$?}}; [ -z "${{__ordito_in_trap-}}" ] || __ordito_last; command exit "$__ordito_bye"; }}
 . "$0"
 exit
 """
 
 # Here a function cannot have the name of these commands, but an alias can; it counts in what is read after it.
-_SH = f"""__ordito_exit() {{ __ordito_bye=${{1-$?}}; [ -z "${{__ordito_in_trap-}}" ] || __ordito_last
+_SH = """__ordito_exit() {{ __ordito_bye=${{1-$?}}; [ -z "${{__ordito_in_trap-}}" ] || __ordito_last
 command exit "$__ordito_bye"; }}
-alias trap={shlex.quote(f". {_TRAP_FILE} && __ordito_trap")} exit=__ordito_exit
+alias trap={trap} exit=__ordito_exit
 . "$0"
 exit
 """

@@ -15,19 +15,18 @@ MOST_BYTES = 4 << 20
 class Heard:
     """Keeps what a command prints until it has ended."""
 
-    def __init__(self) -> None:
-        self._out: list[bytes] = []
-        self._err: list[bytes] = []
-        self._sizes = [0, 0]
+    def __init__(self, err: bytearray | None = None) -> None:
+        self._out = bytearray()
+        self._err = bytearray() if err is None else err
         self.end: asyncio.Future[tuple[int | None, str]] = asyncio.get_running_loop().create_future()
 
     def heard_out(self, data: bytes) -> None:
         """See ``Ears``."""
-        self._keep(self._out, 0, data)
+        _keep(self._out, data)
 
     def heard_err(self, data: bytes) -> None:
         """See ``Ears``."""
-        self._keep(self._err, 1, data)
+        _keep(self._err, data)
 
     def ended(self, status: int | None, lost: str = "") -> None:
         """See ``Ears``."""
@@ -39,20 +38,26 @@ class Heard:
         status, lost = await self.end
         if status is None:
             raise Unreachable(lost)
-        return Ran(status, b"".join(self._out), b"".join(self._err))
+        return Ran(status, bytes(self._out), bytes(self._err))
 
-    def _keep(self, kept: list[bytes], which: int, data: bytes) -> None:
-        if self._sizes[which] < MOST_BYTES:
-            self._sizes[which] += len(data)
-            kept.append(data)
+
+def _keep(kept: bytearray, data: bytes) -> None:
+    if len(kept) < MOST_BYTES:
+        kept += data
 
 
 async def run_command(
-    connector: Connector, target: Target, words: Sequence[str], given: bytes = b"", timeout: float | None = None
+    connector: Connector,
+    target: Target,
+    words: Sequence[str],
+    given: bytes = b"",
+    timeout: float | None = None,
+    err: bytearray | None = None,
 ) -> Ran:
     """Run a program with ``given`` to read. Raises ``Unreachable``, also where the connection is lost meanwhile, and
-    ``TimeoutError`` after so many seconds; then nobody listens to it any more."""
-    heard = Heard()
+    ``TimeoutError`` after so many seconds; then nobody listens to it any more, and ``err`` has what was heard of its
+    standard error."""
+    heard = Heard(err)
     channel: Channel | None = None
     try:
         async with asyncio.timeout(timeout):

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ordito.work.targets import Target
+from ordito.work.targets import Target, Unreachable
+
+
+class Refused(Unreachable):
+    """A host cannot be reached, and waiting does not help: a key that is not accepted, say."""
 
 
 class Ears(Protocol):

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import Channel, Ears, Refused
 from ordito.executors.ssh.settings import Become
-from ordito.work.targets import Unreachable
 
 ASKS = b"ordito:password?"
 BEGINS = b"ordito:begins\n"
@@ -43,7 +42,7 @@ class Becoming:
         self._channel: Channel | None = None
 
     async def talk(self, channel: Channel) -> None:
-        """Answer until the command begins; ``Unreachable`` where it may not."""
+        """Answer until the command begins; ``Unreachable`` where it may not (``Refused``: waiting does not help)."""
         self._channel = channel
         self._listen()
         try:
@@ -52,7 +51,7 @@ class Becoming:
             channel.close()
             raise
         if refusal:
-            raise Unreachable(refusal)
+            raise Refused(refusal)
 
     @property
     def has_begun(self) -> bool:

@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import Channel, Ears, Refused
 from ordito.executors.ssh import host_keys
 from ordito.executors.ssh.become import Becoming, words_as
 from ordito.executors.ssh.command import Command
-from ordito.executors.ssh.faults import why
+from ordito.executors.ssh.faults import is_hopeless, why
 from ordito.executors.ssh.settings import SshSettings
 from ordito.work.targets import Unreachable
 
@@ -62,6 +62,7 @@ class Connections:
         self._lines: list[_Line] = []
         self._opening = asyncio.Lock()
         self._free = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._down: tuple[float, str] = (0.0, "")
 
     async def start(self, words: Sequence[str], ears: Ears) -> Channel:
@@ -74,7 +75,7 @@ class Connections:
         try:
             await becoming.talk(channel)
         except Unreachable as error:
-            raise Unreachable(f"{self._name}: {error}") from None
+            raise type(error)(f"{self._name}: {error}") from None
         return channel
 
     def forget_failure(self) -> None:
@@ -125,6 +126,7 @@ class Connections:
         return command
 
     async def _line_with_room(self) -> _Line:
+        self._use_loop()
         while True:
             if (line := self._with_room()) is not None:
                 return line
@@ -142,6 +144,13 @@ class Connections:
                     continue
             self._free.clear()
             await self._free.wait()
+
+    def _use_loop(self) -> None:
+        """Connections belong to the loop that they were made on, and are gone with it."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            self._lines, self._opening, self._free = [], asyncio.Lock(), asyncio.Event()
 
     def _with_room(self) -> _Line | None:
         # The one that is used least: each has one process on the host, and these work side by side.
@@ -165,7 +174,7 @@ class Connections:
         except Unreachable as error:
             message = f"{self._name}: {error}"
             self._down = (loop.time() + DOWN_FOR, message)
-            raise Unreachable(message) from None
+            raise type(error)(message) from None
         self._down = (0.0, "")
         return line
 
@@ -200,7 +209,8 @@ async def _connect(settings: SshSettings, tunnel: Any) -> asyncssh.SSHClientConn
                 await asyncio.sleep(pause)
                 pause *= 2
                 continue
-            raise Unreachable(why(settings, error, seen.refusal)) from None
+            kind = Refused if seen.refusal or is_hopeless(error) else Unreachable
+            raise kind(why(settings, error, seen.refusal)) from None
     raise AssertionError("the last attempt returns or raises")
 
 

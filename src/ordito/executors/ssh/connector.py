@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import Channel, Ears, Refused
 from ordito.executors.ssh.settings import SshSettings, settings_of
-from ordito.work.targets import SSH, Target, Unreachable
+from ordito.work.targets import SSH, Target
 
 if TYPE_CHECKING:
     from ordito.executors.ssh.connections import Connections
@@ -57,5 +57,5 @@ def _connections(settings: SshSettings, name: str) -> Connections:
     except ModuleNotFoundError as error:
         if error.name != "asyncssh":
             raise
-        raise Unreachable(f"{name}: {MISSING}") from None
+        raise Refused(f"{name}: {MISSING}") from None
     return Connections(settings, name)

@@ -10,6 +10,19 @@ from typing import Any
 from ordito.executors.ssh.settings import SshSettings
 
 
+def is_hopeless(error: BaseException) -> bool:
+    """Whether waiting does not help."""
+    import asyncssh
+
+    kinds = (
+        asyncssh.KeyImportError,
+        asyncssh.KeyEncryptionError,
+        asyncssh.PermissionDenied,
+        asyncssh.HostKeyNotVerifiable,
+    )
+    return isinstance(error, kinds)
+
+
 def why(settings: SshSettings, error: BaseException, refusal: str) -> str:
     """A sentence for people; ``refusal`` is what was found wrong with the host's key."""
     if refusal:

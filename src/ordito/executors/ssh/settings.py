@@ -9,7 +9,8 @@ import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.suggest import nearest
-from ordito.work.targets import Target, Unreachable
+from ordito.executors.remote.connection import Refused
+from ordito.work.targets import Target
 
 Check = Literal["strict", "accept-new", "off"]
 Method = Literal["sudo", "doas"]
@@ -56,7 +57,7 @@ class SshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settings_of(target: Target) -> SshSettings:
-    """The settings of a target; ``Unreachable`` where something in them cannot be."""
+    """The settings of a target; ``Refused`` where something in them cannot be."""
     return _decoded(target.settings, target.name)
 
 
@@ -65,7 +66,7 @@ def _decoded(settings: Mapping[str, object], name: str) -> SshSettings:
         if key not in _NAMES:
             near = nearest(key, _NAMES)
             hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(_NAMES)}"
-            raise Unreachable(f'{name}: there is no setting "{key}" for SSH; {hint}')
+            raise Refused(f'{name}: there is no setting "{key}" for SSH; {hint}')
     values = dict(settings)
     jump = values.pop("jump", None)
     if isinstance(plain := revealed(jump), str):
@@ -80,7 +81,7 @@ def _decoded(settings: Mapping[str, object], name: str) -> SshSettings:
     try:
         made = msgspec.convert(revealed(values), SshSettings)
     except msgspec.ValidationError as error:
-        raise Unreachable(f"{name}: its settings for SSH cannot be used: {error}") from None
+        raise Refused(f"{name}: its settings for SSH cannot be used: {error}") from None
     return made
 
 

@@ -1,0 +1,153 @@
+"""Runs shell scripts and Python scripts on other hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from ordito.executors.copies import Unusable
+from ordito.executors.outcomes import outcome_found
+from ordito.executors.remote.attempt import Attempt
+from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.host import Found, Host
+from ordito.executors.remote.operation_text import KINDS, identity
+from ordito.executors.remote.patience import Patience
+from ordito.executors.remote.settling import await_end
+from ordito.executors.remote.tree import Trees
+from ordito.executors.stream import Stream
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
+from ordito.work.targets import Target, Unreachable
+
+
+class RemoteExecutor:
+    """The executor for bash, sh and Python scripts on hosts that are reached by some protocol.
+
+    An operation means there what it means here (see ``LocalExecutor``). Each is one command over a connection that is
+    used again. It lives on without the connection: should that be lost, or this process die, its outcome is found on
+    the host. All is kept below one folder on each host; what belongs to a job goes with ``leave``.
+    """
+
+    def __init__(self, connectors: Sequence[Connector], area: str, patience: Patience | None = None) -> None:
+        """``area`` is a word that tells this ensemble from all others that use the same hosts."""
+        self._connectors: Mapping[str, Connector] = {c.protocol: c for c in connectors}
+        self._area = area
+        self._patience = patience or Patience()
+        self._trees = Trees()
+        self._hosts: dict[tuple[str, str], list[tuple[Target, Host]]] = {}
+        self._running: dict[str, Attempt] = {}
+
+    def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
+        """Whether an artifact of these types is a shell or a Python script, for hosts reached by a protocol."""
+        return protocol in self._connectors and not KINDS.isdisjoint(processor_kinds)
+
+    def batch_key(self, invocation: Invocation) -> str:
+        """Each is run by itself: there is nothing that several could share."""
+        return invocation.step
+
+    async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
+        """Run invocations at the same time; all are ended if the iteration is given up."""
+        stream: Stream[tuple[Attempt, Progress]] = Stream()
+        tasks: dict[Attempt, asyncio.Task[None]] = {}
+        try:
+            for invocation in batch:
+                attempt = Attempt(
+                    invocation, self._host(invocation.target, invocation.job), self._trees, stream, self._patience
+                )
+                self._running[invocation.step] = attempt
+                tasks[attempt] = asyncio.create_task(attempt.drive())
+            while tasks:
+                attempt, progress = await stream.get()
+                if isinstance(progress, Outcome):
+                    await tasks.pop(attempt)
+                    self._forget(attempt)
+                yield attempt.invocation.step, progress
+        finally:
+            for attempt, task in tasks.items():
+                attempt.end(Ending.CANCELLED)
+                await asyncio.wait([task])
+                self._forget(attempt)
+
+    async def cancel(self, step: str) -> None:
+        """End a running step's processes; returns when they are gone."""
+        attempt = self._running.get(step)
+        if attempt is not None:
+            attempt.end(Ending.CANCELLED)
+            await attempt.over.wait()
+
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
+        """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
+        that has ended. A step whose host cannot be reached has ended ``LOST``."""
+        host = self._host(doubt.target, doubt.job)
+        word = identity(doubt.job, doubt.step, doubt.attempt)
+        slot = doubt.started.slot if doubt.started else ""
+        try:
+            found = await await_end(host, word, slot, self._patience, _Nobody(), self._patience.settle)
+            if isinstance(found, str):
+                return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {found}")
+            if found is None:
+                return None
+            return await self._settled(host, doubt, found)
+        except (Unreachable, Unusable) as error:
+            return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
+
+    async def leave(self) -> None:
+        """Remove what the job has on its hosts, and close all connections; for when all outcomes are written down, on
+        the loop that ran the operations."""
+        hosts = [host for known in self._hosts.values() for _, host in known]
+        self._hosts.clear()
+        # A host that is not reached any more cannot be tidied: the next job there does it.
+        with contextlib.suppress(ExceptionGroup):
+            async with asyncio.TaskGroup() as group:
+                for host in hosts:
+                    group.create_task(_left(host))
+        for connector in self._connectors.values():
+            await connector.close()
+
+    def close(self) -> None:
+        """Nothing is left to do here: see ``leave``."""
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _host(self, target: Target | None, job: str) -> Host:
+        if target is None:
+            raise ValueError("this executor runs nothing on this machine")
+        known = self._hosts.setdefault((target.name, job), [])
+        for other, host in known:
+            if other is target or other == target:
+                return host
+        host = Host(self._connectors[target.protocol], target, self._area, job, self._trees)
+        known.append((target, host))
+        return host
+
+    def _forget(self, attempt: Attempt) -> None:
+        step = attempt.invocation.step
+        if self._running.get(step) is attempt:
+            del self._running[step]
+
+    async def _settled(self, host: Host, doubt: InDoubt, found: Found) -> Outcome | None:
+        if found.state == "ended":
+            return outcome_found(doubt, found.status, found.result, found.outputs, f"{found.slot}/outputs.json")
+        if found.state == "running":
+            unended = await host.end(found, self._patience.grace)
+            if unended:
+                numbers = ", ".join(map(str, unended))
+                todo = "end them, then deploy (or undeploy) again"
+                message = f"processes of this step on {host.target.name} cannot be ended: {numbers}; {todo}"
+                return Outcome(Ending.FAILED, message=message)
+        await host.drop(found.slot)
+        return None
+
+
+class _Nobody:
+    """Wants no output."""
+
+    is_wanted = True
+
+    def heard_out(self, data: bytes) -> None:
+        """It belongs to a process that is gone."""
+
+
+async def _left(host: Host) -> None:
+    with contextlib.suppress(Unreachable, Unusable):
+        await host.leave()

@@ -1,0 +1,282 @@
+"""One host: made ready once, its slots and trees, and what is asked about operations on it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from shlex import quote
+
+import msgspec
+
+from ordito.executors.copies import Unusable
+from ordito.executors.remote.commands import run_command
+from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.operation_text import environment_text
+from ordito.executors.remote.tree import Trees
+from ordito.executors.remote.upload import Uploads
+from ordito.work.invocation import Invocation, Started
+from ordito.work.targets import Ran, Target
+
+PATIENCE = 60.0
+"""Seconds for a short command on a host."""
+
+SLOTS = 16
+"""So many slots are made at a time."""
+
+_TOOLS = Path(__file__).with_name("tools")
+_SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What is known of a host that is ready: the folder of everything, this run of its kernel, its own name, whether it
+    has ``tar``."""
+
+    place: str
+    boot: str
+    name: str
+    packs: bool
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a host knows of an attempt: its slot, its process, ``running``, ``gone`` or ``ended`` (with a status), and
+    what it left."""
+
+    slot: str
+    state: str
+    pid: int
+    start: int
+    session: int
+    status: int = 0
+    result: bytes = b""
+    outputs: bytes = b""
+
+
+class Host:
+    """A host during one job."""
+
+    def __init__(self, connector: Connector, target: Target, area: str, job: str, trees: Trees) -> None:
+        """``area`` names the ensemble: nothing of another's is ever touched."""
+        self.target = target
+        self.connector = connector
+        self._area = area
+        self._job = job
+        self._run = f"{job}.{secrets.token_hex(4)}"
+        self._trees = trees
+        self._facts: Facts | None = None
+        self._is_ready = False
+        self._uploads: Uploads | None = None
+        self._lock = asyncio.Lock()
+        self._slots = 0
+        self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
+
+    async def ready(self) -> Facts:
+        """Make the host ready for operations, once. Raises ``Unreachable``, and ``Unusable`` with the reason."""
+        if not self._is_ready or self._facts is None:
+            async with self._lock:
+                if not self._is_ready or self._facts is None:
+                    self._facts = await self._prepare()
+                    self._is_ready = True
+        return self._facts
+
+    def forget(self) -> None:
+        """Look again whether the host is ready: somebody may have removed what was made there."""
+        self._is_ready = False
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of a host that is ready."""
+        assert self._facts is not None, "the host is ready"
+        return self._facts
+
+    @property
+    def tools(self) -> str:
+        """The folder of the tools on a host that is ready."""
+        return f"{self._place}/{tools_name()}"
+
+    def next_slot(self) -> tuple[str, tuple[str, ...]]:
+        """A slot that nobody has had, and those that its user should make with it."""
+        number = self._slots
+        self._slots += 1
+        folder = f"{self._place}/jobs/{self._run}"
+        more = range(number + 1, number + SLOTS) if number and number % SLOTS == 0 else ()
+        return f"{folder}/{number}", tuple(f"{folder}/{n}" for n in more)
+
+    async def tree(self, invocation: Invocation, named: Sequence[str]) -> str:
+        """The folder of the service's tree on the host, with what the operation needs in it."""
+        assert self._uploads is not None, "the host is ready"
+        tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
+        return await self._uploads.bring(tree, named)
+
+    async def shared(self, invocation: Invocation, tree: str) -> str:
+        """The file of variables that did not fit, one for all operations that see the same; "" if it is its own."""
+        key = (id(invocation.large), tree)
+        if not invocation.large:
+            return ""
+        if key not in self._shared:
+            text = environment_text(invocation, tree)
+            path = f"{self._place}/jobs/{self._run}/environment-{len(self._shared)}" if text else ""
+            # The mapping is kept, so that no other gets its identity.
+            self._shared[key] = (invocation.large, path)
+            if text:
+                put = 'umask 077; mkdir -p "${1%/*}" && cat >"$1"'
+                await self.checked(["sh", "-c", put, "sh", path], text.encode("utf-8", "surrogateescape"))
+        return self._shared[key][1]
+
+    async def find(self, identity: str, slot: str = "") -> Found | None:
+        """What is known of an attempt; None where it never began, and then never will. Raises ``Unreachable``."""
+        facts = await self.ready()
+        words = ["sh", f"{self.tools}/find.sh", f"{facts.place}/jobs/{self._job}", identity, slot]
+        return _found((await self.checked(words)).out)
+
+    async def end(self, found: Found | Started, grace: float, session: int = 0) -> list[int]:
+        """End an operation with everything that it started; the ids of what cannot be ended."""
+        start = found.start_time if isinstance(found, Started) else found.start
+        leader = found.session if isinstance(found, Found) else session or found.pid
+        words = [
+            "sh",
+            f"{self.tools}/end.sh",
+            *map(str, (found.pid, start, leader)),
+            found.slot,
+            str(round(grace) or 1),
+        ]
+        ran = await self._run_command(words, timeout=grace + 2 * PATIENCE)
+        return [int(word) for word in ran.out.split() if word.isdigit()]
+
+    async def drop(self, slot: str) -> None:
+        """Forget how an operation ended that was ended from outside."""
+        await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot])
+
+    async def leave(self) -> None:
+        """Remove the slots of this job, save those with something to keep. Raises ``Unreachable``."""
+        if self._facts is not None:
+            text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which=quote(self._job) + ".*")}'
+            await self._run_command(["sh", "-c", text, "sh", self._place])
+
+    async def checked(self, words: Sequence[str], given: bytes = b"") -> Ran:
+        """Run a command that has to end well; ``Unusable`` where it does not."""
+        ran = await self._run_command(words, given)
+        if ran.status:
+            raise Unusable(_not_ready(self.target.name, ran))
+        return ran
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    @property
+    def _place(self) -> str:
+        return self.facts.place
+
+    async def _run_command(self, words: Sequence[str], given: bytes = b"", timeout: float = PATIENCE) -> Ran:
+        try:
+            return await run_command(self.connector, self.target, words, given, timeout)
+        except TimeoutError:
+            raise Unusable(f"{self.target.name} did not answer within {timeout:g} s") from None
+
+    async def _prepare(self) -> Facts:
+        base = str(self.target.settings.get("base") or "")
+        told = {"base": base, "area": self._area, "job": self._run, "tools": tools_name()}
+        head = "".join(f"ordito_{name}={quote(value)}\n" for name, value in told.items())
+        ran = await self.checked(["sh"], (head + _tool("prepare.sh")).encode())
+        facts, has_tools, left = _facts(ran.out)
+        if facts is None:
+            raise Unusable(_not_ready(self.target.name, ran))
+        self._facts = facts
+        if not has_tools:
+            await self.checked(["sh"], _tools_text(f"{facts.place}/{tools_name()}").encode())
+        # What an earlier job has left there must not run beside what this one does.
+        await asyncio.gather(*(self.end(found, 10.0) for found in left))
+        text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which="*")}'
+        text = text.replace("ORDITO_KEEP", f"{self._job}.*")
+        await self._run_command(["sh", "-c", text, "sh", facts.place])
+        self._uploads = Uploads(self.connector, self.target, facts.place, packs=facts.packs, trees=self._trees)
+        return facts
+
+
+_REMOVE = """for run in {which}; do
+    case $run in ORDITO_KEEP) continue ;; esac
+    [ -d "$run" ] || continue
+    for slot in "$run"/*; do
+        [ -e "$slot/kept" ] || rm -rf "$slot" 2>/dev/null || {{ chmod -R u+rwx "$slot"; rm -rf "$slot"; }} 2>/dev/null
+    done
+    rmdir "$run" 2>/dev/null
+done
+exit 0"""
+"""Removes the slots of runs, save those with something to keep."""
+
+
+@cache
+def _tool(name: str) -> str:
+    return (_TOOLS / name).read_text(encoding="utf-8")
+
+
+@cache
+def _tools() -> Mapping[str, str]:
+    """What lies in the folder of tools on a host, by name."""
+    names = sorted(p.name for p in _TOOLS.glob("*.sh") if p.name != "prepare.sh")
+    own = {name: _tool(name) for name in names}
+    return {**own, **{n: (_TOOLS.parent.parent / n).read_text(encoding="utf-8") for n in _SHARED}}
+
+
+@cache
+def tools_name() -> str:
+    """The name of the folder of tools; other tools have another."""
+    digest = blake2b("\0".join(f"{n}\0{t}" for n, t in _tools().items()).encode(), digest_size=6)
+    return f"tools-{digest.hexdigest()}"
+
+
+def _tools_text(folder: str) -> str:
+    """A text that makes the tools, with nothing but ``cat``."""
+    part = quote(f"{folder}.part")
+    lines = ["umask 077", f"mkdir -p {part} || exit 1"]
+    for name, text in _tools().items():
+        lines += [f"cat >{part}/{name} <<'END-OF-ORDITO-TOOL' || exit 1", f"{text}END-OF-ORDITO-TOOL"]
+    lines.append(f"rm -rf {quote(folder)}; mv {part} {quote(folder)}")
+    return "\n".join(lines) + "\n"
+
+
+def _facts(out: bytes) -> tuple[Facts | None, bool, list[Found]]:
+    place, facts, has_tools, left = "", None, False, []
+    for line in out.decode(errors="surrogateescape").splitlines():
+        kind, _, rest = line.removeprefix("ordito ").partition(" ")
+        if not line.startswith("ordito "):
+            # A host may greet whoever comes.
+            continue
+        if kind == "host":
+            place = rest
+        elif kind == "about":
+            boot, tools, packs, name = rest.split(" ", 3)
+            facts, has_tools = Facts(place, boot, name, packs == "1"), tools == "1"
+        elif kind == "open":
+            pid, start, session, slot = rest.split(" ", 3)
+            left.append(Found(slot, "running", int(pid), int(start), int(session)))
+    return facts, has_tools, left
+
+
+def _found(out: bytes) -> Found | None:
+    at = out.find(b"slot /")
+    if at < 0:
+        return None
+    slot, began, state, rest = out[at:].split(b"\n", 3)
+    pid, start, session = (int(word) for word in began.split()[1:])
+    word, _, status = state.decode().partition(" ")
+    result, rest = _sized(rest)
+    outputs, _ = _sized(rest)
+    path = slot.removeprefix(b"slot ").decode(errors="surrogateescape")
+    return Found(path, word, pid, start, session, int(status or 0), result, outputs)
+
+
+def _sized(data: bytes) -> tuple[bytes, bytes]:
+    line, _, rest = data.partition(b"\n")
+    size = int(line.split()[1])
+    return rest[:size], rest[size:]
+
+
+def _not_ready(name: str, ran: Ran) -> str:
+    said = ran.err.decode(errors="replace").strip().rpartition("\n")[2]
+    return (
+        f"{name} is not ready for operations: {said or f'a shell there ended with {ran.status}'}; make room there, or "
+        'choose a folder that can be written to (setting "base")'
+    )

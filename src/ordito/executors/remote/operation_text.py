@@ -1,0 +1,314 @@
+"""The text that a shell on a host reads to run one operation. Everything in it is quoted; nothing of it is an argument.
+
+It is one compound command, so that a shell that gets only the beginning of it, because the connection is lost, runs
+nothing at all.
+"""
+
+# Paths are texts here: they come as texts, and are those of another machine.
+# ruff: noqa: PTH119, PTH120
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from shlex import quote
+
+import msgspec
+
+from ordito.executors.commands import read_head
+from ordito.executors.copies import Unusable, in_tree
+from ordito.executors.environment import ENVIRONMENT_FILE, Environment, unfit_variable
+from ordito.executors.environment import SHELL_NAME as NAME
+from ordito.executors.filling import filled
+from ordito.executors.interpreters import finding, version_of
+from ordito.executors.outcomes import tells_result
+from ordito.executors.process_table import JOB, OUTPUTS, STEP
+from ordito.executors.remote.tree import Tree
+from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
+from ordito.work.invocation import SCRATCH, Invocation, Placement
+
+SHELL = "tosca.artifacts.Implementation.Bash"
+PYTHON = "tosca.artifacts.Implementation.Python"
+KINDS = frozenset({SHELL, PYTHON})
+"""The kinds of artifact that run on other hosts; types derived from these are run alike."""
+
+READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
+"""Variables that a shell may not be given, because it has them itself."""
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Where an operation runs on its host: the folder of the tools, the tree, its slot, and the slots that its shell
+    makes on the way; the file of variables that it shares with others, and its script, if that is not in the tree ("" for
+    none)."""
+
+    tools: str
+    tree: str
+    slot: str
+    more: tuple[str, ...] = ()
+    shared: str = ""
+    script: str = ""
+
+
+def identity(job: str, step: str, attempt: int) -> str:
+    """A word for one attempt at a step."""
+    return blake2b(f"{job}\0{step}\0{attempt}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def named_files(invocation: Invocation) -> list[str]:
+    """Paths in the tree that an operation names, by its artifact or in its variables: those it may need though they are
+    large. A folder stands for all that is in it."""
+    named = {os.path.normpath(f) for f in (invocation.artifact, *invocation.dependencies)}
+    named.update(os.path.normpath(p.file) for p in invocation.files if "://" not in p.file)
+    start = f"{invocation.root.rstrip('/')}/"
+    for variables in (invocation.environment, invocation.large):
+        for value in variables.values():
+            if start in value:
+                named.update(_paths_in(value, start))
+    return sorted(named)
+
+
+def _paths_in(value: str, start: str) -> Iterator[str]:
+    if value.startswith(start):
+        yield os.path.normpath(value.removeprefix(start))
+    for part in value.split(start)[1:]:
+        for end in ('"', "'", ":", " ", ",", "\n"):
+            part = part.split(end, 1)[0]
+        yield os.path.normpath(part)
+
+
+def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) -> str:
+    """The text; raises ``Unusable`` for what cannot be run, and ``ValueError`` for variables nobody can be given."""
+    environment = _environment(invocation, spot)
+    texts = _filled(invocation, spot)
+    if texts:
+        spot = msgspec.structs.replace(spot, script=f"{spot.slot}/tree/{os.path.normpath(invocation.artifact)}")
+    lines = [
+        "{",
+        f"ordito_mark={mark} ordito_slot={quote(spot.slot)} ordito_tools={quote(spot.tools)}",
+        '. "$ordito_tools/operation.sh" || exit 97',
+        " ".join(["ordito_begin", identity(invocation.job, invocation.step, invocation.attempt), *_work(spot.more)]),
+        "(",
+        *_files(spot.slot, environment),
+        *_tree(invocation, spot, texts),
+        *_copies(invocation, tree, spot),
+        *_exports(environment.variables),
+        *_started(invocation, spot, environment),
+        ")",
+        f"ordito_end $? {'wanted' if tells_result(invocation) else quote('')}",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def environment_text(invocation: Invocation, tree: str) -> str:
+    """The variables that did not fit, as all operations on one host can share them; "" where they cannot."""
+    if any(SCRATCH in value for value in invocation.large.values()):
+        return ""
+    moved = _moved(invocation.large, invocation.root, tree)
+    return Environment(
+        msgspec.structs.replace(invocation, environment={}, large=moved),
+        {},
+        scratch="",
+        outputs="",
+        file="-",
+        shared="",
+    ).file
+
+
+def _environment(invocation: Invocation, spot: Spot) -> Environment:
+    moved = msgspec.structs.replace(
+        invocation,
+        environment=_moved(invocation.environment, invocation.root, spot.tree),
+        large=_moved(invocation.large, invocation.root, spot.tree),
+    )
+    if problem := unfit_variable({**moved.environment, **moved.large}):
+        raise Unusable(f"{invocation.artifact} was not started: {problem}")
+    slot = spot.slot
+    return Environment(
+        moved,
+        {},
+        scratch=f"{slot}/work",
+        outputs=f"{slot}/outputs.json",
+        file=f"{slot}/environment",
+        shared=spot.shared if invocation.large else "",
+    )
+
+
+def _moved(variables: Mapping[str, str], root: str, tree: str) -> Mapping[str, str]:
+    """The variables with paths in the service as the host has them."""
+    root = root.rstrip("/")
+    if not any(root in value for value in variables.values()):
+        return variables
+    return {n: _moved_value(v, root, tree) if root in v else v for n, v in variables.items()}
+
+
+def _moved_value(value: str, root: str, tree: str) -> str:
+    return tree if value == root else value.replace(f"{root}/", f"{tree}/")
+
+
+def _work(slots: Sequence[str]) -> list[str]:
+    return [quote(f"{slot}/work") for slot in slots]
+
+
+def _files(slot: str, environment: Environment) -> Iterator[str]:
+    for path, text in ((f"{slot}/environment", environment.file), (f"{slot}/unexported", environment.unexported)):
+        if text:
+            yield _written(path, text)
+
+
+def _written(path: str, text: str) -> str:
+    return f"( umask 077; printf %s {quote(text)} >{quote(path)} ) || ordito_refuse disk"
+
+
+def _filled(invocation: Invocation, spot: Spot) -> dict[str, str]:
+    """The texts of templates, with paths as the host has them."""
+    if invocation.needs is None or not invocation.needs.templates:
+        return {}
+    values = msgspec.json.decode(
+        msgspec.json.encode(dict(invocation.needs.values)).replace(
+            msgspec.json.encode(f"{invocation.root.rstrip('/')}/")[1:-1], msgspec.json.encode(f"{spot.tree}/")[1:-1]
+        ),
+        type=dict[str, object],
+    )
+    moved = msgspec.structs.replace(
+        invocation,
+        environment=_moved(invocation.environment, invocation.root, spot.tree),
+        needs=msgspec.structs.replace(invocation.needs, values=values),
+    )
+    return filled(moved, f"{spot.slot}/work")
+
+
+def _tree(invocation: Invocation, spot: Spot, texts: Mapping[str, str]) -> Iterator[str]:
+    """A part of the tree for this operation alone, with texts beside its script that no other may see."""
+    if not texts:
+        return
+    folder, _, name = os.path.normpath(invocation.artifact).rpartition("/")
+    parts = folder.split("/") if folder else []
+    yield 'mkdir "$ordito_slot/tree" || ordito_refuse disk'
+    for depth, part in enumerate([*parts, name]):
+        above = "".join(f"/{p}" for p in parts[:depth])
+        omitted = [*texts, name] if depth == len(parts) else [part]
+        yield " ".join(
+            ["ordito_link", quote(spot.tree + above), quote(f"{spot.slot}/tree{above}"), *map(quote, omitted)]
+        )
+        if depth < len(parts):
+            yield f"mkdir {quote(f'{spot.slot}/tree{above}/{part}')} || ordito_refuse disk"
+    inside = f"{spot.slot}/tree/{folder}".rstrip("/")
+    script = f"{spot.tree}/{folder}".rstrip("/") + f"/{name}"
+    yield f"cp -p {quote(script)} {quote(f'{inside}/{name}')} || ordito_refuse disk"
+    for file, text in texts.items():
+        yield _written(f"{inside}/{file}", text)
+
+
+def _exports(variables: Mapping[str, str]) -> Iterator[str]:
+    for name, value in variables.items():
+        # Others have an alias that a shell takes.
+        if NAME.fullmatch(name) and name not in READ_ONLY:
+            yield f"export {name}={quote(value)}"
+
+
+def _started(invocation: Invocation, spot: Spot, environment: Environment) -> list[str]:
+    script = spot.script or f"{spot.tree}/{os.path.normpath(invocation.artifact)}"
+    source = f"{spot.slot}/unexported" if environment.unexported else ""
+    if invocation.processor == PYTHON:
+        return _python(invocation, spot, environment, source, script)
+    head = read_head(in_tree(invocation.root, invocation.artifact), invocation.artifact)
+    try:
+        interpreter = interpreter_of(head)
+    except UnusableInterpreter as error:
+        raise Unusable(f"{invocation.artifact} cannot be run: {error}") from None
+    arguments = list(interpreter.options)
+    if interpreter.is_shell:
+        ids = (invocation.job, invocation.step, str(invocation.attempt))
+        result = f"{spot.slot}/result"
+        arguments += ["-c", wrapper(interpreter, ids, invocation.outputs, result, source, tools=spot.tools)]
+    lines = [f"export {name}={quote(value)}" for name, value in interpreter.variables]
+    if invocation.needs is not None and invocation.needs.version:
+        lines.append(_bash_of(invocation.needs.version, interpreter.name))
+    program = interpreter.program if "/" in interpreter.program else ""
+    return [*lines, _exec(program, quote(interpreter.name), [*arguments, script])]
+
+
+def _bash_of(version: str, name: str) -> str:
+    """A line that refuses another version of bash than is asked for."""
+    wanted = version_of(version)
+    if not name.endswith("bash"):
+        raise Unusable(f'artifact_version "{version}" asks for a version of bash, and its "#!" line for {name}')
+    numbers = [f"BASH_VERSINFO[{place}] * {10 ** (6 - 3 * place)}" for place in range(3)]
+    least = sum(number * 10 ** (6 - 3 * place) for place, number in enumerate(wanted))
+    test = quote(f"(({' + '.join(numbers)} >= {least}))")
+    return f"{name} --norc -c {test} 2>/dev/null || ordito_refuse interpreter {quote(f'Bash {version}')}"
+
+
+def _python(invocation: Invocation, spot: Spot, environment: Environment, source: str, script: str) -> list[str]:
+    needs = invocation.needs
+    identity_of = {"job": invocation.job, "step": invocation.step, "attempt": str(invocation.attempt)}
+    result = {"result": f"{spot.slot}/result"}
+    settings = {
+        **identity_of,
+        **result,
+        "outputs": invocation.outputs,
+        "base": [],
+        "given": [n for n in environment.given if n not in (JOB, STEP, OUTPUTS, ENVIRONMENT_FILE)],
+        "source": source,
+    }
+    # -B: the tree stays as it is.
+    arguments = ["-B", f"{spot.tools}/python_runner.py", json.dumps(settings), script]
+    if needs is not None and needs.requirements:
+        folder = os.path.dirname(script)
+        files = [f"{folder}/{os.path.basename(file)}" for file in needs.requirements]
+        packages = {**identity_of, **result, "requirements": files, "cache": ""}
+        arguments[1:1] = [f"{spot.tools}/packages_runner.py", json.dumps(packages)]
+    if needs is None or not needs.version:
+        return [_exec("", "python3", arguments)]
+    named = quote(f"Python {needs.version}")
+    return [
+        finding(needs.version),
+        f'[ -n "$python" ] || ordito_refuse interpreter {named}',
+        _exec("", '"$python"', arguments),
+    ]
+
+
+def _exec(program: str, name: str, arguments: Sequence[str]) -> str:
+    """Becoming a program: a path, "" for none, else a name, which is quoted already."""
+    return " ".join(["ordito_exec", quote(program), name, *map(quote, arguments)])
+
+
+# ------------------------------------------------------------------------------------------------------------- copies
+
+
+def _copies(invocation: Invocation, tree: Tree, spot: Spot) -> Iterator[str]:
+    for placement in invocation.files:
+        yield from _copied(placement, invocation.root, tree, spot)
+
+
+def _copied(placement: Placement, root: str, tree: Tree, spot: Spot) -> Iterator[str]:
+    in_tree(root, placement.file)
+    source = os.path.normpath(placement.file)
+    scratch = f"{spot.slot}/work/"
+    path = placement.path or SCRATCH + placement.file
+    target = os.path.normpath(path.replace(SCRATCH, scratch))
+    if not target.startswith("/"):
+        raise Unusable(f"{placement.file} cannot be copied to {path}: the path must be absolute")
+    if "\n" in target:
+        raise Unusable(f"{placement.file} cannot be copied to a path of two lines")
+    remove = "1" if placement.remove else ""
+    if not placement.remove and target.startswith(scratch):
+        yield ': >"$ordito_slot/kept"'
+    files = {**tree.files, **tree.large}
+    if source in files:
+        yield _copy(spot, source, target, remove)
+        return
+    yield f"ordito_make_folders {quote(target)} {quote(remove)}"
+    for folder in tree.folders:
+        if folder.startswith(f"{source}/"):
+            yield f"ordito_make_folders {quote(target + folder.removeprefix(source))} {quote(remove)}"
+    for file in files:
+        if file.startswith(f"{source}/"):
+            yield _copy(spot, file, target + file.removeprefix(source), remove)
+
+
+def _copy(spot: Spot, source: str, target: str, remove: str) -> str:
+    return f"ordito_copy {quote(f'{spot.tree}/{source}')} {quote(target)} {quote(remove)}"

@@ -1,0 +1,106 @@
+"""What became of an operation whose connection was lost: the host is reached again, and asked until it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Protocol
+
+from ordito.executors.copies import Unusable
+from ordito.executors.remote.connection import Channel
+from ordito.executors.remote.host import Found, Host
+from ordito.executors.remote.patience import Patience
+from ordito.work.targets import Unreachable
+
+LONGEST_PAUSE = 2.0
+"""Seconds between two looks; each pause is twice as long as the one before."""
+
+
+class Listener(Protocol):
+    """Who wants the rest of an operation's output, and says whether the operation may go on."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it may go on."""
+
+    def heard_out(self, data: bytes) -> None:
+        """A piece of its output."""
+
+
+async def await_end(
+    host: Host, identity: str, slot: str, patience: Patience, listener: Listener, most: float | None = None
+) -> Found | str | None:
+    """What is known of an attempt when it runs no more, or is no longer wanted, or ``most`` seconds have passed.
+
+    None where it never began. A text, why the host is not reached, where it is not within ``patience.reconnect``.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    until, pause = began + patience.reconnect, 0.02
+    reading: _Reading | None = None
+    try:
+        while True:
+            try:
+                found = await host.find(identity, slot)
+            except (Unreachable, Unusable) as error:
+                if loop.time() > until or not listener.is_wanted:
+                    return str(error)
+                host.connector.forget_failure(host.target)
+                await asyncio.sleep(patience.pause)
+                continue
+            until = loop.time() + patience.reconnect
+            is_late = most is not None and loop.time() > began + most
+            if found is None or found.state != "running" or not listener.is_wanted or is_late:
+                if reading is not None and found is not None and found.state != "running":
+                    await reading.finish(patience.linger)
+                return found
+            if reading is None or reading.is_over:
+                reading = await _read_on(host, found, listener)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+    finally:
+        if reading is not None:
+            reading.close()
+
+
+async def _read_on(host: Host, found: Found, listener: Listener) -> _Reading | None:
+    """Read the operation's pipe, which would fill up if nobody did."""
+    reading = _Reading(listener)
+    words = ["cat", f"/proc/{found.pid}/fd/1"]
+    try:
+        reading.channel = await host.connector.start(host.target, words, reading)
+    except Unreachable:
+        return None
+    reading.channel.write_end()
+    return reading
+
+
+class _Reading:
+    """Reads on what an operation prints."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._end = asyncio.Event()
+        self.channel: Channel | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self._end.is_set()
+
+    def heard_out(self, data: bytes) -> None:
+        self._listener.heard_out(data)
+
+    def heard_err(self, data: bytes) -> None:
+        """There may be no such file."""
+
+    def ended(self, status: int | None, lost: str = "") -> None:
+        self._end.set()
+
+    async def finish(self, seconds: float) -> None:
+        """Read what is left of it."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._end.wait(), seconds)
+
+    def close(self) -> None:
+        if self.channel is not None and not self._end.is_set():
+            self.channel.close()

@@ -1,0 +1,28 @@
+# sh -s: makes a host ready, or says why it is not. Told by variables: ordito_base (a folder, "" for the usual one),
+# ordito_area, ordito_job (with this run's own ending), ordito_tools.
+#
+#     ordito host BASE BOOT NAME TOOLS PACKS     TOOLS: 1 if the tools are there; PACKS: 1 if there is tar
+#     ordito open PID START SESSION SLOT         for each operation of another job that began and has not ended
+
+umask 077
+[ -n "$ordito_base" ] || ordito_base=${HOME:?there is no home directory}/.ordito
+case $ordito_base in /*) ;; *) ordito_base=$HOME/${ordito_base#\~/} ;; esac
+ordito_place=$ordito_base/$ordito_area
+mkdir -p "$ordito_place/jobs" "$ordito_place/trees" || exit 3
+# A full disk often lets files be made, and nothing be written into them.
+printf '%s\n' "$ordito_job" >"$ordito_place/jobs/probe" || exit 3
+rm -f "$ordito_place/jobs/probe"
+boot= name=
+{ read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null || boot=unknown
+{ read -r name </proc/sys/kernel/hostname; } 2>/dev/null || name=$(uname -n)
+tools=0 packs=0
+[ ! -f "$ordito_place/$ordito_tools/operation.sh" ] || tools=1
+if command -v tar >/dev/null 2>&1; then packs=1; fi
+printf 'ordito host %s\nordito about %s %s %s %s\n' "$ordito_place" "$boot" "$tools" "$packs" "$name"
+for folder in "$ordito_place"/jobs/*/*; do
+    case $folder in "$ordito_place/jobs/${ordito_job%.*}".*) continue ;; esac
+    [ -f "$folder/begin" ] && [ ! -s "$folder/end" ] || continue
+    { read -r line && read -r pid start session; } <"$folder/begin"
+    printf 'ordito open %s %s %s %s\n' "$pid" "$start" "$session" "$folder"
+done
+exit 0

@@ -1,0 +1,143 @@
+"""What of a service's tree a host must have: its files, each known by its content."""
+
+# Paths are texts here: they come as texts, go to the kernel, and there may be very many.
+# ruff: noqa: PTH112, PTH116, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ordito.executors.copies import in_tree
+from ordito.executors.script_tree import runs_in_place
+
+LARGE = 1 << 20
+"""Bytes above which a file goes to a host only when an operation there names it."""
+
+
+class LocalFile(msgspec.Struct, frozen=True):
+    """A file of the service: where it is here, its size in bytes, whether it may be executed, and what tells whether
+    it has been written since."""
+
+    source: str
+    size: int
+    executable: bool
+    version: int
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """Files by their paths in the tree, those that go to a host with it, and the folders. ``digest`` is that of all of
+    it, ``contents`` are those of the files; ``large`` are files that go when they are named."""
+
+    digest: str
+    files: Mapping[str, LocalFile]
+    contents: Mapping[str, str]
+    folders: tuple[str, ...]
+    large: Mapping[str, LocalFile] = {}
+
+
+class Trees:
+    """The trees of services, and parts of them that bring dependencies beside a script; each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, tuple[str, ...]], tuple[Tree, Mapping[str, int]]] = {}
+        self._digests: dict[tuple[str, int, int], str] = {}
+
+    def of(self, root: str, artifact: str, dependencies: Sequence[str]) -> Tree:
+        """The tree for an operation. Raises ``Unusable`` and ``OSError``.
+
+        A tree does not change while a job runs; where the files of the operation did all the same, it is read anew.
+        """
+        named = [in_tree(root, file) for file in (artifact, *dependencies)]
+        key: tuple[str, str, tuple[str, ...]] = (root, "", ())
+        if not runs_in_place(artifact, dependencies):
+            key = (root, artifact, tuple(dependencies))
+        versions = {path: os.stat(path).st_mtime_ns for path in named}
+        known = self._known.get(key)
+        if known is not None and _is_as_read(root, known[0], known[1], versions):
+            return known[0]
+        tree = self._read(root, key[1], key[2])
+        seen = {f.source: f.version for f in (*tree.files.values(), *tree.large.values())}
+        self._known[key] = (tree, {**seen, **versions})
+        return tree
+
+    def content(self, file: LocalFile) -> str:
+        """The digest of a file."""
+        key = (file.source, file.version, file.size)
+        if (found := self._digests.get(key)) is None:
+            with open(file.source, "rb") as opened:
+                found = self._digests[key] = hashlib.file_digest(opened, "sha256").hexdigest()
+        return found
+
+    def _read(self, root: str, artifact: str, dependencies: Sequence[str]) -> Tree:
+        folders: list[str] = []
+        everything = dict(_walk(root, "", folders))
+        if dependencies:
+            _bring(everything, folders, root, artifact, dependencies)
+        files = {path: file for path, file in sorted(everything.items()) if file.size <= LARGE}
+        contents = {path: self.content(file) for path, file in files.items()}
+        digest = hashlib.sha256()
+        for path, file in files.items():
+            digest.update(f"{path}\0{'x' if file.executable else '-'}\0{contents[path]}\n".encode(errors="replace"))
+        for folder in sorted(folders):
+            digest.update(f"{folder}\n".encode(errors="replace"))
+        large = {path: file for path, file in everything.items() if file.size > LARGE}
+        return Tree(digest.hexdigest()[:32], files, contents, tuple(sorted(folders)), large)
+
+
+def _is_as_read(root: str, tree: Tree, seen: Mapping[str, int], versions: Mapping[str, int]) -> bool:
+    """Whether files, given as they are now, are in a tree as they were read."""
+    for path, version in versions.items():
+        relative = os.path.relpath(path, root)
+        is_there = os.path.isdir(path) or relative in tree.files or relative in tree.large
+        if not is_there or seen.get(path, version) != version:
+            return False
+    return True
+
+
+def _bring(
+    files: dict[str, LocalFile], folders: list[str], root: str, artifact: str, dependencies: Sequence[str]
+) -> None:
+    """Put dependencies beside their script; of two with one name the first counts, and never one over the script."""
+    script = os.path.normpath(artifact)
+    beside = os.path.dirname(script)
+    taken = {os.path.basename(script)}
+    for dependency in dependencies:
+        name = os.path.basename(os.path.normpath(dependency))
+        if name in taken:
+            continue
+        taken.add(name)
+        source = in_tree(root, dependency)
+        place = f"{beside}/{name}" if beside else name
+        if os.path.isdir(source):
+            folders.append(place)
+            files.update(_walk(source, place, folders))
+        else:
+            files[place] = _local(source)
+
+
+def _walk(folder: str, prefix: str, folders: list[str]) -> Iterator[tuple[str, LocalFile]]:
+    """All files below a folder, by their paths after the prefix. What is hidden at the top is none of the service's."""
+    todo = [(folder, prefix)]
+    while todo:
+        path, relative = todo.pop()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = f"{relative}/{entry.name}" if relative else entry.name
+                if not relative and entry.name.startswith("."):
+                    continue
+                if entry.is_dir():
+                    # A link to a folder that it lies in would have no end.
+                    if not entry.is_symlink() or not os.path.realpath(path).startswith(os.path.realpath(entry.path)):
+                        folders.append(name)
+                        todo.append((entry.path, name))
+                elif entry.is_file():
+                    yield name, _local(entry.path)
+
+
+def _local(path: str) -> LocalFile:
+    found = os.stat(path)
+    return LocalFile(path, found.st_size, bool(found.st_mode & 0o100), found.st_mtime_ns)

@@ -1,0 +1,212 @@
+"""Bringing a tree to a host, each content once: what an earlier tree there has is linked, not sent.
+
+    <place>/trees/<digest>/        the tree, in the directory structure of the service
+    <place>/trees/<digest>.index   a line per file, written last: `content mode path`, the path as JSON
+
+Small files go as archives where the host has ``tar``, else one by one. Large ones go in pieces, and only when an
+operation names them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ordito.executors.copies import Unusable
+from ordito.executors.remote.commands import run_command
+from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.tree import LocalFile, Tree, Trees
+from ordito.work.targets import Ran, Target
+
+PIECE = 4 << 20
+"""Bytes of a large file, or of small ones, that are in memory and on their way at a time."""
+
+KEPT = 8
+"""Trees of earlier revisions that stay on a host, so that what has not changed is not sent again."""
+
+PATIENCE = 600.0
+"""Seconds for one piece."""
+
+_INDEXES = """cd "$1" || exit 1
+for index in *.index; do [ -f "$index" ] || continue; printf '= %s\\n' "${index%.index}"; cat "$index"; done"""
+_UNPACK = """mkdir -p "$1/$2" && cd "$1" && tar -xf -"""
+_PUT = """mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1" """
+_APPEND = """mkdir -p "${1%/*}" && cat >>"$1" """
+_FOLDERS = """cd "$1" && while IFS= read -r folder; do mkdir -p "$folder" || exit 1; done"""
+_MOVE = """cd "$1" && cat >"$2.index.part" || exit 1
+rm -rf "$2" && mv "$2.part" "$2" && mv "$2.index.part" "$2.index" || exit 1
+ls -t *.index | while IFS= read -r index; do
+    count=$((${count-0} + 1))
+    [ "$count" -le "$3" ] || { rm -f "$index"; rm -rf "${index%.index}"; }
+done"""
+_FINISH_LARGE = """chmod "$2" "$1.part" && mv "$1.part" "$1" && printf '%s\\n' "$4" >>"$3.index" """
+_LINK = (
+    """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
+)
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What a host has of a content: its place below the folder of trees, and its mode."""
+
+    place: str
+    mode: str
+
+
+class Uploads:
+    """The trees on one host."""
+
+    def __init__(self, connector: Connector, target: Target, place: str, *, packs: bool, trees: Trees) -> None:
+        """``place`` is the folder on the host below which everything is; ``packs``: whether it has ``tar``."""
+        self._connector = connector
+        self._target = target
+        self._folder = f"{place}/trees"
+        self._packs = packs
+        self._trees = trees
+        self._kept: dict[tuple[str, str], str] | None = None
+        self._there: set[str] = set()
+        self._large: set[str] = set()
+        self._lock = asyncio.Lock()
+
+    async def bring(self, tree: Tree, named: Sequence[str]) -> str:
+        """Have a tree on the host, and those large files whose paths are named; where it is there.
+
+        Raises ``Unreachable`` and ``Unusable`` (the disk is full).
+        """
+        place = f"{self._folder}/{tree.digest}"
+        wanted = [path for path in tree.large if f"{tree.digest}/{path}" not in self._large and _is_named(path, named)]
+        if tree.digest in self._there and not wanted:
+            return place
+        async with self._lock:
+            kept = await self._index()
+            if tree.digest not in self._there:
+                await self._send(tree, kept)
+                self._there.add(tree.digest)
+            for path in wanted:
+                await self._send_large(tree, path, kept)
+        return place
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    async def _index(self) -> dict[tuple[str, str], str]:
+        """Where the host has which content, by content and mode."""
+        if self._kept is None:
+            self._kept = {}
+            ran = await self._sh(_INDEXES, self._folder)
+            tree = ""
+            for line in ran.out.decode(errors="replace").splitlines():
+                if line.startswith("= "):
+                    tree = line[2:]
+                    self._there.add(tree)
+                    continue
+                content, mode, path = line.split(" ", 2)
+                name = f"{tree}/{json.loads(path)}"
+                self._kept[content, mode] = name
+                self._large.add(name)
+        return self._kept
+
+    async def _send(self, tree: Tree, kept: dict[tuple[str, str], str]) -> None:
+        part = f"{tree.digest}.part"
+        await self._sh('rm -rf "$1"', f"{self._folder}/{part}")
+        if self._packs:
+            for archive in await asyncio.to_thread(lambda: list(_archives(tree, part, kept))):
+                await self._sh(_UNPACK, self._folder, part, given=archive)
+        else:
+            await self._send_singly(tree, part)
+        lines = [_line(tree.contents[path], _mode(file), path) for path, file in tree.files.items()]
+        await self._sh(_MOVE, self._folder, tree.digest, str(KEPT), given="".join(lines).encode())
+        for path, file in tree.files.items():
+            kept[tree.contents[path], _mode(file)] = f"{tree.digest}/{path}"
+
+    async def _send_singly(self, tree: Tree, part: str) -> None:
+        folders = "".join(f"{folder}\n" for folder in ("", *tree.folders))
+        await self._sh('mkdir -p "$1"', f"{self._folder}/{part}")
+        await self._sh(_FOLDERS, f"{self._folder}/{part}", given=folders.lstrip("\n").encode())
+        for path, file in tree.files.items():
+            content = await asyncio.to_thread(_read, file)
+            await self._sh(_PUT, f"{self._folder}/{part}/{path}", _mode(file), given=content)
+
+    async def _send_large(self, tree: Tree, path: str, kept: dict[tuple[str, str], str]) -> None:
+        file = tree.large[path]
+        content = await asyncio.to_thread(self._trees.content, file)
+        target, index = f"{self._folder}/{tree.digest}/{path}", f"{self._folder}/{tree.digest}"
+        line = _line(content, _mode(file), path).rstrip("\n")
+        if (there := kept.get((content, _mode(file)))) is not None:
+            await self._sh(_LINK, f"{self._folder}/{there}", target, index, line)
+        else:
+            await self._sh('rm -f "$1"', f"{target}.part")
+            for start in range(0, file.size, PIECE):
+                piece = await asyncio.to_thread(_read, file, start)
+                await self._sh(_APPEND, f"{target}.part", given=piece)
+            await self._sh(_FINISH_LARGE, target, _mode(file), index, line)
+        kept[content, _mode(file)] = f"{tree.digest}/{path}"
+        self._large.add(f"{tree.digest}/{path}")
+
+    async def _sh(self, text: str, *arguments: str, given: bytes = b"") -> Ran:
+        ran = await run_command(self._connector, self._target, ["sh", "-c", text, "sh", *arguments], given, PATIENCE)
+        if ran.status:
+            said = ran.err.decode(errors="replace").strip().rpartition("\n")[2]
+            raise Unusable(
+                f"{self._target.name}: the files of the service cannot be brought to {self._folder}: {said}; "
+                'make room there, or choose another folder (setting "base")'
+            )
+        return ran
+
+
+def _is_named(path: str, named: Sequence[str]) -> bool:
+    """Whether one of the paths is this file, or a folder that it lies in."""
+    return any(path == name or path.startswith(f"{name}/") or not name for name in named)
+
+
+def _archives(tree: Tree, part: str, kept: dict[tuple[str, str], str]) -> Iterator[bytes]:
+    """Archives of the tree, of about a piece each; what the host has is a link to it."""
+    linked: dict[tuple[str, str], str] = dict(kept)
+    files = iter(tree.files.items())
+    is_first, is_last = True, False
+    while not is_last:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+            for folder in tree.folders if is_first else ():
+                archive.addfile(_entry(f"{part}/{folder}", "755", tarfile.DIRTYPE))
+            is_first, is_last = False, True
+            for path, file in files:
+                key = (tree.contents[path], _mode(file))
+                name = f"{part}/{path}"
+                if key in linked:
+                    archive.addfile(_entry(name, key[1], tarfile.LNKTYPE, linked[key]))
+                else:
+                    content = _read(file)
+                    entry = _entry(name, key[1], tarfile.REGTYPE)
+                    entry.size = len(content)
+                    archive.addfile(entry, io.BytesIO(content))
+                    linked[key] = name
+                if buffer.tell() > PIECE:
+                    is_last = False
+                    break
+        yield buffer.getvalue()
+
+
+def _entry(name: str, mode: str, kind: bytes, link: str = "") -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname, entry.mode = kind, link, int(mode, 8)
+    return entry
+
+
+def _mode(file: LocalFile) -> str:
+    return "755" if file.executable else "644"
+
+
+def _line(content: str, mode: str, path: str) -> str:
+    return f"{content} {mode} {json.dumps(path)}\n"
+
+
+def _read(file: LocalFile, start: int | None = None) -> bytes:
+    with open(file.source, "rb") as opened:  # noqa: PTH123
+        if start is None:
+            return opened.read()
+        opened.seek(start)
+        return opened.read(PIECE)
