@@ -39,9 +39,11 @@ READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VER
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """Where an operation runs on its host: the folder of the tools, the tree, its slot, and the slots that its shell
-    makes on the way; the file of variables that it shares with others, and its script, if that is not in the tree ("" for
-    none)."""
+    """Where an operation runs on its host.
+
+    ``tools`` and ``tree`` are folders, as is ``slot``; ``more`` are slots to come, which its shell makes on the way.
+    ``shared`` is a file of variables that others read too, ``script`` is its script where that is not in the tree.
+    """
 
     tools: str
     tree: str
