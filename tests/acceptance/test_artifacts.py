@@ -194,3 +194,27 @@ def test_a_folder_in_the_way_is_said(project: Path, place: Path, plugin: Path) -
     done = ordito(project, "deploy", "service.yaml", "--yes", "-i", f"key={CANARY}", code=with_plugin(plugin))
     assert done.code == 1
     assert f"{place}/motd is a folder: end deploy_path with a slash" in done.both
+
+
+def test_an_interpreter_that_is_not_there_is_said_by_the_plan(project: Path) -> None:
+    """R-3.6.7-7, R-13.2.1-2, R-13.2.4-1: before anything runs, with the place in the template."""
+    text = """
+topology_template:
+  node_templates:
+    app:
+      type: tosca.nodes.Root
+      interfaces:
+        Standard:
+          operations:
+            create: { implementation: { primary: { type: Python, file: look.py, artifact_version: '3.99' } } }
+            start: { implementation: { primary: { type: Bash, file: look.sh, artifact_version: '3' } } }
+"""
+    (project / "service.yaml").write_text(TYPES + text)
+    (project / "look.py").write_text("")
+    (project / "look.sh").write_text(f"touch {project}/ran")
+    done = ordito(project, "deploy", "service.yaml", "--yes")
+    assert done.code == 3, done.both
+    assert '"look.py" cannot be run: it needs Python 3.99, which is not installed on this machine' in done.both
+    assert "service.yaml:1" in done.both
+    assert "look.sh" not in done.both
+    assert not (project / "ran").exists()

@@ -7,6 +7,7 @@ from ordito.app.plugins import Plugins
 from ordito.app.proposals.making import measured_files
 from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
+from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
 from ordito.planning.options import PlanOptions, RolledBack
 from ordito.planning.refused import PlanRefused
@@ -37,6 +38,7 @@ def way_back(
         maker=plugins.maker,
         accepts_on=plugins.accepts,
         takes=plugins.takes,
+        lacking=lacking_here,
         allow_large=True,
         left_behind=whole.nodes,
         rolled_back=rolled_back,

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ordito.executors.copies import Unusable
+from ordito.executors.environment import base_environment
 
 OLDEST = (3, 7)
 """The oldest Python by which operations can be run: what is around a script needs it."""
@@ -90,6 +91,11 @@ def finding(version: str) -> str:
         f"python=; for p in {names}; do command -v $p >/dev/null && $p -c {shlex.quote(asked)} 2>/dev/null"
         " && { python=$p; break; }; done"
     )
+
+
+def lacking_here(kind: str, version: str) -> str:
+    """The same for operations of this process, whose variables are its own."""
+    return lacking((kind,), version, base_environment(os.environ))
 
 
 def lacking(kinds: Sequence[str], version: str, environment: Mapping[str, str]) -> str:

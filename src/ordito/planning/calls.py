@@ -41,7 +41,8 @@ NO_ANSIBLE = (
 
 
 class Calls:
-    """The calls of one plan, in the order in which they are first asked for; ``scopes`` are those of the plan."""
+    """The calls of one plan, in the order in which they are first asked for; ``scopes`` are those of the plan,
+    ``asking`` the places of files that ask for a version of their interpreter."""
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class Calls:
         # Templates of one type share its operations, which live as long as the service.
         self._implemented: dict[int, Call] = {}
         self._refused: set[str] = set()
+        self.asking: dict[tuple[str, str], Span | None] = {}
         self.all: list[Call] = []
 
     def of_node(
@@ -208,6 +210,7 @@ class Calls:
             outputs,
             shared.timeout,
             declared=shared.declared,
+            version=shared.version,
         )
         return _with_settings(call, self._settings(context, side, name))
 
@@ -215,6 +218,8 @@ class Calls:
         """The call of an operation, whoever it is called for."""
         for dependency in operation.dependencies:
             self._check_template(dependency)
+        if implementation.version:
+            self.asking[implementation.file, implementation.version] = implementation.span
         return Call(
             owner="",
             side="",
@@ -226,6 +231,7 @@ class Calls:
             outputs=tuple(operation.outputs),
             timeout=operation.timeout,
             declared=self._place(operation.span),
+            version=implementation.version if PLACING not in implementation.kinds else "",
         )
 
     def _settings(self, context: Context, side: str, operation: str) -> Settings:

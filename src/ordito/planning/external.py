@@ -44,6 +44,7 @@ def external(draft: Draft, workflow: Workflow, name: str, scope: int, reason: in
         timeout=workflow.timeout,
         declared=str(workflow.span) if workflow.span is not None else "",
         scope=scope,
+        version=artifact.version,
     )
     step = DraftStep(name, Action.WORKFLOW, call=draft.calls.put(call), tolerant=tolerant, reason=reason)
     return draft.add(step)

@@ -48,6 +48,10 @@ def _nothing() -> None:
     """What was deployed last, where nothing ever was."""
 
 
+def _nothing_lacking(_: str, __: str) -> str:
+    return ""
+
+
 class Deployed(msgspec.Struct, frozen=True):
     """What was deployed last: the service (None for none that is known), its inputs, and the digests of its files as in
     ``PlanOptions``."""
@@ -142,7 +146,9 @@ class PlanOptions:
     template has lost were called when it was deployed. ``accepts`` says whether some executor processes an artifact of
     these types (the type and its ancestors), ``accepts_on`` whether one does so on hosts reached by a protocol;
     ``provides`` whether some provider makes a node template, given its name, its type and the ancestors, ``maker`` who
-    that is, and ``takes`` whether that one does something with an artifact of such and such types. ``allow_large``
+    that is, and ``takes`` whether that one does something with an artifact of such and such types.
+    ``lacking`` says why this machine has no interpreter for a kind of script in a version, "" where it has.
+    ``allow_large``
     permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
     is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
     most once, and only where what is wanted differs from that.
@@ -166,6 +172,7 @@ class PlanOptions:
     maker: Callable[[str, Sequence[str]], Maker] = _no_maker
     takes: Callable[[str, Sequence[str], Sequence[str]], bool] = _takes_all
     accepts_on: Callable[[Sequence[str], str], bool] = _anywhere
+    lacking: Callable[[str, str], str] = _nothing_lacking
     allow_large: bool = False
     left_behind: frozenset[str] = frozenset()
     force: bool = False

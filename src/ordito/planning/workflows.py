@@ -16,6 +16,7 @@ from ordito.planning.actions import actions
 from ordito.planning.chains import install_chains, uninstall_chains
 from ordito.planning.check_capabilities import check_capabilities
 from ordito.planning.check_existing import check_existing
+from ordito.planning.check_interpreters import check_interpreters
 from ordito.planning.check_references import check_references
 from ordito.planning.check_requirements import check_requirements
 from ordito.planning.choose_anew import choose_anew
@@ -248,6 +249,7 @@ def plan(
         if draft.diagnostics.has_errors and transform not in GOES_ON:
             break
         transform(draft)
+    check_interpreters(draft)
     errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
     if errors or draft.refusals.has_errors:
         # What is refused of instances that run holds up no other transform, so that everything is seen at once.

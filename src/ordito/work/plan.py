@@ -91,7 +91,7 @@ class Call(msgspec.Struct, frozen=True):
     values of inputs for this call only, plain data or sensitive: they come before those that are declared, or add to
     them. ``activity`` is the place in the service of the activity that calls it, whose inputs come before those of
     the template as well, () for none (see ``work.activities``); ``scope`` is an index into ``Plan.scopes``, -1 for
-    none.
+    none. ``version`` is that of the interpreter which a script asks for, "" for any.
     """
 
     owner: str
@@ -110,6 +110,7 @@ class Call(msgspec.Struct, frozen=True):
     given: Mapping[str, object] = {}
     activity: tuple[str, ...] = ()
     scope: int = -1
+    version: str = ""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned, measure
 from ordito.ensemble.vault import Vault
+from ordito.executors.interpreters import lacking_here
 from ordito.model.service import Service
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
@@ -111,6 +112,7 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
         maker=plugins.maker,
         accepts_on=plugins.accepts,
         takes=plugins.takes,
+        lacking=lacking_here,
         left_behind=whole.nodes,
         kept=known.status.kept,
         digest_key=Vault(known.place.layout).digest_key,
