@@ -142,3 +142,45 @@ def test_labels_and_resources_are_asked_for_by_metadata(run: Run, place: Path) -
     refused = run("scale", "box=3", "--yes")
     assert refused.code == 3
     assert "a has the label zone=a; b has num_cpus 0 left and has gpu 0 left" in refused.err
+
+
+def test_hosts_are_listed_with_what_is_left_of_them_and_who_has_them(run: Run, place: Path) -> None:
+    shared = HOSTS.replace("two: {", "two: { instances: 2, labels: { zone: a },")
+    (place / "hosts.yaml").write_text(shared + "provide: { box: pool }\n")
+    assert run("deploy", "-i", "boxes=2", "--yes").code == 0
+    listed = run("hosts", "list")
+    assert listed.code == 0
+    lines = {line.split()[0]: line for line in listed.out.splitlines()}
+    assert re.search(r"this machine +free +linux +num_cpus 1$", lines["small"])
+    assert re.search(r"this machine +taken +LINUX +box_1 of \.$", lines["one"])
+    assert re.search(r"this machine +shared +linux +num_cpus 2 +zone=a +box_2 of \.$", lines["two"])
+    (two,) = run("hosts", "list", "two", "-o", "json").json["hosts"]
+    assert two["owners"] == [{"instance": "box_2", "ensemble": str(place)}]
+    refused = run("hosts", "list", "too")
+    assert refused.code == 3
+    assert 'did you mean "two"?' in refused.err
+
+
+def test_hosts_are_checked_against_the_inventory(run: Run, place: Path) -> None:
+    (place / "hosts.yaml").write_text(
+        "hosts:\n  here: { connection: local, capabilities: { host: { num_cpus: 1, mem_size: 900 TB },"
+        " os: { type: Linux, distribution: plan9 } } }\n"
+    )
+    checked = run("hosts", "check")
+    assert checked.code == 0
+    assert re.search(r"here +yes .* sh", checked.out)
+    assert "and the inventory says 900 TB" in checked.err
+    assert "and the inventory says plan9" in checked.err
+    assert "num_cpus" not in checked.err
+    assert "type is" not in checked.err
+
+
+def test_hosts_of_an_ensemble_that_is_gone_are_taken_back(run: Run, place: Path, tmp_path: Path) -> None:
+    (place / "live").mkdir()
+    assert run("-e", "live", "--hosts", "hosts.yaml", "deploy", "service.yaml", "--yes").code == 0
+    refused = run("hosts", "release", "one")
+    assert refused.code == 3
+    assert "which is still there" in refused.err
+    (place / "live").rename(place / "dead")
+    assert "one was taken back from box_1 of" in run("hosts", "release", "one").out
+    assert run("hosts", "list", "one", "-o", "json").json["hosts"][0]["state"] == "free"

@@ -11,6 +11,7 @@ import pytest
 from ordito import __version__
 from ordito.cli.grammar import (
     ALIASES,
+    HOSTS_VERBS,
     JOBS_VERBS,
     POLICY_VERBS,
     SECRETS_VERBS,
@@ -40,6 +41,7 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
 
 GROUPS = {
     "jobs": JOBS_VERBS,
+    "hosts": HOSTS_VERBS,
     "policy": POLICY_VERBS,
     "state": STATE_VERBS,
     "secrets": SECRETS_VERBS,

@@ -49,6 +49,7 @@ VERBS: Mapping[str, Verb] = {
     "output": Verb("output", "Show the outputs of the service, or one of them."),
     "state": Verb("state", "Look at the records, and change them by hand."),
     "forget": Verb("forget", "Drop the records of deleted instances."),
+    "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
     "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
     "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
 }
@@ -93,6 +94,12 @@ WORKFLOW_VERBS: Mapping[str, Verb] = {
     "list": Verb("workflow_list", "List all workflows."),
     "show": Verb("workflow_show", "Show a workflow of the template: its inputs and steps."),
     "run": Verb("workflow_run", "Run a workflow of the template."),
+}
+
+HOSTS_VERBS: Mapping[str, Verb] = {
+    "list": Verb("hosts_list", "List the hosts: what they have, and who has them."),
+    "check": Verb("hosts_check", "Connect to hosts, and compare them with the inventory."),
+    "release": Verb("hosts_release", "Take hosts back from an ensemble that is not there any more."),
 }
 
 SECRETS_VERBS: Mapping[str, Verb] = {

@@ -26,7 +26,7 @@ class Section(msgspec.Struct, frozen=True):
     are seen from there, and what a provider has to remember between commands belongs into ``.ordito`` in it. ``later``
     says of a value whether it stands elsewhere, ``fetch`` gives for such a value the one that is meant and whether it
     is secret, and raises ``NoValue``. Faults go to ``diagnostics`` while the inventory is read: then the command ends
-    with all of them.
+    with all of them. ``ensemble`` is the absolute path of the ensemble's directory.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Section(msgspec.Struct, frozen=True):
     later: Callable[[Node], bool]
     fetch: Callable[[Node], tuple[Node, bool]]
     defaults: Mapping[str, Node] = {}
+    ensemble: str = ""
 
     @property
     def entries(self) -> Mapping[str, Node]:

@@ -120,6 +120,11 @@ class Elsewhere:
         self._shown = os.path.dirname(file.shown) or "."  # noqa: PTH120  (as people know it)
         self._environment = environment
 
+    @property
+    def ensemble(self) -> str:
+        """The absolute path of the ensemble's directory."""
+        return str(self._place.layout.root)
+
     def is_here(self, node: Node) -> bool:
         """Whether a value means what is written there."""
         if isinstance(node, Scalar):
@@ -155,6 +160,7 @@ def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere
             later=lambda node: not elsewhere.is_here(node),
             fetch=elsewhere.fetch,
             defaults=defaults.values if isinstance(defaults, MappingNode) else {},
+            ensemble=elsewhere.ensemble,
         )
 
     hide_credentials(root)

@@ -19,11 +19,14 @@ LONGEST_WAIT = 60.0
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS taken (
   ensemble TEXT NOT NULL, instance TEXT NOT NULL, node TEXT NOT NULL, host TEXT NOT NULL, amounts TEXT NOT NULL,
+  place TEXT NOT NULL,
   PRIMARY KEY (ensemble, instance)) STRICT;
 CREATE INDEX IF NOT EXISTS taken_by_host ON taken (host);
 CREATE TABLE IF NOT EXISTS lost (
   host TEXT PRIMARY KEY, since TEXT NOT NULL, why TEXT NOT NULL, remains TEXT NOT NULL) STRICT;
 """
+
+COLUMNS = "ensemble, instance, node, host, amounts, place"
 
 
 class PoolFailed(Exception):
@@ -49,14 +52,14 @@ class Books:
     def taken(self) -> dict[str, list[Taken]]:
         """Who has what, by host, in the order in which it was taken."""
         found: dict[str, list[Taken]] = {}
-        for row in self._database.execute("SELECT ensemble, instance, node, host, amounts FROM taken ORDER BY rowid"):
+        for row in self._database.execute(f"SELECT {COLUMNS} FROM taken ORDER BY rowid"):
             one = _taken(row)
             found.setdefault(one.host, []).append(one)
         return found
 
     def of(self, ensemble: str, instance: str) -> Taken | None:
         """What an instance has, None for nothing."""
-        query = "SELECT ensemble, instance, node, host, amounts FROM taken WHERE ensemble = ? AND instance = ?"
+        query = f"SELECT {COLUMNS} FROM taken WHERE ensemble = ? AND instance = ?"
         row = self._database.execute(query, (ensemble, instance)).fetchone()
         return _taken(row) if row is not None else None
 
@@ -64,8 +67,8 @@ class Books:
         """Write down that an instance has a host."""
         amounts = json.dumps({"amounts": dict(taken.amounts), "resources": dict(taken.resources)})
         self._database.execute(
-            "INSERT INTO taken VALUES (?, ?, ?, ?, ?)",
-            (taken.ensemble, taken.instance, taken.node, taken.host, amounts),
+            "INSERT INTO taken VALUES (?, ?, ?, ?, ?, ?)",
+            (taken.ensemble, taken.instance, taken.node, taken.host, amounts, taken.place),
         )
 
     def release(self, ensemble: str, instance: str) -> None:
@@ -144,4 +147,4 @@ class Allocations:
 
 def _taken(row: Sequence[str]) -> Taken:
     amounts: Mapping[str, Mapping[str, float]] = json.loads(row[4])
-    return Taken(row[0], row[1], row[2], row[3], amounts.get("amounts", {}), amounts.get("resources", {}))
+    return Taken(row[0], row[1], row[2], row[3], amounts.get("amounts", {}), amounts.get("resources", {}), row[5])

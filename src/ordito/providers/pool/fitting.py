@@ -11,7 +11,8 @@ from ordito.providers.pool.hosts import Host
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A host that an instance has: who has it, and what the instance takes of what it has."""
+    """A host that an instance has: who has it (``ensemble`` is the id of the deployment, ``place`` the directory
+    in which it is), and what the instance takes of what it has."""
 
     ensemble: str
     instance: str
@@ -19,11 +20,12 @@ class Taken(msgspec.Struct, frozen=True):
     host: str
     amounts: Mapping[str, float] = {}
     resources: Mapping[str, float] = {}
+    place: str = ""
 
     @property
     def owner(self) -> str:
-        """The instance, as unmistakable as it can be."""
-        return f"{self.ensemble}/{self.instance}"
+        """The instance, with the directory of its ensemble."""
+        return f"{self.instance} of {self.place}"
 
 
 def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:

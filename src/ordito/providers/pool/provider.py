@@ -65,7 +65,7 @@ class PoolProvider:
             host, problem = self._choose(asked, asking, books.taken(), books.lost())
             if host is None:
                 raise ProviderFailed(problem)
-            books.take(_taking(asked, asking, host))
+            books.take(_taking(asked, asking, host, self._section.ensemble))
             return host
 
     def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> dict[str, str]:
@@ -86,7 +86,7 @@ class PoolProvider:
             if host is None:
                 problems[one.instance] = problem
             else:
-                left.setdefault(host.name, []).append(_taking(one, asking, host))
+                left.setdefault(host.name, []).append(_taking(one, asking, host, self._section.ensemble))
         return problems
 
     def _choose(
@@ -145,7 +145,7 @@ class PoolProvider:
     async def _unreachable(self, name: str) -> str:
         """Why a host cannot be reached, "" where it can."""
         try:
-            target = self._target_of(name)
+            target = self.target_of(name)
             if target is not None:
                 await self._hands.reach(target, REACH_SECONDS)
         except Unreachable as unreachable:
@@ -168,9 +168,10 @@ class PoolProvider:
         """How the host of an instance is reached with the credentials of now; None for one that is this machine. Raises
         ``Unreachable``."""
         host = attributes.get(HOST)
-        return self._target_of(str(host.get("id", "")) if isinstance(host, Mapping) else "")
+        return self.target_of(str(host.get("id", "")) if isinstance(host, Mapping) else "")
 
-    def _target_of(self, name: str) -> Target | None:
+    def target_of(self, name: str) -> Target | None:
+        """How a host is reached with the credentials of now; None for this machine. Raises ``Unreachable``."""
         if name not in self._targets:
             host = self.hosts.get(name)
             if host is None:
@@ -206,7 +207,7 @@ class PoolProvider:
 
     def _attributes(self, host: Host) -> dict[str, object]:
         """The attributes of a Compute (§5.9.2.2) that is a host, and which one it is."""
-        target = self._target_of(host.name)
+        target = self.target_of(host.name)
         address = "127.0.0.1" if target is None else str(target.settings.get("address") or host.name)
         own = host.attributes
         private = str(own.get("private_address", address))
@@ -221,9 +222,9 @@ class PoolProvider:
         }
 
 
-def _taking(asked: Delegation, asking: Asking, host: Host) -> Taken:
+def _taking(asked: Delegation, asking: Asking, host: Host, place: str) -> Taken:
     amounts, resources = takes(asking)
-    return Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources)
+    return Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources, place)
 
 
 def beside(asked: Delegation, taken: Sequence[Taken]) -> list[str]:

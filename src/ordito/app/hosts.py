@@ -1,0 +1,144 @@
+"""Look at the hosts of an inventory: what they have, who has them, and what is left of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.place import Place, place_of
+from ordito.app.plugins import Plugins, plugins_of
+from ordito.app.used_spec import use_spec
+from ordito.base.suggest import nearest
+from ordito.ensemble.store import read_ensemble
+from ordito.providers.pool.allocations import Lost, PoolFailed
+from ordito.providers.pool.asking import shown
+from ordito.providers.pool.fitting import Taken, left_of
+from ordito.providers.pool.hosts import Host
+from ordito.providers.pool.provider import NAME, PoolProvider
+
+FREE, TAKEN, SHARED, LOST = "free", "taken", "shared", "lost"
+"""What becomes of a host: nobody has it, it is given out, it is given out and has room, it is not given out because it
+could not be reached."""
+
+
+class HostsRequest(msgspec.Struct, frozen=True):
+    """Of which ensemble, in which environment and with which inventory (None: where the command names none); ``names``
+    are the hosts, all where there are none."""
+
+    directory: str
+    environment: str | None = None
+    hosts: str | None = None
+    names: tuple[str, ...] = ()
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Who has a host: an instance of the ensemble in a directory."""
+
+    instance: str
+    ensemble: str
+
+
+class HostEntry(msgspec.Struct, frozen=True):
+    """A host: ``state`` is free, taken, shared or lost; ``left`` is what is left of what it has, as texts; ``why`` and
+    ``since`` say why it is lost, ``remains`` of which instances something may be on it still."""
+
+    name: str
+    address: str
+    state: str
+    labels: Mapping[str, str] = {}
+    os: Mapping[str, str] = {}
+    has: Mapping[str, str] = {}
+    left: Mapping[str, str] = {}
+    owners: tuple[Owner, ...] = ()
+    why: str = ""
+    since: str = ""
+    remains: tuple[str, ...] = ()
+
+
+class HostList(msgspec.Struct, frozen=True):
+    """The hosts of an inventory, and its path."""
+
+    inventory: str
+    hosts: tuple[HostEntry, ...]
+
+
+class Pool(msgspec.Struct, frozen=True):
+    """The pool of an inventory, the hosts of it that are meant, and what else is at hand."""
+
+    file: str
+    provider: PoolProvider
+    names: tuple[str, ...]
+    plugins: Plugins
+
+
+def open_pool(request: HostsRequest) -> Pool:
+    """The pool that a command is about. Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``."""
+    place = place_of(request.directory)
+    with read_ensemble(request.directory) as ensemble:
+        used = use_spec(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
+    plugins = plugins_of(place.layout, used.inventory)
+    found = plugins.providers.named(NAME)
+    if not isinstance(found, PoolProvider) or not found.hosts:
+        raise _no_hosts(place, used.inventory.file.shown)
+    for name in request.names:
+        if name not in found.hosts:
+            near = nearest(name, found.hosts)
+            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(list(found.hosts)[:12])}"
+            raise Refused("unknown-host", f'{used.inventory.file.shown} has no host "{name}"', hint)
+    return Pool(used.inventory.file.shown, found, tuple(dict.fromkeys(request.names)) or tuple(found.hosts), plugins)
+
+
+def _no_hosts(place: Place, file: str) -> Refused:
+    if file:
+        return Refused("no-hosts", f"{file} names no hosts", 'write them below "hosts:", as docs/hosts.md shows')
+    return Refused(
+        "no-inventory",
+        f"{place.shown} has no inventory: every Compute is this machine",
+        "name the hosts in hosts.yaml there, or give --hosts FILE; docs/hosts.md says what stands in it",
+    )
+
+
+def list_hosts(request: HostsRequest) -> HostList:
+    """The hosts as they are recorded; none is reached. Raises ``Refused``, ``InvalidDocument``, ``EnsembleError``."""
+    pool = open_pool(request)
+    taken, lost = read_books(pool)
+    hosts = [pool.provider.hosts[name] for name in pool.names]
+    return HostList(pool.file, tuple(_entry(h, taken.get(h.name, ()), lost.get(h.name)) for h in hosts))
+
+
+def read_books(pool: Pool) -> tuple[Mapping[str, Sequence[Taken]], Mapping[str, Lost]]:
+    """Who has what, by host, and which hosts are lost. Raises ``Refused``."""
+    try:
+        return pool.provider.allocations.read()
+    except PoolFailed as problem:
+        raise broken_books(problem) from problem
+
+
+def broken_books(problem: PoolFailed) -> Refused:
+    """That what is kept about the pool cannot be used."""
+    return Refused("broken-pool", str(problem), "give this user the right to use it, or put back a copy of it")
+
+
+def _entry(host: Host, taken: Sequence[Taken], lost: Lost | None) -> HostEntry:
+    left = left_of(host, taken) if host.instances > 1 else {} if taken else left_of(host, ())
+    state = FREE if not taken else TAKEN if len(taken) >= host.instances else SHARED
+    return HostEntry(
+        name=host.name,
+        address="this machine" if host.is_local else host.address or "(elsewhere)",
+        state=LOST if lost is not None else state,
+        labels=host.labels,
+        os=host.os,
+        has={**{n: str(v) for n, v in host.host.items()}, **{n: f"{v:g}" for n, v in host.resources.items()}},
+        left=dict(_shown(left)),
+        owners=tuple(Owner(t.instance, t.place) for t in taken),
+        why=lost.why if lost is not None else "",
+        since=lost.since if lost is not None else "",
+        remains=lost.remains if lost is not None else (),
+    )
+
+
+def _shown(left: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    for name, value in left.items():
+        yield name, shown(name, max(value, 0.0))

@@ -1,0 +1,178 @@
+"""Connect to the hosts of an inventory: can each be reached, what is there, and is that what the inventory says?"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_books
+from ordito.providers.pool.allocations import PoolFailed
+from ordito.providers.pool.asking import measure, normal, shown
+from ordito.providers.pool.hosts import Host
+from ordito.work.targets import Hands, Target, Unreachable
+
+AT_ONCE = 16
+"""Hosts that are checked at the same time."""
+SECONDS = 30.0
+"""What the look at one host may take, once it is reached."""
+KNOWN_HOSTS = "~/.ssh/known_hosts"
+
+LOOK = """\
+echo "type=$(uname -s)"
+echo "architecture=$(uname -m)"
+if [ -r /etc/os-release ]; then
+  . /etc/os-release
+  echo "distribution=$ID"
+  echo "version=$VERSION_ID"
+fi
+echo "num_cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null)"
+[ -r /proc/meminfo ] && echo "mem_size=$(sed -n 's/^MemTotal: *\\([0-9]*\\) .*/\\1/p' /proc/meminfo)"
+echo "disk_size=$(df -Pk . 2>/dev/null | sed -n '2s/^[^ ]* *\\([0-9]*\\) .*/\\1/p')"
+for tool in sh bash python3; do
+  command -v "$tool" >/dev/null 2>&1 && echo "tool=$tool"
+done
+exit 0
+"""
+"""What a host is asked: any `sh` knows it. Sizes are in KiB."""
+SYSTEM = ("type", "architecture", "distribution", "version")
+KIB = ("mem_size", "disk_size")
+SLACK = {"mem_size": 0.9, "disk_size": 0.9}
+"""The part of what the inventory says that is enough: systems keep some of it for themselves."""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What was found of a host: why it could not be reached ("" if it could); what is there (``has``, amounts as texts,
+    and the properties of its ``os``), and which ``tools``; in what the inventory differs from it; the fingerprints of
+    the keys that were ``accepted``; and of which instances something may remain on it, where it was lost before
+    (``found_again``)."""
+
+    name: str
+    unreachable: str = ""
+    has: Mapping[str, str] = {}
+    os: Mapping[str, str] = {}
+    tools: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    found_again: bool = False
+    remains: tuple[str, ...] = ()
+
+
+def check_hosts(
+    request: HostsRequest, *, accept_new: bool = False, told: Callable[[Checked], None] = lambda _: None
+) -> tuple[Checked, ...]:
+    """Check hosts, many at the same time; each is told when it is known. Those that can be reached again are given out
+    again. With ``accept_new`` keys of hosts that are not known yet are written into the file of known keys.
+
+    Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
+    """
+    pool = open_pool(request)
+    _, lost = read_books(pool)
+    found = asyncio.run(_check_all(pool, pool.plugins.hands, told, accept_new=accept_new))
+    pool.plugins.close()
+    again = [one.name for one in found if not one.unreachable and one.name in lost]
+    if again:
+        try:
+            with pool.provider.allocations.change() as books:
+                for name in again:
+                    books.find(name)
+        except PoolFailed as problem:
+            raise broken_books(problem) from problem
+    return tuple(
+        msgspec.structs.replace(one, found_again=True, remains=lost[one.name].remains) if one.name in again else one
+        for one in found
+    )
+
+
+async def _check_all(pool: Pool, hands: Hands, told: Callable[[Checked], None], *, accept_new: bool) -> list[Checked]:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(name: str) -> Checked:
+        async with places:
+            checked = await _check(pool, hands, name, accept_new=accept_new)
+        told(checked)
+        return checked
+
+    return await asyncio.gather(*(one(name) for name in pool.names))
+
+
+async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:
+    try:
+        target = pool.provider.target_of(name)
+        before: frozenset[str] = frozenset()
+        if target is not None:
+            if accept_new and target.settings.get("host_key_check", "strict") == "strict":
+                target = Target(target.protocol, target.name, {**target.settings, "host_key_check": "accept-new"})
+            before = _known(target)
+            await hands.reach(target, SECONDS)
+        ran = await hands.run(target, ("sh", "-c", LOOK), timeout=SECONDS)
+    except Unreachable as unreachable:
+        return Checked(name, unreachable=str(unreachable))
+    except TimeoutError:
+        return Checked(name, unreachable=f"{name} does not answer: a look at it took more than {SECONDS:g} s")
+    if ran.status != 0:
+        said = ran.err.decode(errors="replace").strip().splitlines()
+        return Checked(name, unreachable=f"{name} runs no sh: {said[-1] if said else f'exit status {ran.status}'}")
+    accepted = tuple(_fingerprints(_known(target) - before)) if target is not None else ()
+    return _seen(pool.provider.hosts[name], ran.out.decode(errors="replace"), accepted)
+
+
+def _seen(host: Host, text: str, accepted: tuple[str, ...]) -> Checked:
+    pairs = [line.partition("=")[::2] for line in text.splitlines() if "=" in line]
+    tools = tuple(value for key, value in pairs if key == "tool")
+    found = {key: value for key, value in pairs if value and key != "tool"}
+    amounts = {key: value for key in ("num_cpus", *KIB) if (value := _amount(key, found.get(key, ""))) is not None}
+    system = {key: value for key, value in found.items() if key in SYSTEM}
+    return Checked(
+        host.name,
+        has={key: shown(key, value) for key, value in amounts.items()},
+        os=system,
+        tools=tools,
+        differences=tuple(_differences(host, amounts, system)),
+        accepted=accepted,
+    )
+
+
+def _amount(name: str, text: str) -> float | None:
+    if not text.isdecimal():
+        return None
+    return float(text) * (1024 if name in KIB else 1)
+
+
+def _differences(host: Host, amounts: Mapping[str, float], system: Mapping[str, str]) -> Iterator[str]:
+    """In what the inventory promises more than there is, or something else."""
+    for name, value in host.host.items():
+        said = measure(name, value)
+        if said is not None and name in amounts and amounts[name] < said * SLACK.get(name, 1.0):
+            yield f"{name} is {shown(name, amounts[name])}, and the inventory says {value}"
+    for name, text in host.os.items():
+        if name in system and normal(name, text) != normal(name, system[name]):
+            yield f"{name} is {system[name]}, and the inventory says {text}"
+
+
+# ----------------------------------------------------------------------------------------------------- keys of hosts
+
+
+def _known(target: Target | None) -> frozenset[str]:
+    """The lines of the file with the known keys."""
+    if target is None:
+        return frozenset()
+    path = Path(str(target.settings.get("known_hosts") or KNOWN_HOSTS)).expanduser()
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    address = str(target.settings.get("address", ""))
+    return frozenset(line for line in lines if address in line)
+
+
+def _fingerprints(lines: frozenset[str]) -> Iterator[str]:
+    for line in sorted(lines):
+        words = line.split()
+        if len(words) >= 3:
+            digest = hashlib.sha256(base64.b64decode(words[2])).digest()
+            yield f"{words[0]} {words[1]} SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
