@@ -48,6 +48,8 @@ STOPPED = {
     Ending.TIMED_OUT: "timed out after {timeout:g} s, and with it the whole batch of {count}",
 }
 
+GONE = frozenset({Ending.UNREACHABLE, Ending.LOST})
+
 Told = Stream[tuple[str, Progress]]
 
 
@@ -273,6 +275,9 @@ class Batch:
             ticket = self._tickets.get(step.step)
             if ticket is not None:
                 found = outcome_of_host(self.slot, step, step.outputs)
+                if ended.ending is not None and found is not None and found.ending not in GONE:
+                    # What it wrote when it was told to end is not how it ended.
+                    found = None
                 outcome = found or self._without_result(ended)
                 self._tell_end(ticket, msgspec.structs.replace(outcome, seconds=ended.seconds))
 

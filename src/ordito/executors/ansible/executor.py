@@ -13,7 +13,15 @@ import msgspec
 
 from ordito.base.sensitive import revealed
 from ordito.executors.ansible.batch import Batch, Ticket, Told, Tools
-from ordito.executors.ansible.files import INVENTORY, BatchStep, Contents, contents_of, outcome_of_host, remove_secrets
+from ordito.executors.ansible.files import (
+    INVENTORY,
+    RESULTS,
+    BatchStep,
+    Contents,
+    contents_of,
+    outcome_of_host,
+    remove_secrets,
+)
 from ordito.executors.ansible.gathering import Gathering
 from ordito.executors.ansible.masters import end_masters
 from ordito.executors.ansible.program import find_program
@@ -111,12 +119,15 @@ class AnsibleExecutor:
     async def settle(self, doubt: InDoubt) -> Outcome | None:
         """Find out, after a crash, about a step that was started; nothing of its batch runs afterwards. What Ansible
         has written down of its host is how it ended."""
+        known: Outcome | None = None
+        # There are several where it was cut more than once: each attempt after a crash has the same number.
         for slot in self._slots.of(doubt.job):
             contents = contents_of(slot)
-            found = [s for s in contents.steps.values() if s.step == doubt.step] if contents else []
-            if contents is not None and found and found[0].attempt == doubt.attempt:
-                return await self._settled(slot, contents, found[0], doubt)
-        return None
+            steps = contents.steps.values() if contents is not None else ()
+            found = next((s for s in steps if (s.step, s.attempt) == (doubt.step, doubt.attempt)), None)
+            if contents is not None and found is not None:
+                known = await self._settled(slot, contents, found, doubt) or known
+        return known
 
     def close(self) -> None:
         """Remove all scratch folders; for when all outcomes are durable and nothing runs any more."""
@@ -188,9 +199,13 @@ class AnsibleExecutor:
                 break
             await asyncio.sleep(SETTLE_PAUSE)
         unended: list[int] = []
-        has_ended = all(outcome_of_host(slot, step, step.outputs) for step in contents.steps.values())
-        if not has_ended or await asyncio.to_thread(_runs, slot):
+        untold = [step for step in contents.steps.values() if outcome_of_host(slot, step, step.outputs) is None]
+        runs = await asyncio.to_thread(_runs, slot)
+        if untold or runs:
             unended = [process.pid for process in await end_processes(marker, self._patience.grace)]
+        for step in untold:
+            # What it wrote when it was told to end is not how it ended.
+            remove(f"{slot.path}/{RESULTS}/{step.number}.json")
         end_masters(contents.sockets)
         remove_secrets(slot)
         for step in contents.steps.values():
