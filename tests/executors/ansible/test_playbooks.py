@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 from ordito.base.sensitive import Sensitive
@@ -212,6 +210,17 @@ def test_after_a_crash_nothing_of_a_batch_runs_on_and_what_was_written_down_coun
     assert (known.ending, known.outputs) == (Ending.SUCCEEDED, {"port": 1})
 
 
+VAULTED = """\
+$ANSIBLE_VAULT;1.1;AES256
+38313061393638383931306535356133616638326562386265396233346132366265373535613435
+3931333037336131326637303566306561393165333731300a386438326430396239646237333030
+65313739343264613833333231663139656261376637646235373962303235626361383534383161
+6561346539373135360a356665383738333066343039313561663431636532653964616130626461
+33653733303731363734363666396231626662373436376164666237663737613433
+"""
+"""``hidden: treasure``, under the password that the test gives."""
+
+
 def test_settings_of_the_artifact(tmp_path: Path) -> None:
     stage = Stage(tmp_path, 1)
     plain = "- hosts: SELF\n  gather_facts: false\n  vars_files: [ secrets.yaml ]\n  tasks:\n"
@@ -222,22 +231,12 @@ def test_settings_of_the_artifact(tmp_path: Path) -> None:
         "    - { set_fact: { user: '{{ who.stdout }}' }, tags: wanted }\n"
     )
     playbook = stage.write("vault.yaml", plain + tasks)
-    stage.write("secrets.yaml", encrypted(tmp_path, "hidden: treasure\n", "pass-word"))
+    stage.write("secrets.yaml", VAULTED)
     settings: dict[str, object] = {"vault_password": Sensitive("pass-word"), "tags": ["wanted"]}
     [played] = stage.play(stage.invocation(1, playbook, settings=settings, outputs=("user",)))
     assert played.end.ending is Ending.SUCCEEDED, played.text
     assert "it is treasure" in played.text
     assert stage.left() == []
-
-
-def encrypted(folder: Path, text: str, password: str) -> str:
-    (folder / "password").write_text(password)
-    (folder / "plain").write_text(text)
-    program = Path(sys.executable).with_name("ansible-vault")
-    password_file, plain = folder / "password", folder / "plain"
-    command: list[Path | str] = [program, "encrypt", "--vault-password-file", password_file, plain]
-    subprocess.run(command, check=True, capture_output=True)
-    return (folder / "plain").read_text()
 
 
 def test_accepts_playbooks_where_ansible_is_installed() -> None:

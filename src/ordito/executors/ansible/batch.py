@@ -50,7 +50,8 @@ STOPPED = {
 
 GONE = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
-Told = Stream[tuple[str, Progress]]
+Told = Stream[tuple[str, Progress | BaseException]]
+"""What is told of steps; an exception is a fault of the program, for whoever listens."""
 
 
 class Ticket(msgspec.Struct, frozen=True):
@@ -90,6 +91,7 @@ class Batch:
         self._is_idle_talk = False
         self._copies: list[Copy] = []
         self._asked: Ending | None = None
+        self._outcomes: list[tuple[Ticket, Outcome]] = []
         self._contents: Contents | None = None
 
     @property
@@ -98,7 +100,7 @@ class Batch:
         return frozenset(self._tickets)
 
     async def run(self) -> None:
-        """Run it to its end."""
+        """Run it to its end. Nothing of it is left when the outcomes are told."""
         try:
             await self._run()
         except Unusable as problem:
@@ -108,7 +110,9 @@ class Batch:
         finally:
             if self._process is not None and not self._ended.done():
                 await self.end(Ending.CANCELLED)
-            await self._clean()
+            await asyncio.to_thread(self._clean)
+        for ticket, outcome in self._outcomes:
+            ticket.stream.put((ticket.invocation.step, outcome))
 
     async def end(self, ending: Ending) -> None:
         """End it with everything it started; returns when that is done."""
@@ -299,17 +303,14 @@ class Batch:
 
     def _tell_end(self, ticket: Ticket, outcome: Outcome) -> None:
         if self._tickets.pop(ticket.invocation.step, None) is not None:
-            ticket.stream.put((ticket.invocation.step, outcome))
+            self._outcomes.append((ticket, outcome))
 
     def _end_all(self, outcome: Outcome) -> None:
         for ticket in list(self._tickets.values()):
             self._tell_end(ticket, outcome)
 
-    async def _clean(self) -> None:
+    def _clean(self) -> None:
         """Leave what tells how it ended, and nothing else."""
-        await asyncio.to_thread(self._remove)
-
-    def _remove(self) -> None:
         remove_secrets(self.slot)
         if self._sockets:
             end_masters(self._sockets)

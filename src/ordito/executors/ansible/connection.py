@@ -2,106 +2,142 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from ordito.base.sensitive import revealed
+from ordito.executors.ssh.settings import Become, SshSettings, settings_of
 from ordito.work.targets import SSH, Target, Unreachable
 
 KeepFile = Callable[[str, str], str]
 """Keeps a text that may be secret in a file for as long as the batch runs; gives its path. First what it is for."""
 
-KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
-LOCAL: Mapping[str, object] = {"ansible_connection": "local"}
+KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
+METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
 
 
 def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str, object]:
     """The variables by which Ansible reaches a target. Raises ``Unreachable`` where it cannot."""
     if target is None:
-        return {**LOCAL, "ansible_remote_tmp": f"{work}/remote"}
+        return {"ansible_connection": "local", "ansible_remote_tmp": f"{work}/remote"}
     if target.protocol != SSH:
         raise Unreachable(
             f"playbooks are run on this machine and over SSH, and {target.name} is reached by {target.protocol}; "
             "use a script for this operation"
         )
-    settings = _plain(target.settings)
-    address = str(settings.get("address", ""))
+    settings = settings_of(target)
     found: dict[str, object] = {
         "ansible_connection": "ssh",
-        "ansible_host": address,
+        "ansible_host": settings.address,
         "ansible_ssh_common_args": shlex.join(_options(target.name, settings, keep)),
+        "ansible_ssh_timeout": max(1, round(settings.connect_timeout)),
+        "ansible_remote_tmp": f"{settings.base or '~/.ordito'}/ansible",
     }
-    for name, variable in (("port", "ansible_port"), ("user", "ansible_user"), ("password", "ansible_password")):
-        if settings.get(name):
-            found[variable] = settings[name]
-    if settings.get("passphrase"):
-        found["ansible_private_key_passphrase"] = settings["passphrase"]
-    return {**found, **_become(settings.get("become"), settings)}
+    given: dict[str, object] = {
+        "ansible_port": settings.port,
+        "ansible_user": settings.user,
+        "ansible_password": settings.password,
+    }
+    found |= {variable: value for variable, value in given.items() if value}
+    return {**found, **(_become(settings.become) if settings.become is not None else {})}
 
 
-def _plain(settings: Mapping[str, object]) -> dict[str, object]:
-    plain = revealed(settings)
-    assert isinstance(plain, Mapping)
-    return dict(plain)
-
-
-def _become(become: object, settings: Mapping[str, object]) -> dict[str, object]:
+def _become(become: Become) -> Mapping[str, object]:
     """What makes another user of the one who logs in."""
-    if not become:
-        return {}
-    found: dict[str, object] = {"ansible_become": True}
-    details = become if isinstance(become, Mapping) else {"user": become} if isinstance(become, str) else {}
-    for name in ("user", "method", "password"):
-        if details.get(name):
-            found[f"ansible_become_{name}"] = details[name]
-    if "ansible_become_password" not in found and settings.get("password"):
-        found["ansible_become_password"] = settings["password"]
-    return found
+    found: dict[str, object] = {"ansible_become": True, "ansible_become_user": become.user}
+    found["ansible_become_method"] = METHODS[become.method]
+    return {**found, "ansible_become_password": become.password} if become.password else found
 
 
-def _options(name: str, settings: Mapping[str, object], keep: KeepFile) -> list[str]:
+def _options(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
     """The options for `ssh`, jumps included."""
-    options = _trust(name, settings, keep) + _identity(name, settings, keep)
-    jump = settings.get("jump")
-    hops = [jump] if isinstance(jump, Mapping | str) and jump else list(jump) if isinstance(jump, list | tuple) else []
-    if hops:
-        options += ["-o", f"ProxyCommand={_through(name, hops, keep)}"]
+    options = _configuration(settings) + _trust(name, settings, keep) + _identity(name, settings, keep)
+    if settings.keep_alive:
+        options += ["-o", f"ServerAliveInterval={max(1, round(settings.keep_alive))}", "-o", "ServerAliveCountMax=3"]
+    if settings.compression:
+        options.append("-C")
+    if settings.jump:
+        options += ["-o", f"ProxyCommand={_through(name, settings.jump, keep)}"]
     return options
 
 
-def _through(name: str, hops: list[object], keep: KeepFile) -> str:
-    """The command that connects to the last hop's far side, through those before it."""
+def _through(name: str, hops: Sequence[SshSettings], keep: KeepFile) -> str:
+    """The command that connects to what lies behind the last hop, through those before it."""
     *before, last = hops
-    if not isinstance(last, Mapping):
-        return shlex.join(["ssh", "-W", "%h:%p", str(last)])
-    words = ["ssh", "-W", "%h:%p", "-o", "BatchMode=yes", *_trust(name, last, keep), *_identity(name, last, keep)]
-    if last.get("password"):
-        raise Unreachable(f"Ansible reaches {name} through a host that asks for a password; give that host a key")
-    if before:
-        # A percent sign that is meant for the inner one passes the outer one doubled.
-        words += ["-o", f"ProxyCommand={_through(name, before, keep)}"]
-    if last.get("port"):
-        words += ["-p", str(last["port"])]
-    user, address = str(last.get("user", "")), str(last.get("address", ""))
-    return shlex.join([*words, f"{user}@{address}" if user else address]).replace("%h", "%h")
+    if last.password:
+        raise Unreachable(f"Ansible reaches {name} through {last.address}, which asks for a password: give it a key")
+    words = ["ssh", "-W", "%h:%p", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={max(1, round(last.connect_timeout))}"]
+    words += [*_configuration(last), *_trust(name, last, keep), *_identity(name, last, keep)]
+    if inner := (*before, *last.jump):
+        # What is meant for the command inside passes the one around it doubled.
+        words += ["-o", f"ProxyCommand={_through(name, inner, keep).replace('%', '%%')}"]
+    if last.port:
+        words += ["-p", str(last.port)]
+    return shlex.join([*words, f"{last.user}@{last.address}" if last.user else last.address])
 
 
-def _trust(name: str, settings: Mapping[str, object], keep: KeepFile) -> list[str]:
-    """By which keys a host is known; without further words by those that the user knows."""
-    known = settings.get("known_hosts")
-    if known is False or known == "none":
+def _configuration(settings: SshSettings) -> list[str]:
+    """Which configuration of OpenSSH is heeded."""
+    if isinstance(settings.config, str):
+        return ["-F", settings.config]
+    return [] if settings.config else ["-F", "none"]
+
+
+def _trust(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
+    """By which keys a host is known."""
+    if settings.host_key:
+        keys = [_public_key(name, text) for text in settings.host_key]
+        path = keep(f"{name} host key", "".join(f"* {key}\n" for key in keys))
+        return ["-o", "StrictHostKeyChecking=yes", *_known(path), "-o", "GlobalKnownHostsFile=/dev/null"]
+    if settings.host_key_check == "off":
         return ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
-    options = ["-o", "StrictHostKeyChecking=yes"]
-    if isinstance(known, str) and known:
-        path = keep(f"{name} known hosts", known) if " " in known.strip() and "\n" in f"{known}\n" else known
-        options += ["-o", f"UserKnownHostsFile={path}", "-o", "GlobalKnownHostsFile=/dev/null"]
+    options = ["-o", f"StrictHostKeyChecking={'yes' if settings.host_key_check == 'strict' else 'accept-new'}"]
+    return options + (_known(settings.known_hosts) if settings.known_hosts else [])
+
+
+def _known(path: str) -> list[str]:
+    return ["-o", f"UserKnownHostsFile={_literal(path)}"]
+
+
+def _public_key(name: str, text: str) -> str:
+    """The key in a line as in ``known_hosts``."""
+    words = text.split()
+    at = next((index for index, word in enumerate(words[:-1]) if word.startswith(KEY_TYPES)), None)
+    if at is None:
+        raise Unreachable(
+            f'{name}: OpenSSH, which Ansible uses, does not trust fingerprints: write the key itself into "host_key", '
+            f"as ssh-keyscan prints it"
+        )
+    return f"{words[at]} {words[at + 1]}"
+
+
+def _identity(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
+    options = [] if settings.agent else ["-o", "IdentityAgent=none"]
+    for identity in settings.identity:
+        path = _key_file(name, identity, settings.passphrase, keep)
+        options += ["-o", f"IdentityFile={_literal(path)}"]
+    if settings.identity:
+        options += ["-o", "IdentitiesOnly=yes"]
     return options
 
 
-def _identity(name: str, settings: Mapping[str, object], keep: KeepFile) -> list[str]:
-    identity = settings.get("identity")
-    if not isinstance(identity, str) or not identity:
-        return []
-    path = keep(f"{name} key", identity) if KEY.search(identity) else identity
-    return ["-o", f"IdentityFile={path}", "-o", "IdentitiesOnly=yes"]
+def _key_file(name: str, identity: str, passphrase: str, keep: KeepFile) -> str:
+    """The file of a key that `ssh` can use without asking: the very one, or one that goes with the batch."""
+    is_text = "PRIVATE KEY" in identity
+    if not passphrase:
+        return keep(f"{name} key", identity) if is_text else str(Path(identity).expanduser())
+    try:
+        import asyncssh
+    except ModuleNotFoundError:
+        raise Unreachable(f"{name}: keys with a passphrase need asyncssh: pip install 'ordito[ssh]'") from None
+    try:
+        text = identity if is_text else Path(identity).expanduser().read_text()
+        key = asyncssh.import_private_key(text, passphrase)
+    except (OSError, asyncssh.KeyImportError) as error:
+        raise Unreachable(f"{name}: its key cannot be used: {error}") from None
+    return keep(f"{name} key", key.export_private_key("openssh").decode())
+
+
+def _literal(path: str) -> str:
+    """A path in which `ssh` looks for nothing to replace."""
+    return path.replace("%", "%%")

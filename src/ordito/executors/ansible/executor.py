@@ -24,7 +24,7 @@ from ordito.executors.ansible.files import (
 )
 from ordito.executors.ansible.gathering import Gathering
 from ordito.executors.ansible.masters import end_masters
-from ordito.executors.ansible.program import find_program
+from ordito.executors.ansible.program import FURTHER, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
@@ -102,6 +102,8 @@ class AnsibleExecutor:
         try:
             while left:
                 step, progress = await stream.get()
+                if isinstance(progress, BaseException):
+                    raise progress
                 if isinstance(progress, Outcome):
                     left.discard(step)
                 yield step, progress
@@ -149,7 +151,7 @@ class AnsibleExecutor:
         # Slots are not used again: results stay in them until the job's outcomes are in its files.
         tools = Tools(
             self._found(),
-            base_environment(os.environ),
+            {**base_environment(os.environ), **{n: os.environ[n] for n in FURTHER if n in os.environ}},
             self._slots.base,
             self._patience,
             self._take_care_of,
@@ -159,6 +161,13 @@ class AnsibleExecutor:
         task = asyncio.get_running_loop().create_task(self._run(batch))
         for step in batch.steps:
             self._running[step] = (batch, task)
+
+        def faulted(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                for ticket in tickets:
+                    ticket.stream.put((ticket.invocation.step, error))
+
+        task.add_done_callback(faulted)
 
     async def _run(self, batch: Batch) -> None:
         steps = batch.steps

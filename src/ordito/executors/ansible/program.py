@@ -39,6 +39,11 @@ def find_program(own: Mapping[str, str]) -> str:
     return shutil.which(NAME, path=own.get("PATH")) or ""
 
 
+FURTHER = ("SSH_AUTH_SOCK", "ANSIBLE_COLLECTIONS_PATH")
+"""Variables of the orchestrator that reach Ansible besides the basic ones: the agent that holds keys, and where
+collections are installed."""
+
+
 def environment_of(base: Mapping[str, str], *, work: str, settings: str, configuration: str) -> dict[str, str]:
     """The environment of the process: what belongs to the host of the orchestrator stays out, what would be written
     into the service goes into the folder ``work``. ``configuration`` is the `ansible.cfg` that holds."""
