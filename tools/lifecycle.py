@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ordito.model.service import RELATIONSHIP_LIFECYCLE
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Per, Placed, Row, Side
+from ordito.work.plan import DELEGATE
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "lifecycle.md"
 
@@ -21,7 +22,7 @@ RUNS_ON = {Side.NODE: "the instance", Side.SOURCE: "the source", Side.TARGET: "t
 def table(rows: tuple[Placed, ...]) -> str:
     """A table as Markdown."""
     lines = ["| state | operation | runs on | how often |", "|---|---|---|---|"]
-    lines += [f"| {_state(p)} | {_operation(p.row)} | {RUNS_ON[p.row.side]} | {_often(p.row)} |" for p in rows]
+    lines += [f"| {_state(p)} | {_operation(p.row)} | {_runs_on(p.row)} | {_often(p.row)} |" for p in rows]
     return "\n".join(lines)
 
 
@@ -36,8 +37,14 @@ def _operation(row: Row) -> str:
     return f"{whose}`{interface}.{row.operation}`{side}"
 
 
+def _runs_on(row: Row) -> str:
+    return "the orchestrator" if row.interface == DELEGATE else RUNS_ON[row.side]
+
+
 def _often(row: Row) -> str:
     often = CALLED[row.per]
+    if row.interface == DELEGATE:
+        return f"{often}, of hosts that are not this machine"
     if row.of_hosts:
         often += ", of hosts"
     return f"{often}, if `{row.undoes.rpartition('.')[2]}` was begun" if row.undoes else often

@@ -112,6 +112,7 @@ statuses = st.builds(
     revision=st.integers(0, 5),
     last_job=st.none() | st.builds(LastJob, changes, st.just("deploy"), st.just("ok")),
     last_change=st.just("") | changes,
+    ensemble=st.sampled_from(["", "5f0c1d2e3a4b"]),
     inputs=maps,
     outputs=maps,
     counts=st.dictionaries(texts, st.integers(0, 9), max_size=2),

@@ -44,6 +44,7 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
         "relationship_lifecycle.postconfigure@target",
         "Standard.start",
         "lifecycle.start",
+        "delegate.reach",
         "Artifact.deploy_on_host",
         *AGENT,
         *LINKS,
@@ -52,7 +53,13 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
 
 
 def test_a_host_whose_address_comes_with_a_link_is_prepared_after_it() -> None:
-    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][15:] == [*LINKS, ARTIFACTS[1], *AGENT, *WATCHING]
+    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][15:] == [
+        *LINKS,
+        "delegate.reach",
+        ARTIFACTS[1],
+        *AGENT,
+        *WATCHING,
+    ]
     assert INSTALL_REACHED_BY_LINK[:15] == INSTALL[:15]
 
 

@@ -33,6 +33,7 @@ from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
+from ordito.ensemble.status import new_id
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import Vault
@@ -125,6 +126,7 @@ def run_new(
         cause=proposal.cause,
         hosts=inventory.file.seen,
         hosts_given=inventory.file.given,
+        ensemble=ensemble.status.ensemble or new_id(),
     )
     limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root)
     job = _Job(ensemble, header, proposal.plan, subject, limits, inventory)
@@ -263,6 +265,7 @@ class _Job:
             digest_key=Vault(self._layout).digest_key,
             counts=self._ensemble.status.counts,
             targets=plugins.targets,
+            ensemble=header.ensemble,
         )
         with (
             JobLog(self._layout.log(header.id)) as log,

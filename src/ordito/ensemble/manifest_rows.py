@@ -104,6 +104,7 @@ class StatusRow(_Row, frozen=True):
     format: str = ""
     service: str = ""
     main: str = ""
+    ensemble: str = ""
     environment: str = ""
     hosts: str = ""
     revision: int = 0
@@ -137,6 +138,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         format=FORMAT,
         service=status.service,
         main=status.main,
+        ensemble=status.ensemble,
         environment=status.environment,
         hosts=status.hosts,
         revision=status.revision,
@@ -164,6 +166,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
 STATUS_KEYS = {
     "service": "service",
     "main": "main",
+    "ensemble": "ensemble",
     "environment": "environment",
     "hosts": "hosts",
     "revision": "revision",
@@ -292,6 +295,7 @@ def status_of(row: StatusRow) -> Status:
     return Status(
         service=row.service,
         main=row.main,
+        ensemble=row.ensemble,
         environment=row.environment,
         hosts=row.hosts,
         revision=row.revision,

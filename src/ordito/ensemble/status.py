@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import msgspec
@@ -35,6 +36,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     ``environment`` is the name of the one that is deployed, "" for none; ``hosts`` the inventory that a command has
     named there, as seen from the ensemble, "" for none.
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
+    ``ensemble`` is the id of the deployment, by which what is made elsewhere is known again: a text that its first job
+    has drawn, "" before that.
     """
 
     service: str = ""
@@ -51,6 +54,15 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     environment: str = ""
     kept: dict[str, KeptCount] = {}
     hosts: str = ""
+    ensemble: str = ""
+
+
+ID_BYTES = 6
+
+
+def new_id() -> str:
+    """The id of a deployment, as no other has it: short enough for the names of containers and of what clouds have."""
+    return os.urandom(ID_BYTES).hex()
 
 
 def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
@@ -74,6 +86,7 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         environment=header.environment if shapes else before.environment,
         hosts=_hosts(before, header, shapes=shapes),
         kept=_kept(plan.kept_counts, header.id) if counts and plan.kept_counts is not None else before.kept,
+        ensemble=header.ensemble or before.ensemble,
     )
 
 

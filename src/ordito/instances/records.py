@@ -64,6 +64,9 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
 FOUND_ABSENT = "found to be absent"
 """The note of an instance that is not there any more, though nobody has removed it."""
 
+CANNOT_BE_REACHED = "cannot be reached"
+"""The note of a host that is in error because nobody gets there."""
+
 MADE_AGAIN = "removed to be made again"
 """How the note of an instance begins that was removed by a job which was to make it again, and has not."""
 

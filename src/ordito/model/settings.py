@@ -9,6 +9,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.attempts | 1 to 1000 | how often each operation is tried at most |
 | ordito.interval | a time, or seconds | what lies between two attempts |
 | ordito.protected | true, false | undeploying leaves it alone |
+| ordito.reach | a time, or seconds | how long is waited for it until it can be reached, if it is a Compute |
 | ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
 | ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
 | ordito.resources | gpu=1 | how much it takes of the resources of that host |
@@ -73,6 +74,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: Mapping[str, str] = {}
     resources: Mapping[str, float] = {}
     placement: str = SPREAD
+    reach: int | None = None
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -255,6 +257,11 @@ def _resources(text: str) -> dict[str, float] | None:
     return sound if sound and len(sound) == len(amounts) else None
 
 
+def _whole_seconds(text: str) -> int | None:
+    seconds = _seconds(text)
+    return None if seconds is None else max(1, round(seconds))
+
+
 TIME = "scalar-unit.time"
 READERS: Mapping[str, Callable[[str], object]] = {
     "priority": _priority,
@@ -265,6 +272,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "labels": _labels,
     "resources": _resources,
     "placement": _placement,
+    "reach": _whole_seconds,
 }
 """What reads the value of each setting; None for one that is wrong."""
 WORDS: Mapping[str, tuple[str, ...]] = {"priority": (REQUIRED, OPTIONAL), "placement": PLACEMENTS}
@@ -275,6 +283,7 @@ MEANT = {
     "attempts": f"a whole number from {ATTEMPTS[0]} to {ATTEMPTS[-1]}",
     "interval": 'a time of at most a day, such as "10 s"',
     "protected": "true or false",
+    "reach": 'a time of at most a day, such as "10 min"',
     "concurrency": f"a whole number from {PLACES[0]} to {PLACES[-1]}",
     "labels": 'names and values with commas, as in "zone=a, tier=web"',
     "resources": 'names and amounts with commas, as in "gpu=1"',

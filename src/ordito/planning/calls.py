@@ -104,6 +104,24 @@ class Calls:
             self._add(key, _with_settings(call, node.settings), self._digests.provided(node))
         return self._known[key]
 
+    def of_reaching(self, node: NodeTemplate) -> int:
+        """The number of the call by which a host is waited for."""
+        return self._asked(node, "reach")
+
+    def of_looking(self, node: NodeTemplate) -> int:
+        """The number of the call by which it is asked how an instance is that no operation looks at."""
+        return self._asked(node, "look")
+
+    def _asked(self, node: NodeTemplate, name: str) -> int:
+        """The number of the call of what is done for an instance though its template says nothing of it."""
+        key = (node.name, "", DELEGATE, name)
+        if key not in self._known:
+            timeout = node.settings.reach if name == "reach" else None
+            declared = str(node.span) if node.span else ""
+            call = Call(node.name, "", DELEGATE, name, timeout=timeout, digest=NO_OP_DIGEST, declared=declared)
+            self._add(key, _with_settings(call, node.settings))
+        return self._known[key]
+
     def nothing(self, node: NodeTemplate, interface: str, name: str) -> int:
         """The number of a call that does nothing and is not remembered."""
         key = (node.name, "nothing", interface, name)

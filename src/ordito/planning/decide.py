@@ -160,6 +160,7 @@ def _may_lack(draft: Draft, entry: Entry) -> bool:
     """Whether an instance may run without an operation: what a later source adds at its target, what was left out
     because an optional target was not up, and what is kept as it was made."""
     if entry.relationship is None:
-        return False
+        # A host that is up was reached, though it may have been another way.
+        return entry.delegated and entry.stage is None
     optional = draft.service.nodes[entry.relationship.target].settings.is_optional
     return optional or entry.side is Side.TARGET or _is_kept(draft, entry)

@@ -245,7 +245,7 @@ class Draft:
         self.scopes: list[Scope] = []
         self.calls = Calls(service, self.digests, options, self.diagnostics, self.scopes)
         self.differences = Differences(self.calls, self.digests, options)
-        self.recipes = Recipes(service, self.calls, options, self.diagnostics)
+        self.recipes = Recipes(service, self.calls, options, self.static, self.diagnostics)
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}
         self.origins: dict[str, str] = {}

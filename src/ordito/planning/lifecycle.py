@@ -42,6 +42,7 @@ from ordito.model.service import (
     RELATIONSHIP_LIFECYCLE,
     STANDARD,
 )
+from ordito.work.plan import DELEGATE
 
 
 class Side(StrEnum):
@@ -64,7 +65,8 @@ class Row(msgspec.Struct, frozen=True):
     """One operation in the table. ``after`` and ``before`` are node states or names of rows of the same chain, "" for
     none. ``always`` says that the call appears even where the operation has no implementation. ``undoes`` is the name
     of the row without which there is nothing to do: it is called only for what that one was started for, where it is
-    implemented. ``of_hosts`` is for nodes derived from Compute alone."""
+    implemented. ``of_hosts`` is for nodes derived from Compute alone. What is ``delegate.`` anything is no operation of
+    a template: it is done by a provider, or by who reaches hosts."""
 
     interface: str
     operation: str
@@ -174,8 +176,17 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
             ),
             Row(STANDARD, "start", Side.NODE, Per.INSTANCE, STARTING, STARTED, always=True),
             Row(LIFECYCLE, "start", Side.NODE, Per.INSTANCE, "Standard.start", STARTED),
-            Row(ARTIFACT, DEPLOY_ON_HOST, Side.NODE, Per.INSTANCE, agents, "monitoring_agent.install", of_hosts=True),
-            Row(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
+            Row(DELEGATE, "reach", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
+            Row(
+                ARTIFACT,
+                DEPLOY_ON_HOST,
+                Side.NODE,
+                Per.INSTANCE,
+                "delegate.reach",
+                "monitoring_agent.install",
+                of_hosts=True,
+            ),
+            Row(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
             Row(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
             Row(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links),
             Row(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target"),

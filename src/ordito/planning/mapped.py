@@ -14,6 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from ordito.model.service import STANDARD, Substituted
+from ordito.planning.delegated import DEPLOYS, UNDEPLOYS
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.imperative import weave_target
 from ordito.planning.mapped_inputs import workflow_inputs
@@ -154,7 +155,7 @@ class _Mapping:
             step = draft.steps[number]
             call = draft.calls.all[step.call]
             inside = whole and call.side and self._is_inside(call.owner)
-            if self._operation(member, number) in way.mapped or step.action is Action.DELEGATE or inside:
+            if self._operation(member, number) in way.mapped or self._is_made(number) or inside:
                 step.action = Action.CALL
                 step.call = self._silenced(step.call)
 
@@ -174,7 +175,12 @@ class _Mapping:
         return call.operation if is_own else ""
 
     def _is_delegated(self, chain: Chain) -> bool:
-        return any(self._draft.steps[number].action is Action.DELEGATE for number in chain.steps)
+        return any(self._is_made(number) for number in chain.steps)
+
+    def _is_made(self, number: int) -> bool:
+        """Whether a step makes or removes a whole instance."""
+        step = self._draft.steps[number]
+        return step.action is Action.DELEGATE and self._draft.calls.all[step.call].operation in (DEPLOYS, UNDEPLOYS)
 
     def _is_inside(self, relationship: str) -> bool:
         nodes = set(self._substituted.nodes)
@@ -185,8 +191,7 @@ class _Mapping:
         """The steps of an operation at all instances; what a provider does is all of them."""
         for member, chain in self._way.chains:
             for number in chain.steps:
-                call = self._draft.calls.all[self._draft.steps[number].call]
-                if self._operation(member, number) == operation or call.interface == "delegate":
+                if self._operation(member, number) == operation or self._is_made(number):
                     yield number
 
     # -------------------------------------------------------------------------------------------------- the order

@@ -6,10 +6,11 @@ else of the plan comes after a look at how it was found to be, and is left out w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
-from ordito.planning.probes import probe
+from ordito.planning.probes import can_be_looked_at, probe
 from ordito.work.plan import Action, Condition, Gate
 from ordito.work.probes import CHECK, HEAL, maintaining
 
@@ -21,13 +22,15 @@ def mend_first(draft: Draft) -> None:
     """Ask and mend first, where every instance that is asked for can be asked or mended: else all is made anew in any
     case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
-    if draft.options.reinstall or not all(map(_may_be_spared, chosen)):
+    if draft.options.reinstall or not all(_may_be_spared(draft, member) for member in chosen):
+        _hosts_first(draft, {})
         return
     for member in draft.members.values():
         if member.fate is Fate.ANEW:
             member.reason += ", if not all that are to be healed are found to be ok"
     own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
-    found = [_mend(draft, member) for member in chosen]
+    asked = {member.id: _mend(draft, member) for member in chosen}
+    found = list(asked.values())
     looks = [_look(draft, member) for member in chosen]
     for last in found:
         for look in looks:
@@ -41,6 +44,7 @@ def mend_first(draft: Draft) -> None:
         step = draft.steps[number]
         step.gate = Gate.ALL
         draft.edge(last, number, reason)
+    _hosts_first(draft, asked)
 
 
 def spare_absent(draft: Draft) -> None:
@@ -50,16 +54,46 @@ def spare_absent(draft: Draft) -> None:
             for number in member.down.steps:
                 step = draft.steps[number]
                 step.condition = step.condition or Condition.UNLESS_ABSENT
+    lost = {m.id for m in draft.members.values() if m.fate is Fate.ANEW and m.template.is_compute}
+    for member in draft.members.values():
+        # On a host that is lost nothing of pairs can be undone either.
+        for number in member.undone:
+            step = draft.steps[number]
+            if step.runs_on in lost:
+                step.condition = step.condition or Condition.UNLESS_ABSENT
 
 
-def _may_be_spared(member: Member) -> bool:
+def _hosts_first(draft: Draft, asked: Mapping[str, int]) -> None:
+    """Look first whether the hosts that are made anew can be reached: on those that cannot nothing is asked, mended or
+    taken down. ``asked`` are the instances that are asked for, each with the last step that asks."""
+    looks = {}
+    for member in draft.members.values():
+        is_host = member.fate is Fate.ANEW and member.template.is_compute and member.record.exists
+        if is_host and member.id not in asked and can_be_looked_at(draft, member):
+            looks[member.id] = _step(draft, member, CHECK, "whether its host can be reached is found out first")
+    if not looks:
+        return
+    reason = draft.why("on a host that cannot be reached nothing is tried")
+    for number, step in enumerate(draft.steps[: min(looks.values())]):
+        place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
+        if place in looks and step.tolerant:
+            draft.edge(looks[place], number, reason)
+            if step.dispensable and not step.condition:
+                step.condition = Condition.UNLESS_LOST
+
+
+def _may_be_spared(draft: Draft, member: Member) -> bool:
     """Whether there is a way to find an instance to be ok, or to mend it; what is gone is made again in any case."""
-    return not member.is_lost and any(maintaining(member.template, name) is not None for name in (CHECK, HEAL))
+    if member.is_lost:
+        return False
+    return any(maintaining(member.template, name) is not None for name in (CHECK, HEAL)) or can_be_looked_at(
+        draft, member
+    )
 
 
 def _mend(draft: Draft, member: Member) -> int:
     """The steps that look at an instance, and try to mend it; gives the last one's number."""
-    checks = maintaining(member.template, CHECK) is not None
+    checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
     if checks:
         steps.append(_step(draft, member, CHECK, "it is checked first"))

@@ -13,7 +13,8 @@ from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
 from ordito.work.plan import Action, Condition
-from ordito.work.probes import CHECK, maintaining
+from ordito.work.probes import CHECK, PROBES, maintaining
+from ordito.work.targets import HOST
 
 
 def existing(draft: Draft) -> None:
@@ -92,7 +93,7 @@ def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
     """The step of an operation by which an instance is looked at, or looked after; None where it has none."""
     operation = maintaining(member.template, name)
     if operation is None:
-        return None
+        return _look(draft, member, reason) if name in PROBES and can_be_looked_at(draft, member) else None
     attributes = [a for a in member.template.attribute_definitions if a not in operation.inputs]
     call = draft.calls.of_node(member.template, operation.interface, name, operation, wanted=attributes)
     place = where_run(operation, member.template, Side.NODE, lifecycle=True)
@@ -107,3 +108,29 @@ def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
         reason=draft.why(reason),
     )
     return draft.add(step)
+
+
+def can_be_looked_at(draft: Draft, member: Member) -> bool:
+    """Whether somebody can say how an instance is of which no operation does: the provider that has made it, or who
+    reaches hosts."""
+    node = member.template
+    if HOST in draft.snapshot.attributes.get(member.id, {}):
+        return True
+    if draft.recipes.is_delegated(node):
+        return draft.options.maker(node.name, node.kinds).looks
+    return node.is_compute and bool(draft.recipes.protocol(node))
+
+
+def _look(draft: Draft, member: Member, reason: str) -> int:
+    call = draft.calls.of_looking(member.template)
+    return draft.add(
+        DraftStep(
+            f"{member.id}.{draft.calls.all[call].name}",
+            Action.DELEGATE,
+            member.id,
+            member.id,
+            call=call,
+            tolerant=True,
+            reason=draft.why(reason),
+        )
+    )

@@ -9,6 +9,8 @@ from itertools import dropwhile, takewhile
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances.context import Context, EvaluationError
+from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
 from ordito.model.operation import Artifact, Interface, Operation
 from ordito.model.service import (
@@ -42,6 +44,9 @@ from ordito.planning.lifecycle import (
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
 from ordito.syntax.expressions import calls
+from ordito.work.plan import DELEGATE
+from ordito.work.targeting import ENDPOINT, makes_itself
+from ordito.work.targets import SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
 NEAR, PAIR = Per.NEAR, Per.PAIR
@@ -63,16 +68,20 @@ class Laid(msgspec.Struct, frozen=True):
 class Recipes:
     """The recipes of a service's templates, each made when it is first asked for."""
 
-    def __init__(self, service: Service, calls: Calls, options: PlanOptions, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, service: Service, calls: Calls, options: PlanOptions, static: Evaluator, diagnostics: Diagnostics
+    ) -> None:
         self._service = service
         self._calls = calls
         self._options = options
+        self._static = static
         self._diagnostics = diagnostics
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
         # Templates of one type that change nothing share its interfaces, which live as long as the service.
         self._implemented: dict[int, Implemented] = {}
         self._standards: dict[int, str] = {}
+        self._protocols: dict[str, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
         """How instances of a node template are made."""
@@ -137,6 +146,8 @@ class Recipes:
                 places.setdefault(placed.reached, len(found))
             elif row.per is NEAR:
                 found.extend(self._near(node, placed, near[row.side], delegated=delegated is not None))
+            elif row.interface == DELEGATE:
+                found.extend(self._of_reaching(node))
             elif not row.always and (row.interface, row.operation) not in every:
                 pass  # Most rows are not about a node, which has to be seen quickly.
             elif (delegated is None or not row.is_delegated) and (node.is_compute or not row.of_hosts):
@@ -151,6 +162,33 @@ class Recipes:
         call = self._calls.of_provider(node, name)
         key = self._calls.all[call].key
         return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
+
+    def _of_reaching(self, node: NodeTemplate) -> tuple[Entry, ...]:
+        """The step of waiting for a host that is not this machine."""
+        if not node.is_compute or not self.protocol(node):
+            return ()
+        call = self._calls.of_reaching(node)
+        key = self._calls.all[call].key
+        return (Entry(call, key, key, None, ORCHESTRATOR, delegated=True),)
+
+    def protocol(self, node: NodeTemplate) -> str:
+        """By which protocol the instances of a Compute will be reached, "" where they are this machine."""
+        known = self._protocols.get(node.name)
+        if known is None:
+            known = self._protocols[node.name] = self._protocol(node)
+        return known
+
+    def _protocol(self, node: NodeTemplate) -> str:
+        if self.is_delegated(node):
+            return self._options.maker(node.name, node.kinds).protocol
+        endpoint = node.capabilities.get(ENDPOINT) if makes_itself(node) else None
+        if endpoint is None:
+            return ""
+        try:
+            said = self._static.evaluate(endpoint.properties.get("protocol"), Context(node=node.name))
+        except EvaluationError:
+            return ""
+        return SSH if said == SSH else ""
 
     def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of an installation that starts. Nothing starts what a provider has made: only its state changes."""
@@ -335,7 +373,7 @@ class Recipes:
 Implemented = dict[tuple[str, str], list[tuple[str, Operation]]]
 NONE: list[tuple[str, Operation]] = []
 
-WOVEN = frozenset(placed.row.interface for placed in (*INSTALL, *UNINSTALL))
+WOVEN = frozenset(placed.row.interface for placed in (*INSTALL, *UNINSTALL)) - {DELEGATE}
 """The interface types that the table speaks of."""
 
 WATCHING = frozenset({MAINTAIN, MONITORING})

@@ -13,7 +13,6 @@ import msgspec
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
     FOUND_ABSENT,
-    Applied,
     Delta,
     Instance,
     Link,
@@ -45,17 +44,20 @@ from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
+from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies
 from ordito.work.external import Describe, outputs_of
 from ordito.work.happenings import Happenings, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.links_anew import to_be_undone_again
+from ordito.work.lost_hosts import noted
 from ordito.work.news import News
 from ordito.work.outputs import Given
+from ordito.work.plan import DELEGATE as DELEGATES
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
-from ordito.work.probes import found_attributes, found_status, is_probe, looks_after, state_found
+from ordito.work.probes import found_attributes, found_status, is_probe, state_found
 from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
@@ -144,7 +146,15 @@ class Operations:
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._happenings = Happenings(service, snapshot, self._news)
         self._removal = Removal(service, snapshot, plan.workflow, job)
-        self._filters = Filters(service, self._evaluator)
+        self._conditions = Conditions(
+            service,
+            snapshot,
+            self._called,
+            Filters(service, self._evaluator),
+            self._news,
+            self._happenings,
+            self._removal,
+        )
         self._workflow_outputs = WorkflowOutputs(service, self._evaluator)
 
     # ------------------------------------------------------------------------------------------ before the start
@@ -212,12 +222,7 @@ class Operations:
             return self._found(step, call, outcome, change)
         if step.condition is IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
-        found = Given()
-        if outcome.ending is SUCCEEDED:
-            try:
-                found = self._called.given(step, call, outcome)
-            except WrongValue as wrong:
-                outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
+        outcome, found = self._given(step, call, outcome)
         if step.link:
             delta = self._end_of_link(step, call, outcome, change)
         elif outcome.succeeded and step.leave == DELETED:
@@ -235,6 +240,18 @@ class Operations:
             delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
         delta = self._with_news(step, call, outcome, delta, change)
         return outcome, self._linked_anew(step, call, outcome, delta)
+
+    def _given(self, step: Step, call: Call, outcome: Outcome) -> tuple[Outcome, Given]:
+        """What a step gives. Where what it gives does not fit it has failed."""
+        if outcome.ending is SUCCEEDED:
+            try:
+                return outcome, self._called.given(step, call, outcome)
+            except WrongValue as wrong:
+                outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
+        elif step.action is DELEGATE and outcome.outputs:
+            # What a provider has made all the same is known, so that it is found again, and removed.
+            return outcome, Given({step.instance: outcome.outputs})
+        return outcome, Given()
 
     def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta) -> Delta:
         starts = call.operation == "start" and not call.side and outcome.succeeded and self._applies
@@ -283,47 +300,11 @@ class Operations:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
-        if step.action is FILTER and not step.condition:
-            call = self._called.plan.calls[step.call]
-            return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
-        if not step.condition:
-            return ""
-        record = self._snapshot.instances[self._called.owner(step)]
-        match step.condition:
-            case Condition.UNLESS_OK if self._is_up(record):
-                return f"check says {record.local}"
-            case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
-                return "it was carried out, and check does not say absent"
-            case Condition.UNLESS_ABSENT if not self._is_there(record):
-                return "check says absent"
-            case Condition.IF_CHANGED:
-                return self._news.needless(step, self._called.plan.calls[step.call])
-            case Condition.IF_FAR_IS_UP:
-                node = self._snapshot.instances[step.far].node if step.far else ""
-                far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
-                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the far end'} is not up"
-        return ""
+        return self._conditions.needless(step)
 
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
-        if step.action is FILTER:
-            return Delta()
-        if step.leave == DELETED:
-            return self._removal.deleted(step, change, applies=self._applies)
-        if step.condition is Condition.IF_CHANGED:
-            return Delta()
-        call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
-        if self._is_up(record):
-            if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
-                return Delta()
-            applied = {call.key: Applied(change, call.digest), **record.applied}
-            failed = {key: value for key, value in record.failed.items() if key != call.key}
-            return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
-        local = (
-            local_after(record.local, self._happenings.chain_ended(record, step, call)) if step.closes else record.local
-        )
-        state = step.leave or step.enter or record.state
-        return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
+        return self._conditions.on_needless(step, change, applies=self._applies)
 
     def _state_set(self, step: Step, change: str) -> Delta:
         """What a workflow that sets a node state changes: one that is deleted is gone."""
@@ -371,6 +352,8 @@ class Operations:
         if not succeeded:
             state = ERROR if self._happenings.decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
+        if step.action is DELEGATE and succeeded:
+            record = noted(record, reached=True)
         return self._touched(record, outcome, change)
 
     def _touched(self, record: Instance, outcome: Outcome, change: str) -> Instance:
@@ -444,17 +427,23 @@ class Operations:
     def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What a check or a discovery has found: the status, the state, and attributes that have other values."""
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
+        looked = call.interface == DELEGATES
         if outcome.ending not in ANSWERED:
             # What goes on all the same must not take the instance for what it was before.
             return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN),))
         attributes: Mapping[str, object] = {}
-        if found in OPERATIONAL:
+        if looked:
+            recorded = self._snapshot.attributes.get(record.id, {})
+            attributes = {n: v for n, v in outcome.outputs.items() if n not in recorded or recorded[n] != v}
+        elif found in OPERATIONAL:
             try:
                 attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
             except WrongValue as wrong:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
+        if looked and self._service.nodes[record.node].is_compute:
+            changed = noted(changed, reached=found != BROKEN)
         changed = marked(changed, change, applies=False, modified=is_news(record, changed) or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
         return outcome, Delta(
@@ -463,25 +452,8 @@ class Operations:
             attributes={record.id: attributes} if attributes else {},
         )
 
-    def _is_up(self, record: Instance) -> bool:
-        """Whether an instance was found to be operational: while it is made its state is another."""
-        return record.local in OPERATIONAL and record.state == STARTED
-
-    def _is_there(self, record: Instance) -> bool:
-        """Whether an instance exists, and everything that it is hosted on."""
-        while record.exists and record.host:
-            record = self._snapshot.instances[record.host]
-        return record.exists
-
     def _is_mended(self, step: Step) -> bool:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
-
-    def _was_done(self, step: Step, record: Instance) -> bool:
-        call = self._called.plan.calls[step.call]
-        if not step.link:
-            return call.key in record.applied
-        link = self._snapshot.links.get(step.link)
-        return link is not None and call.name in link.applied
 
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})

@@ -17,12 +17,14 @@ from ordito.model.service import MAINTAIN, NodeTemplate, Service
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.outputs import found_values
 from ordito.work.places import Place
-from ordito.work.plan import Call
+from ordito.work.plan import DELEGATE, Call
 
 CHECK = "check"
 DISCOVER = "discover"
 HEAL = "heal"
-PROBES = frozenset({CHECK, DISCOVER})
+LOOK = "look"
+"""What is asked of a provider about an instance that no operation looks at."""
+PROBES = frozenset({CHECK, DISCOVER, LOOK})
 
 STATUS_OF_EXIT: Mapping[int, str] = {0: OK, 1: BROKEN, 3: ABSENT}
 STATE_OF: Mapping[str, str] = {OK: STARTED, DEGRADED: STARTED, BROKEN: ERROR, ABSENT: DELETED}
@@ -46,6 +48,8 @@ def looks_after(service: Service, call: Call) -> bool:
     """Whether a call is of an operation by which instances are looked after, and no part of making them."""
     if call.side:
         return False
+    if call.interface == DELEGATE:
+        return call.operation == LOOK
     interface = service.nodes[call.owner].interfaces.get(call.interface)
     return interface is not None and MAINTAIN in interface.kinds
 

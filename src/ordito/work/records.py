@@ -86,6 +86,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     carries out, "" for none; ``cause`` says what began it where no command did: a trigger, and the event that it heard.
     ``hosts`` is the inventory that it works with, as seen from the ensemble, "" for none; ``hosts_given`` whether a
     command has named it, so that it is remembered.
+    ``ensemble`` is the id of the deployment, "" where the job needs none.
     """
 
     id: str
@@ -108,6 +109,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     cause: str = ""
     hosts: str = ""
     hosts_given: bool = False
+    ensemble: str = ""
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

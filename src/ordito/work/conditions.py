@@ -1,0 +1,118 @@
+"""Conditions of steps: whether one that may start is needed after all, as only the job itself finds out, and what
+changes because one that is not counts as done."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.instances.records import Applied, Delta, Instance, Snapshot
+from ordito.instances.states import DELETED, STARTED
+from ordito.instances.status import OPERATIONAL, local_after
+from ordito.model.service import Service
+from ordito.work.called import Called
+from ordito.work.happenings import Happenings
+from ordito.work.lost_hosts import LostHosts
+from ordito.work.news import News
+from ordito.work.plan import Action, Condition, Step
+from ordito.work.probes import looks_after
+from ordito.work.removal import Removal
+from ordito.work.set_state import Filters
+
+FILTER = Action.FILTER
+
+
+class Conditions:
+    """The conditions of the steps of one plan."""
+
+    def __init__(
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        called: Called,
+        filters: Filters,
+        news: News,
+        happenings: Happenings,
+        removal: Removal,
+    ) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._called = called
+        self._filters = filters
+        self._news = news
+        self._happenings = happenings
+        self._removal = removal
+        self._lost_hosts = LostHosts(snapshot, called.plan.workflow)
+
+    def needless(self, step: Step) -> str:
+        """Why a step that may start now is not needed after all, "" if it is."""
+        if not step.condition:
+            return self._left_out(step) if step.action is FILTER else ""
+        record = self._snapshot.instances[self._called.owner(step)]
+        if host := self._out_of_reach(step, record):
+            return f"{host} cannot be reached"
+        match step.condition:
+            case Condition.UNLESS_OK if self._is_up(record):
+                return f"check says {record.local}"
+            case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
+                return "it was carried out, and check does not say absent"
+            case Condition.UNLESS_ABSENT if not self._is_there(record):
+                return "check says absent"
+            case Condition.IF_CHANGED:
+                return self._news.needless(step, self._called.plan.calls[step.call])
+            case Condition.IF_FAR_IS_UP:
+                node = self._snapshot.instances[step.far].node if step.far else ""
+                far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
+                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the far end'} is not up"
+        return ""
+
+    def _left_out(self, step: Step) -> str:
+        call = self._called.plan.calls[step.call]
+        return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
+
+    def on_needless(self, step: Step, change: str, *, applies: bool) -> Delta:
+        """What changes because a step that was not needed counts as done."""
+        if step.action is FILTER:
+            return Delta()
+        if step.leave == DELETED:
+            return self._removal.deleted(step, change, applies=applies)
+        if step.condition is Condition.IF_CHANGED:
+            return Delta()
+        call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
+        if looks_after(self._service, call) and self._out_of_reach(step, record):
+            return Delta()
+        if self._is_up(record):
+            if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
+                return Delta()
+            applied = {call.key: Applied(change, call.digest), **record.applied}
+            failed = {key: value for key, value in record.failed.items() if key != call.key}
+            return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
+        local = (
+            local_after(record.local, self._happenings.chain_ended(record, step, call)) if step.closes else record.local
+        )
+        state = step.leave or step.enter or record.state
+        return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
+
+    def _is_up(self, record: Instance) -> bool:
+        """Whether an instance was found to be operational: while it is made its state is another."""
+        return record.local in OPERATIONAL and record.state == STARTED and not self._lost_hosts.host_of(record)
+
+    def _is_there(self, record: Instance) -> bool:
+        """Whether an instance exists, and everything that it is hosted on."""
+        while record.exists and record.host:
+            record = self._snapshot.instances[record.host]
+        return record.exists
+
+    def _out_of_reach(self, step: Step, record: Instance) -> str:
+        """The lost host on which a step would look after its instance, or take it down; "" for none."""
+        host = self._lost_hosts.spares(step, record)
+        if not host or step.condition in (Condition.UNLESS_LOST, Condition.UNLESS_ABSENT):
+            return host
+        mends = step.condition is Condition.UNLESS_OK
+        return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
+
+    def _was_done(self, step: Step, record: Instance) -> bool:
+        call = self._called.plan.calls[step.call]
+        if not step.link:
+            return call.key in record.applied
+        link = self._snapshot.links.get(step.link)
+        return link is not None and call.name in link.applied

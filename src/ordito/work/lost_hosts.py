@@ -1,0 +1,50 @@
+"""Hosts that were found to be out of reach: what healing does about what ran on them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.instances.records import CANNOT_BE_REACHED, Instance, Snapshot
+from ordito.instances.status import ERROR
+from ordito.work.plan import Action, Step
+
+
+class LostHosts:
+    """Says of instances whether their host is lost, where a job heals: then nothing on it is taken down, since nobody
+    gets there, and nothing of it is taken for sound. Other workflows try all the same."""
+
+    def __init__(self, snapshot: Snapshot, workflow: str) -> None:
+        self._snapshot = snapshot
+        self._heals = workflow == "heal"
+
+    def host_of(self, record: Instance) -> str:
+        """The lost Compute on which an instance is, however deep; "" for none."""
+        current = record.host if self._heals else ""
+        while current:
+            host = self._snapshot.instances[current]
+            if is_lost(host):
+                return host.id
+            current = host.host
+        return ""
+
+    def spares(self, step: Step, record: Instance) -> str:
+        """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a
+        provider would have to go there."""
+        if not self._heals:
+            return ""
+        if step.action is Action.DELEGATE:
+            return self.host_of(record)
+        host = self._snapshot.instances.get(step.runs_on)
+        return host.id if host is not None and is_lost(host) else ""
+
+
+def is_lost(record: Instance) -> bool:
+    """Whether an instance was found to be a host that cannot be reached."""
+    return record.local == ERROR and record.note == CANNOT_BE_REACHED
+
+
+def noted(record: Instance, *, reached: bool) -> Instance:
+    """The record of a Compute of which it was found out whether it can be reached."""
+    if reached:
+        return msgspec.structs.replace(record, note="") if record.note == CANNOT_BE_REACHED else record
+    return msgspec.structs.replace(record, note=CANNOT_BE_REACHED)
