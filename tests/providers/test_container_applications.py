@@ -42,6 +42,8 @@ def _provider() -> ApplicationProvider:
 
 def _asked(image: Material | str, properties: Mapping[str, object] | None = None, **more: object) -> Delegation:
     artifact = image if isinstance(image, Material) else Material("image", (KIND,), image)
+    if image == SMALL:
+        artifact = Material("image", (KIND,), SMALL.partition("/")[2], "localhost")
     asked: dict[str, object] = {"node": "app", "artifacts": (artifact,), "ensemble": "e1", "job": "J1", **more}
     return Delegation("app_1", KINDS, Verb.CREATE, properties={"command": SERVES, **(properties or {})}, **asked)  # type: ignore[arg-type]
 
@@ -200,7 +202,7 @@ def test_which_ports_are_published() -> None:
 
 
 def test_what_is_not_clear_is_refused() -> None:
-    two = (Material("one", (KIND,), SMALL), Material("other", (KIND,), SMALL))
+    two = (Material("one", (KIND,), "/a.tar"), Material("other", (KIND,), "/b.tar"))
     for artifacts, why in ((two, r"several images \(one, other\)"), ((), "has no artifact of type")):
         with pytest.raises(ProviderFailed, match=why):
             asyncio.run(_provider().create(_asked(SMALL, artifacts=artifacts)))

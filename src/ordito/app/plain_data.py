@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from ordito.base.sensitive import SHOWN, Sensitive
 from ordito.base.span import Span
 from ordito.syntax.expressions import Call, as_written
 
@@ -81,6 +82,8 @@ def _single(value: object) -> object:
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    if isinstance(value, Sensitive):
+        return SHOWN
     return value
 
 

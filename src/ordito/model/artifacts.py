@@ -11,6 +11,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import extensions
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
+from ordito.model.locations import Registry
 from ordito.model.operation import Artifact
 from ordito.model.schema import PropertyDefinition
 from ordito.model.units import Unit, Units
@@ -25,6 +26,9 @@ IMPLEMENTATION = "tosca.artifacts.Implementation"
 ANSIBLE = "ordito.artifacts.Implementation.Ansible"
 PLAYBOOKS = ("yaml", "yml")
 CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
+IN_REGISTRY = re.compile(r"(localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*:\d+|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)/(.+)")
+"""An image of a registry that is no repository of the service: the registry's host, and what the image is called there.
+(The path of a file is written with ``./`` before a folder that has a dot in its name.)"""
 MIME_TYPE = re.compile(r"[^\s/;]+/[^\s/;]+(\s*;.*)?")
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 
@@ -106,10 +110,11 @@ class Artifacts:
         properties = self._values.fields(
             written.properties, shape.properties, f'artifact "{written.name}"', "property", written
         )
+        registry, image = self._registry(written, shape, unit)
         return Artifact(
             name=written.name,
             kinds=shape.kinds,
-            file=self._located(written, shape, unit),
+            file=image or self._located(written, unit),
             repository=written.repository.text if written.repository else "",
             deploy_path=written.deploy_path.text if written.deploy_path else "",
             version=version,
@@ -118,7 +123,20 @@ class Artifacts:
             properties=properties,
             mime_type=shape.mime_type,
             span=written.file.span,
+            address=registry.url if registry is not None else "",
+            account=registry.account if registry is not None else None,
         )
+
+    def _registry(
+        self, written: entities.ArtifactDefinition, shape: ArtifactShape, unit: Unit
+    ) -> tuple[Registry | None, str]:
+        """The registry that has an image, and what it calls it; None and "" for what is a file."""
+        if CONTAINER_IMAGE not in shape.kinds:
+            return None, ""
+        if written.repository is not None:
+            return self._units.locations.registry(unit, written.repository), written.file.text
+        in_registry = IN_REGISTRY.fullmatch(written.file.text)
+        return (Registry(in_registry[1]), in_registry[2]) if in_registry else (None, "")
 
     def _algorithm(self, written: entities.ArtifactDefinition) -> str:
         """The algorithm of the checksum, as it is called here; "" where there is none."""
@@ -149,10 +167,8 @@ class Artifacts:
         given = version or other
         return given.text if given else ""
 
-    def _located(self, written: entities.ArtifactDefinition, shape: ArtifactShape, unit: Unit) -> str:
-        """Where the file of an artifact is. An image of a registry is no file: whoever runs it knows where it is."""
-        if written.repository is not None and CONTAINER_IMAGE in shape.kinds:
-            return written.file.text
+    def _located(self, written: entities.ArtifactDefinition, unit: Unit) -> str:
+        """Where the file of an artifact is."""
         return self._units.locations.of_artifact(unit, written.file, written.repository) or written.file.text
 
     def file(self, written: Scalar, unit: Unit) -> Artifact:

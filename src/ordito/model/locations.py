@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.paths import beside, is_url
+from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.model.unit import Unit
 from ordito.source.credentials import read_credential
@@ -22,6 +25,13 @@ from ordito.syntax.service_template import ImportDefinition, RepositoryDefinitio
 NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
 FILE_SCHEME = "file:"
 OUTSIDE = "outside-package"
+
+
+class Registry(msgspec.Struct, frozen=True):
+    """Where images are: the URL, or the name of the host, and the user and token that it is shown, if any."""
+
+    url: str
+    account: Sensitive | None = None
 
 
 class Locations:
@@ -96,6 +106,16 @@ class Locations:
             self._package.tree.add_credential(base, credential)
         path = f"{base.rstrip('/')}/{file.text.lstrip('/')}"
         return self._checked(path if is_url(path) else beside("", path), file.text, file.span)
+
+    def registry(self, unit: Unit, repository: Scalar) -> Registry | None:
+        """The repository of an image, which is no file of it: where it is, and what it is shown."""
+        found = self._repository(unit, repository)
+        if found is None:
+            return None
+        _, definition = found
+        credential = read_credential(definition.credential)
+        account = Sensitive(credential.account()) if credential is not None else None
+        return Registry(definition.url.text, account)
 
     def _repository(self, unit: Unit, name: Scalar) -> tuple[Unit, RepositoryDefinition] | None:
         """A repository by its name, with the file that declares it: this one, or one that it imports."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.model.schema import Schema
 from ordito.syntax.expressions import Value
@@ -16,7 +17,9 @@ class Artifact(msgspec.Struct, frozen=True):
 
     ``file`` is a path relative to the service's root folder with ``/`` between its parts (it may begin with ``..``
     where an import lies beside the root), or an absolute URL; relative to the repository where there is one.
-    ``kinds`` are the artifact type's full name and those of its ancestors, the type first.
+    ``kinds`` are the artifact type's full name and those of its ancestors, the type first. An image in a registry is no
+    file: ``file`` is what it is called there, ``address`` where the registry is, and ``account`` what that is shown, a
+    map of ``user`` and ``token``.
     """
 
     name: str
@@ -30,6 +33,8 @@ class Artifact(msgspec.Struct, frozen=True):
     properties: Mapping[str, Value] = {}
     mime_type: str = ""
     span: Span | None = None
+    address: str = ""
+    account: Sensitive | None = None
 
 
 class Input(msgspec.Struct, frozen=True):

@@ -20,6 +20,10 @@ class Credential:
         self.type = type or DEFAULT_TYPE
         self._user = user
 
+    def account(self) -> dict[str, str]:
+        """The user and the token, for who logs in otherwise."""
+        return {"user": self._user, "token": self._token}
+
     def header(self) -> tuple[str, str]:
         """The header of an HTTP request that shows it. Raises ``ValueError``, whose text does not."""
         kind = self.type.casefold()

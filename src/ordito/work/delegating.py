@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from ordito.base.masking import Masking
 from ordito.base.paths import below, is_url
-from ordito.base.sensitive import revealed, sensitive_parts
+from ordito.base.sensitive import Sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
+from ordito.model.made_of import IMAGE, image_of_create
 from ordito.model.operation import Artifact
 from ordito.model.service import STANDARD, Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
@@ -68,7 +69,7 @@ class Delegating:
             metadata=template.metadata,
             host=self._host(step.instance, template, verb),
             requirements=self._requirements(template, step.instance),
-            artifacts=tuple(self._material(a, context) for a in template.artifacts.values()),
+            artifacts=tuple(self._material(a, context) for a in _artifacts(template)),
             inputs=self._inputs(template, context),
             apart=self._apart.get(template.name, frozenset()),
             ensemble=self._ensemble,
@@ -148,14 +149,28 @@ class Delegating:
     # ------------------------------------------------------------------------------------------------- artifacts
 
     def _material(self, artifact: Artifact, context: Context) -> Material:
-        is_file = not artifact.repository and not is_url(artifact.file)
+        is_file = not (artifact.repository or artifact.address) and not is_url(artifact.file)
         return Material(
             artifact.name,
             artifact.kinds,
             below(self._root, artifact.file) if is_file else artifact.file,
-            artifact.repository,
+            artifact.address or artifact.repository,
+            {} if artifact.account is None else _account(artifact.account),
             properties=self._evaluated(artifact.properties, context),
         )
+
+
+def _artifacts(template: NodeTemplate) -> list[Artifact]:
+    """The artifacts of a node; of several images the one that implements ``create`` is meant, alone."""
+    image = image_of_create(template)
+    others = [a for a in template.artifacts.values() if image is None or IMAGE not in a.kinds]
+    return others if image is None else [image, *others]
+
+
+def _account(account: Sensitive) -> dict[str, object]:
+    told = account.reveal()
+    found = dict(told) if isinstance(told, Mapping) else {}
+    return {**found, "token": Sensitive(found.get("token", ""))}
 
 
 def _of_capabilities(capabilities: Mapping[str, Capability]) -> dict[str, Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ordito.providers.containers.addresses import address_of, published
 from ordito.providers.containers.asked_for import Health, application_of
@@ -11,6 +11,7 @@ from ordito.providers.containers.engine import USUAL, Container, Engine, Engines
 from ordito.providers.containers.images import forget, image_artifact, image_of
 from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen
 from ordito.providers.containers.naming import name_of
+from ordito.providers.containers.settings import Login
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
 from ordito.work.targets import Hands, Target
 
@@ -34,9 +35,13 @@ class ApplicationProvider:
     name = "container-application"
     protocol = ""
 
-    def __init__(self, hands: Hands, engine: str = "") -> None:
-        """``engine`` is the program that the inventory names, "" for whichever answers."""
+    def __init__(
+        self, hands: Hands, engine: str = "", logins: Callable[[], Mapping[str, Login]] = dict[str, Login]
+    ) -> None:
+        """``engine`` is the program that the inventory names, "" for whichever answers; ``logins`` gives the logins of
+        registries that it has, and raises ``ProviderFailed``."""
         self._engines = Engines(hands, engine)
+        self._logins = logins
 
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) is an application in a container."""
@@ -46,7 +51,7 @@ class ApplicationProvider:
         """A container that runs and is well; after a crash the one that is there."""
         application, artifact = application_of(asked), image_artifact(asked)
         engine = await self._engines.on(asked.host)
-        image = await image_of(engine, asked, artifact)
+        image = await image_of(engine, asked, artifact, self._logins)
         wanted = Wanted(image.digest, application.options, application.command, application.environment)
         await made(engine, asked, wanted)
         container = await _well(engine, asked, application.health)

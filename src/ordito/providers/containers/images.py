@@ -6,20 +6,26 @@ import asyncio
 import hashlib
 import io
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from ordito.base.sensitive import revealed
 from ordito.providers.containers.engine import LONG, Engine, said
 from ordito.providers.containers.naming import name_of
+from ordito.providers.containers.settings import Login
 from ordito.work.providing import Delegation, Material, ProviderFailed
 from ordito.work.targets import Ran
 
 KIND = "tosca.artifacts.Deployment.Image.Container.Docker"
 """The artifact type of images of containers (§9.1.1)."""
 
-HUB = "docker.io"
+HUB, LOCAL = "docker.io", "localhost"
+"""The registry that most images are in, and what stands before the names of those that are in none."""
+
+Logins: TypeAlias = Callable[[], Mapping[str, Login]]
 _HUBS = frozenset({"hub.docker.com", "registry.hub.docker.com", "registry-1.docker.io", "index.docker.io", HUB})
 _BUILD_FILE = re.compile(r"(Containerfile|Dockerfile)(\..+)?|.+\.(containerfile|dockerfile)", re.IGNORECASE)
 _SAVED = frozenset({"manifest.json", "index.json", "oci-layout", "repositories"})
@@ -67,12 +73,10 @@ def image_artifact(asked: Delegation) -> Material:
     raise ProviderFailed(f'node "{asked.node}" has several images ({names}): name one as implementation of its create')
 
 
-async def image_of(engine: Engine, asked: Delegation, artifact: Material) -> Image:
+async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins: Logins) -> Image:
     """The image of an artifact, as the engine has it now. Raises ``ProviderFailed``."""
     if artifact.repository:
-        name = await _pulled(engine, artifact)
-    elif not Path(artifact.file).is_absolute():
-        name = await _known(engine, artifact)
+        name = await _pulled(engine, artifact, logins)
     else:
         name = await _made(engine, asked, artifact)
     return await _inspected(engine, name)
@@ -89,16 +93,20 @@ async def forget(engine: Engine, asked: Delegation) -> None:
 # ------------------------------------------------------------------------------------------------- from a registry
 
 
-async def _pulled(engine: Engine, artifact: Material) -> str:
-    """Fetch an image from its registry; gives what it is called then."""
+async def _pulled(engine: Engine, artifact: Material, logins: Logins) -> str:
+    """Fetch an image from its registry; gives what it is called then. One of this host alone is there already."""
     registry, name = reference(artifact.repository, artifact.file)
     insecure = ["--tls-verify=false"] if artifact.repository.startswith("http:") and engine.name == "podman" else []
-    token = revealed(artifact.credential.get("token"))
+    if registry == LOCAL:
+        return name
+    login = logins().get(registry)
+    if login is None:
+        login = Login(str(artifact.credential.get("user") or ""), artifact.credential.get("token"))
+    token = revealed(login.password)
     if not token:
         ran = await engine.run("pull", *insecure, name, timeout=LONG)
     else:
-        user = str(artifact.credential.get("user") or "")
-        words = ["sh", "-c", _FETCHED, "sh", engine.name, registry, user, name, *insecure]
+        words = ["sh", "-c", _FETCHED, "sh", engine.name, registry, login.user, name, *insecure]
         ran = await engine.run_words(words, f"{engine.name} pull", given=str(token).encode(), timeout=LONG)
     if ran.status != 0:
         raise ProviderFailed(f"the image {name} could not be fetched from {registry} on {engine.where}: {said(ran)}")
@@ -113,16 +121,6 @@ def reference(repository: str, file: str) -> tuple[str, str]:
         host = HUB
         folder = folder or ("" if "/" in file else "library")
     return host, "/".join(part for part in (host, folder.strip("/"), file.strip("/")) if part)
-
-
-async def _known(engine: Engine, artifact: Material) -> str:
-    """An image that is no file of the service and of no repository: one that the engine has, or can fetch."""
-    name = artifact.file
-    if (await engine.run("image", "inspect", "--format", "{{.Id}}", name)).status != 0:
-        ran = await engine.run("pull", name, timeout=LONG)
-        if ran.status != 0:
-            raise ProviderFailed(f"the image {name} could not be fetched on {engine.where}: {said(ran)}")
-    return name
 
 
 # ----------------------------------------------------------------------------------------- from files of the service

@@ -10,6 +10,13 @@ ENGINES = ("podman", "docker")
 """The programs that can be the engine, in the order in which they are asked."""
 
 
+class Login(msgspec.Struct, frozen=True):
+    """By whom images are fetched from a registry; the password is ``Sensitive``."""
+
+    user: str = ""
+    password: object = ""
+
+
 class ContainerSettings(msgspec.Struct, frozen=True):
     """The section ``containers`` of the inventory.
 
@@ -18,6 +25,7 @@ class ContainerSettings(msgspec.Struct, frozen=True):
     ``volumes`` (``source:place[:ro]``), ``environment`` and ``user`` are as in `podman run`, ``options`` further
     options of it. ``command`` is what runs in the container; "" for a shell that waits. Operations keep their files
     below ``base``, "" for the place that is usual on hosts. Values of ``environment`` may be ``Sensitive``.
+    ``registries`` are logins, by the host of the registry: they win over those of the service.
     """
 
     engine: str = ""
@@ -30,6 +38,7 @@ class ContainerSettings(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     user: str = ""
     base: str = ""
+    registries: Mapping[str, Login] = {}
 
     def image_for(self, distribution: str, version: str) -> str:
         """The image for a Compute that asks for this operating system; "" where there is none."""

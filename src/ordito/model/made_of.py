@@ -1,0 +1,23 @@
+"""Nodes that are made from an image, which stands where other nodes have a script: as the implementation of ``create``
+(the use cases of containers, §11.1.17 and §11.1.18)."""
+
+from __future__ import annotations
+
+from ordito.model.operation import Artifact, Operation
+from ordito.model.service import STANDARD, NodeTemplate
+
+IMAGE = "tosca.artifacts.Deployment.Image"
+
+
+def is_image(operation: Operation) -> bool:
+    """Whether an image implements an operation: nothing runs it, something is made from it."""
+    return operation.implementation is not None and IMAGE in operation.implementation.kinds
+
+
+def image_of_create(node: NodeTemplate) -> Artifact | None:
+    """The image that a node is made from, where it implements its ``create``."""
+    for interface in node.interfaces.values():
+        create = interface.operations.get("create") if STANDARD in interface.kinds else None
+        if create is not None and is_image(create):
+            return create.implementation
+    return None
