@@ -72,7 +72,7 @@ def check_hosts(
     """
     pool = open_pool(request)
     _, lost = read_books(pool)
-    found = asyncio.run(_check_all(pool, pool.plugins.hands, told, accept_new=accept_new))
+    found = asyncio.run(_check_all(pool, told, accept_new=accept_new))
     pool.plugins.close()
     again = [one.name for one in found if not one.unreachable and one.name in lost]
     if again:
@@ -88,8 +88,8 @@ def check_hosts(
     )
 
 
-async def _check_all(pool: Pool, hands: Hands, told: Callable[[Checked], None], *, accept_new: bool) -> list[Checked]:
-    places = asyncio.Semaphore(AT_ONCE)
+async def _check_all(pool: Pool, told: Callable[[Checked], None], *, accept_new: bool) -> list[Checked]:
+    places, hands = asyncio.Semaphore(AT_ONCE), pool.plugins.hands
 
     async def one(name: str) -> Checked:
         async with places:
@@ -97,7 +97,10 @@ async def _check_all(pool: Pool, hands: Hands, told: Callable[[Checked], None], 
         told(checked)
         return checked
 
-    return await asyncio.gather(*(one(name) for name in pool.names))
+    try:
+        return await asyncio.gather(*(one(name) for name in pool.names))
+    finally:
+        await pool.plugins.leave()
 
 
 async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:

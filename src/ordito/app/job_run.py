@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 
 import msgspec
 
@@ -30,6 +31,7 @@ from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
 from ordito.ensemble.keeping import NOTHING, Kept
+from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
@@ -172,6 +174,11 @@ def run_rest(
 StepRecord = StepStartedRecord | StepFinishedRecord
 
 
+def _area(layout: Layout) -> str:
+    """The word for what an ensemble has on other hosts."""
+    return blake2b(f"{socket.gethostname()}:{layout.root.resolve()}".encode(), digest_size=6).hexdigest()
+
+
 class _Subject(msgspec.Struct, frozen=True):
     """What a job is about: the service, with what it has left behind, and the folder of its pinned files."""
 
@@ -201,7 +208,7 @@ class _Job:
         self._whole = whole = subject.whole
         self._service = whole.service
         self._root = subject.root
-        self._plugins = plugins_of(ensemble.layout, inventory)
+        self._plugins = plugins_of(ensemble.layout, inventory, _area(ensemble.layout))
         lost = {node for left in header.left.values() for node in left.nodes}
         self._outline = outline_of(whole.service, lost)
 
@@ -272,7 +279,7 @@ class _Job:
             Door(self._layout, header.id) as door,
             canceller.listening(door),
         ):
-            return await run_job(
+            result = await run_job(
                 header,
                 self._plan,
                 operations,
@@ -290,6 +297,8 @@ class _Job:
                 tells_inputs=conversation.wants_inputs,
                 hands=plugins.hands,
             )
+            await plugins.leave()
+            return result
 
     def _way_back(self) -> WayBack:
         new = frozenset(instance.id for instance in self._plan.instances)

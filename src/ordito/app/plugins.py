@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from ordito.app.inventory_file.read import Inventory
 from ordito.app.reaching import THIS_MACHINE, AllHands, KnownTargets
 from ordito.ensemble.layout import Layout
+from ordito.executors.container.connector import ContainerConnector
 from ordito.executors.local_hands import LocalHands
 from ordito.executors.registry import local_executors
+from ordito.executors.remote.executor import RemoteExecutor
+from ordito.executors.remote.hands import RemoteHands
+from ordito.executors.ssh.connector import SshConnector
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
@@ -30,6 +35,7 @@ class Plugins(msgspec.Struct, frozen=True):
     providers: Providers
     hands: AllHands
     targets: KnownTargets
+    remote: RemoteExecutor
 
     def accepts(self, kinds: Sequence[str], protocol: str | None = None) -> bool:
         """Whether some executor processes an artifact of these types on hosts that are reached by a protocol ("": on
@@ -55,17 +61,26 @@ class Plugins(msgspec.Struct, frozen=True):
             return Maker()
         return Maker(provider.name, provider.protocol, looks=provider.name != LOCALHOST)
 
+    async def leave(self) -> None:
+        """Take away what the job has on other hosts, and end the connections to them: to be awaited where they were
+        used, when every outcome is written down."""
+        await self.remote.leave()
+
     def close(self) -> None:
         """Let go of what was kept for further operations."""
         for executor in self.executors:
             executor.close()
 
 
-def plugins_of(layout: Layout, inventory: Inventory) -> Plugins:
+def plugins_of(layout: Layout, inventory: Inventory, area: str = "") -> Plugins:
     """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected.
+    ``area`` is the word that tells what this deployment has on other hosts from what others have there.
+
     Raises ``InvalidDocument`` with all that is wrong with the inventory."""
-    hands = AllHands({THIS_MACHINE: LocalHands})
+    connectors = (SshConnector(), ContainerConnector())
+    by_protocol = {connector.protocol: partial(RemoteHands, connector) for connector in connectors}
+    hands = AllHands({THIS_MACHINE: LocalHands, **by_protocol})
     providers = inventory.providers(hands)
-    return Plugins(
-        local_executors(layout.private / SCRATCH), providers, hands, KnownTargets(providers, inventory.settings)
-    )
+    remote = RemoteExecutor(connectors, area)
+    executors = (*local_executors(layout.private / SCRATCH), remote)
+    return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote)
