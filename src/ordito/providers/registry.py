@@ -17,13 +17,14 @@ from ordito.work.providing import Provider
 from ordito.work.targets import Hands
 
 GROUP = "ordito.providers"
-LOCALHOST, POOL, CONTAINER = "localhost", "pool", "container"
+LOCALHOST, POOL, CONTAINER, CLOUD = "localhost", "pool", "container", "cloud"
 HOSTS, CONTAINERS = "hosts", "containers"
 """The sections of the pool, and of all that is about containers."""
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {
     POOL: (HOSTS, "ordito.providers.pool.provider:make_provider"),
     CONTAINER: (CONTAINERS, "ordito.providers.containers.section:make_computes"),
+    CLOUD: (CLOUD, "ordito.providers.cloud.section:make_provider"),
 }
 """The providers that come with the program and have a section of the inventory: the section, and the factory."""
 

@@ -1,0 +1,1 @@
+"""Machines, volumes and networks of a cloud, over apache-libcloud."""

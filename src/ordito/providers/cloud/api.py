@@ -1,0 +1,136 @@
+"""Requests to a cloud: made in a few threads, since libcloud waits for each; what goes wrong is said for people."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from ordito.base.sensitive import Sensitive, revealed, sensitive_parts, texts_in
+from ordito.providers.cloud.dialect import Dialect, Unsupported
+from ordito.providers.cloud.library import Library, library
+from ordito.providers.cloud.settings import CloudSettings
+from ordito.work.providing import ProviderFailed
+from ordito.work.targets import Unreachable
+
+T = TypeVar("T")
+
+WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before a request that the cloud was too busy for is made again."""
+
+THROTTLED = ("throttl", "requestlimitexceeded", "rate limit", "too many requests", "slow down")
+NEVER_SENT = ("failed to establish a new connection", "connecttimeout", "name resolution", "name or service not known")
+
+HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("invalidcreds", "authfailure", "signaturedoesnotmatch", "unauthorized", "401", "invalidclienttokenid"),
+        "look at `key` and `secret` in the section `cloud` of the inventory",
+    ),
+    (("keypair", "key pair"), "look at `key_pair` and `public_key` in the section `cloud`"),
+    (("invalidami", "image"), "look at `image` and `images` in the section `cloud`"),
+    (("instancetype", "flavor", "instance type"), "look at `size` and `sizes` in the section `cloud`"),
+    (
+        ("limitexceeded", "quota", "insufficient", "capacity"),
+        "let the cloud's quota be raised, or allow others with `sizes` in the section `cloud`",
+    ),
+    (("securitygroup", "security group", "invalidgroup"), "look at `groups` in the section `cloud`"),
+    (("subnet", "vpc", "network"), "look at `network` in the section `cloud`, and at the properties of the network"),
+    (("availability zone", "availabilityzone"), "look at `zone` in the section `cloud`"),
+)
+"""What to do about what clouds say, by words in it: the first that fits."""
+
+
+WRONG: tuple[type[Exception], ...] = (Unsupported, OSError, NotImplementedError, ValueError, LookupError)
+"""What goes wrong in drivers, besides what libcloud has exceptions of its own for."""
+
+
+class Busy(Exception):
+    """The cloud has taken too many requests; this one was not carried out."""
+
+
+class Api:
+    """The way to a cloud. A driver serves one request at a time, so every thread has its own."""
+
+    def __init__(self, settings: CloudSettings, dialect: Dialect) -> None:
+        self._settings = settings
+        self._dialect = dialect
+        self._own = threading.local()
+        self._threads: ThreadPoolExecutor | None = None
+
+    async def run(self, doing: str, work: Callable[[Any], T]) -> T:
+        """Do something with a driver of libcloud. ``doing`` says what, for people: "making server_1".
+
+        What is done may be done again from the beginning where the cloud was too busy. Raises ``ProviderFailed``, and
+        ``Unreachable`` where the cloud was never asked.
+        """
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._settings.requests, "cloud")
+        loop = asyncio.get_running_loop()
+        for wait in WAITS:
+            try:
+                return await loop.run_in_executor(self._threads, self._work, doing, work)
+            except Busy:
+                await asyncio.sleep(wait)
+        try:
+            return await loop.run_in_executor(self._threads, self._work, doing, work)
+        except Busy as busy:
+            raise ProviderFailed(f"{self._failed(doing)}: {busy}; the cloud is too busy, retry later") from busy
+
+    def _work(self, doing: str, work: Callable[[Any], T]) -> T:
+        found = library()
+        try:
+            return work(self._driver(found))
+        except WRONG + found.errors as error:
+            raise self._told(doing, error) from error
+
+    def _driver(self, found: Library) -> Any:
+        driver = getattr(self._own, "driver", None)
+        if driver is None:
+            settings = self._settings
+            arguments = {"timeout": settings.request_timeout, **self._dialect.arguments, **settings.arguments}
+            given = [str(revealed(v)) for v in (settings.key, settings.secret) if revealed(v)]
+            make = found.get_driver(found.drivers.get(settings.driver.lower(), settings.driver.lower()))
+            driver = self._own.driver = self._dialect.opened(make(*given, **_plain(arguments)))
+        return driver
+
+    def _told(self, doing: str, error: Exception) -> Exception:
+        """What went wrong, for people: what the cloud said, no secret, and what to do next."""
+        said = self._without_secrets(" ".join(str(error).split()) or type(error).__name__)
+        kinds = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
+        sought = f"{kinds} {said}".lower()
+        if any(word in sought for word in THROTTLED):
+            return Busy(said)
+        if isinstance(error, Unsupported):
+            return ProviderFailed(f"{self._failed(doing)}: {said}")
+        if isinstance(error, NotImplementedError):
+            return ProviderFailed(f"{self._failed(doing)}: the driver of libcloud does not do that ({said})")
+        if isinstance(error, OSError) and any(word in sought for word in NEVER_SENT):
+            return Unreachable(f"{self._failed(doing)}: the cloud does not answer ({said}); look at `arguments`")
+        hint = next((hint for words, hint in HINTS if any(word in sought for word in words)), "")
+        return ProviderFailed(f"{self._failed(doing)}: {said}" + (f"; {hint}" if hint else ""))
+
+    def _failed(self, doing: str) -> str:
+        return f"{doing} failed in the cloud {self._settings.driver}"
+
+    def _without_secrets(self, text: str) -> str:
+        settings = self._settings
+        for secret in _secrets(
+            {
+                "key": Sensitive(revealed(settings.key)),
+                "secret": Sensitive(revealed(settings.secret)),
+                "arguments": settings.arguments,
+            }
+        ):
+            text = text.replace(secret, "(sensitive)")
+        return text
+
+
+def _secrets(settings: Mapping[str, object]) -> Iterator[str]:
+    for part in sensitive_parts(settings):
+        yield from (text for text in texts_in(part.reveal()) if len(text) > 2)
+
+
+def _plain(arguments: Mapping[str, object]) -> dict[str, Any]:
+    return {name: revealed(value) for name, value in arguments.items()}

@@ -1,0 +1,159 @@
+"""Computes that are machines of a cloud (TOSCA 1.3 §5.9.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ordito.base.sensitive import revealed
+from ordito.providers.cloud.api import Api
+from ordito.providers.cloud.choosing import disk_of, image_of, size_of
+from ordito.providers.cloud.dialect import BROKEN, GONE, RUNNING, STOPPED, Dialect, Machine, Wanted
+from ordito.providers.cloud.naming import Who, prefix_of, who_of
+from ordito.providers.cloud.settings import CloudSettings
+from ordito.providers.cloud.waiting import until
+from ordito.work.providing import Delegation, Far, Provided, ProviderFailed, Seen
+from ordito.work.targets import HOST
+
+PROVIDER = "cloud"
+STORAGE = "tosca.nodes.Storage.BlockStorage"
+VOLUME = "volume_id"
+DEVICES = "ordito.devices"
+"""The attribute of a machine that says at which device each volume is attached, by the volume's instance."""
+
+LOOKS: Mapping[str, str] = {RUNNING: "ok", STOPPED: "error", BROKEN: "error", GONE: "absent"}
+
+
+class Machines:
+    """Makes machines, and looks after them."""
+
+    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+        self._settings = settings
+        self._api = api
+        self._dialect = dialect
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Make a machine, or find it; wait until it runs, and attach its volumes."""
+        who = who_of(asked)
+        doing = f"making {asked.instance}"
+        made = await self._api.run(doing, lambda driver: self._make(driver, who, asked))
+        machine, runs = await self._until(who, lambda m: m.state in (RUNNING, BROKEN, GONE, STOPPED))
+        if machine is None or machine.state != RUNNING:
+            raise self._not_running(asked, machine, ended=runs)
+        attributes = self._attributes(machine)
+        try:
+            devices = await self._attach(who, asked, machine)
+            if self._floats(asked):
+                address = await self._api.run(doing, lambda d: self._dialect.float(d, who, self._dialect.node(d, who)))
+                machine, _ = await self._until(who, lambda m: address in m.public)
+        except ProviderFailed as failed:
+            raise ProviderFailed(str(failed), {**attributes, **failed.made}) from failed
+        if machine is not None:
+            attributes = self._attributes(machine)
+        if devices:
+            attributes[DEVICES] = devices
+        said = f"{'made' if made else 'found'} {attributes[HOST]['id']} in the cloud {self._settings.driver}"
+        return Provided(attributes, said)
+
+    def _make(self, driver: Any, who: Who, asked: Delegation) -> bool:
+        """Make a machine that is not there; whether it was."""
+        settings, dialect = self._settings, self._dialect
+        if dialect.node(driver, who) is not None:
+            return False
+        size = size_of(driver, dialect, settings, asked)
+        image = image_of(driver, dialect, settings, asked)
+        key_pair = settings.key_pair
+        if settings.public_key:
+            key_pair = key_pair or prefix_of(who.ensemble).rstrip("-")
+            dialect.key_pair(driver, key_pair, settings.public_key)
+        disk = disk_of(asked) if dialect.disk_is_apart else 0
+        _ = dialect.make(driver, who, Wanted(size, image, disk, settings.groups, key_pair))
+        return True
+
+    async def _attach(self, who: Who, asked: Delegation, machine: Machine) -> dict[str, str]:
+        """Attach the volumes that the machine requires; gives their devices."""
+        devices: dict[str, str] = {}
+        for far in (f for fars in asked.requirements.values() for f in fars if STORAGE in f.kinds):
+            id = str(revealed(far.attributes.get(VOLUME) or far.properties.get(VOLUME) or ""))
+            if not id:
+                raise ProviderFailed(f"{far.instance} has no volume_id, so that it cannot be attached")
+            devices[far.instance] = await self._attach_one(who, asked, far, id, machine.id)
+        return devices
+
+    async def _attach_one(self, who: Who, asked: Delegation, far: Far, id: str, machine: str) -> str:
+        doing = f"attaching {far.instance} to {asked.instance}"
+        device = str(far.relationship.get("device") or "")
+        volume = await self._api.run(doing, lambda d: self._dialect.volume(d, who, id))
+        if volume is None:
+            raise ProviderFailed(f'{doing} failed: there is no volume "{id}"')
+        if volume.machine not in ("", machine):
+            raise ProviderFailed(f"{doing} failed: volume {id} is attached to {volume.machine}")
+        if not volume.machine:
+            await self._api.run(doing, lambda d: self._dialect.attach(d, self._dialect.node(d, who), id, device))
+        volume, done = await until(
+            self._settings,
+            lambda: self._api.run(doing, lambda d: self._dialect.volume(d, who, id)),
+            lambda v: v is not None and v.machine == machine and bool(v.device),
+        )
+        if not done or volume is None:
+            raise ProviderFailed(f"{doing} failed: it was not attached within {self._settings.timeout:g} s")
+        return volume.device
+
+    async def _until(self, who: Who, enough: Any) -> tuple[Machine | None, bool]:
+        return await until(
+            self._settings, lambda: self.machine(who), lambda machine: machine is not None and enough(machine)
+        )
+
+    async def machine(self, who: Who) -> Machine | None:
+        """The machine of an instance as it is now."""
+        dialect = self._dialect
+
+        def look(driver: Any) -> Machine | None:
+            node = dialect.node(driver, who)
+            return None if node is None else dialect.machine(driver, node)
+
+        return await self._api.run(f"looking at {who.instance}", look)
+
+    def _not_running(self, asked: Delegation, machine: Machine | None, *, ended: bool) -> ProviderFailed:
+        if machine is None:
+            return ProviderFailed(f"{asked.instance} was made in the cloud, and is gone again")
+        how = f"it is {machine.state}" if ended else f"it does not run after {self._settings.timeout:g} s"
+        return ProviderFailed(
+            f"{asked.instance} is machine {machine.id}, and {how}: look at it in the cloud, and retry",
+            self._attributes(machine),
+        )
+
+    def _attributes(self, machine: Machine) -> dict[str, Any]:
+        found: dict[str, Any] = {HOST: {"provider": PROVIDER, "id": machine.id}}
+        found["private_address"] = next(iter(machine.private), "") or next(iter(machine.public), "")
+        found["public_address"] = next(iter(machine.public), "") or next(iter(machine.private), "")
+        return {**found, "networks": dict(machine.networks), "ports": dict(machine.ports)}
+
+    def _floats(self, asked: Delegation) -> bool:
+        """Whether an endpoint of the machine asks for a floating address (§5.5.8)."""
+        return any(n.endswith("::floating") and v in (True, "true") for n, v in asked.properties.items())
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove a machine and what was made for it alone, and wait until it is gone."""
+        who, dialect = who_of(asked), self._dialect
+        doing = f"removing {asked.instance}"
+
+        def remove(driver: Any) -> None:
+            dialect.sink(driver, who)
+            node = dialect.node(driver, who)
+            if node is not None:
+                dialect.destroy(driver, node)
+
+        await self._api.run(doing, remove)
+        machine, gone = await until(self._settings, lambda: self.machine(who), lambda m: m is None)
+        if not gone and machine is not None:
+            raise ProviderFailed(f"{doing} failed: {machine.id} is still {machine.state or 'there'}; retry later")
+        return True
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether a machine is there and runs."""
+        machine = await self.machine(who_of(asked))
+        if machine is None:
+            return Seen("absent", message="there is no such machine in the cloud")
+        status = LOOKS.get(machine.state, "degraded")
+        return Seen(status, self._attributes(machine), f"machine {machine.id} is {machine.state or 'changing'}")

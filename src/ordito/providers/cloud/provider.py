@@ -1,0 +1,107 @@
+"""The provider ``cloud``: machines, volumes, networks and ports of any cloud that libcloud has a driver for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from ordito.providers.cloud.api import Api
+from ordito.providers.cloud.dialect import Dialect
+from ordito.providers.cloud.ec2 import Ec2
+from ordito.providers.cloud.library import library
+from ordito.providers.cloud.machines import PROVIDER, Machines
+from ordito.providers.cloud.networks import Networks, Ports
+from ordito.providers.cloud.openstack import OpenStack
+from ordito.providers.cloud.settings import PRIVATE, CloudSettings
+from ordito.providers.cloud.volumes import Volumes
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.targets import HOST, SSH, Target, Unreachable
+
+COMPUTE = "tosca.nodes.Compute"
+STORAGE = "tosca.nodes.Storage.BlockStorage"
+NETWORK, PORT = "tosca.nodes.network.Network", "tosca.nodes.network.Port"
+MADE = frozenset({COMPUTE, STORAGE, NETWORK, PORT})
+
+DIALECTS: Mapping[str, type[Dialect]] = {"ec2": Ec2, "openstack": OpenStack}
+"""The clouds of which more is known than libcloud asks of every driver."""
+
+
+class Makes(Protocol):
+    """Makes nodes of one type."""
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Make an instance, or find it."""
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove an instance."""
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether an instance is there and well."""
+
+
+class CloudProvider:
+    """Makes what a cloud has, and knows it again by labels or names."""
+
+    name = PROVIDER
+
+    def __init__(self, settings: Callable[[], CloudSettings], *, reach: bool = True) -> None:
+        """``settings`` gives the settings, whose secrets are not looked up before something is asked of the cloud, and
+        raises ``ProviderFailed``; ``reach`` is the one that has to be known before."""
+        self._load = settings
+        self.protocol = SSH if reach else ""
+
+    def provides(self, kinds: Sequence[str]) -> bool:
+        """Computes, block storage, networks and ports."""
+        return not MADE.isdisjoint(kinds)
+
+    @cached_property
+    def settings(self) -> CloudSettings:
+        """What the inventory says of the cloud. Raises ``ProviderFailed``."""
+        return self._load()
+
+    @cached_property
+    def api(self) -> Api:
+        """The way to the cloud."""
+        return Api(self.settings, self._dialect)
+
+    @cached_property
+    def _dialect(self) -> Dialect:
+        driver = library().drivers.get(self.settings.driver.lower(), "")
+        return DIALECTS.get(driver, Dialect)(self.settings)
+
+    @cached_property
+    def _makers(self) -> Mapping[str, Makes]:
+        of = self.settings, self.api, self._dialect
+        return {COMPUTE: Machines(*of), STORAGE: Volumes(*of), NETWORK: Networks(*of), PORT: Ports(*of)}
+
+    def _maker(self, asked: Delegation) -> Makes:
+        return next(self._makers[kind] for kind in asked.kinds if kind in MADE)
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Make the instance, or find it."""
+        return await self._maker(asked).create(asked)
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove the instance, and wait until it is gone."""
+        return await self._maker(asked).delete(asked)
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether the instance is there and well."""
+        return await self._maker(asked).look(asked)
+
+    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+        """By SSH at its address; this machine where the settings say that machines are not reached."""
+        if not self.protocol:
+            return None
+        try:
+            settings = self.settings
+        except ProviderFailed as failed:
+            raise Unreachable(f"{instance}: {failed}") from failed
+        name = "private_address" if settings.address == PRIVATE else "public_address"
+        address = str(attributes.get(name) or "")
+        if not address:
+            host = attributes.get(HOST)
+            id = host.get("id", "") if isinstance(host, Mapping) else ""
+            raise Unreachable(f"{instance} (machine {id}) has no {name}: look at `address` in the section `cloud`")
+        return Target(SSH, instance, {**settings.connection, "address": address})
