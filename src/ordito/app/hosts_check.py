@@ -97,10 +97,8 @@ async def _check_all(pool: Pool, told: Callable[[Checked], None], *, accept_new:
         told(checked)
         return checked
 
-    try:
+    async with pool.plugins.connected():
         return await asyncio.gather(*(one(name) for name in pool.names))
-    finally:
-        await pool.plugins.leave()
 
 
 async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:

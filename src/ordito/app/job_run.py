@@ -274,31 +274,32 @@ class _Job:
             targets=plugins.targets,
             ensemble=header.ensemble,
         )
-        with (
-            JobLog(self._layout.log(header.id)) as log,
-            Door(self._layout, header.id) as door,
-            canceller.listening(door),
-        ):
-            result = await run_job(
-                header,
-                self._plan,
-                operations,
-                snapshot,
-                executors=plugins.executors,
-                providers=plugins.providers,
-                journal=self._ensemble.journal,
-                clock=SystemClock(),
-                change_ids=change_ids,
-                listeners=[conversation.listener()],
-                output_log=log,
-                control=canceller.control,
-                resume=records,
-                way_back=self._way_back,
-                tells_inputs=conversation.wants_inputs,
-                hands=plugins.hands,
-            )
-            await plugins.leave()
-            return result
+        async with plugins.connected():
+            with (
+                JobLog(self._layout.log(header.id)) as log,
+                Door(self._layout, header.id) as door,
+                canceller.listening(door),
+            ):
+                result = await run_job(
+                    header,
+                    self._plan,
+                    operations,
+                    snapshot,
+                    executors=plugins.executors,
+                    providers=plugins.providers,
+                    journal=self._ensemble.journal,
+                    clock=SystemClock(),
+                    change_ids=change_ids,
+                    listeners=[conversation.listener()],
+                    output_log=log,
+                    control=canceller.control,
+                    resume=records,
+                    way_back=self._way_back,
+                    tells_inputs=conversation.wants_inputs,
+                    hands=plugins.hands,
+                )
+                await plugins.leave()
+                return result
 
     def _way_back(self) -> WayBack:
         new = frozenset(instance.id for instance in self._plan.instances)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 
 import msgspec
@@ -13,6 +14,7 @@ from ordito.ensemble.layout import Layout
 from ordito.executors.container.connector import ContainerConnector
 from ordito.executors.local_hands import LocalHands
 from ordito.executors.registry import local_executors
+from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.executors.remote.hands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
@@ -36,6 +38,7 @@ class Plugins(msgspec.Struct, frozen=True):
     hands: AllHands
     targets: KnownTargets
     remote: RemoteExecutor
+    connectors: tuple[Connector, ...]
 
     def accepts(self, kinds: Sequence[str], protocol: str | None = None) -> bool:
         """Whether some executor processes an artifact of these types on hosts that are reached by a protocol ("": on
@@ -66,6 +69,15 @@ class Plugins(msgspec.Struct, frozen=True):
         used, when every outcome is written down."""
         await self.remote.leave()
 
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Connections that are made meanwhile are closed at the end, whatever happens, on the same loop."""
+        try:
+            yield
+        finally:
+            for connector in self.connectors:
+                await connector.close()
+
     def close(self) -> None:
         """Let go of what was kept for further operations."""
         for executor in self.executors:
@@ -77,10 +89,10 @@ def plugins_of(layout: Layout, inventory: Inventory, area: str = "") -> Plugins:
     ``area`` is the word that tells what this deployment has on other hosts from what others have there.
 
     Raises ``InvalidDocument`` with all that is wrong with the inventory."""
-    connectors = (SshConnector(), ContainerConnector())
+    connectors: tuple[Connector, ...] = (SshConnector(), ContainerConnector())
     by_protocol = {connector.protocol: partial(RemoteHands, connector) for connector in connectors}
     hands = AllHands({THIS_MACHINE: LocalHands, **by_protocol})
     providers = inventory.providers(hands)
     remote = RemoteExecutor(connectors, area)
     executors = (*local_executors(layout.private / SCRATCH), remote)
-    return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote)
+    return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote, connectors)
