@@ -18,7 +18,7 @@ KILL = """
 import os, signal
 from ordito.ensemble import close
 from ordito.ensemble.git import keeper
-from ordito.ensemble.git.process import Git
+from ordito.base.git_process import Git
 from ordito.ensemble.journal import Journal
 def dying(part):
     def wrapper(*arguments, **options):
@@ -38,7 +38,7 @@ PARTS = (
 )
 KILL_GIT_TOO = """
 import os, signal
-from ordito.ensemble.git import process
+from ordito.base import git_process as process
 def dying(started, limit):
     if "commit" in started.args:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -42,6 +42,9 @@ def serving(files: Mapping[str, str | bytes | Answer] | None = None) -> Iterator
             else:
                 give(found)(self)
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
             """Say nothing."""
 

@@ -250,7 +250,11 @@ def test_what_is_no_service_template(tmp_path: Path, server: Server) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("https://github.com/someone/types.git", "git repository"),
+        ("git+https://me:s3cr3t-token@example.org/types.git", "would be shown"),
+        ("git+ftp://example.org/types.git", "git repositories are fetched by"),
+        ("https://example.org/types.git#--upload-pack=x", "a branch, a tag or a commit"),
+        ("https://example.org/types.git#main:../../x", "leads out of the git repository"),
+        ("git+https://-oProxyCommand=x/types.git", "no valid URL"),
         ("git@github.com:someone/types", ""),
         ("ftp://example.org/types", "ftp addresses are not fetched"),
         ("http://me:s3cr3t-token@example.org/types", "would be shown"),

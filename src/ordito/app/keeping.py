@@ -10,9 +10,9 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.services import ReadService
+from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.ensemble.git.job_files import stamp_of
 from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_of, obstacles
-from ordito.ensemble.git.process import Git, GitFailed, NoGit
 from ordito.ensemble.git.tree import existing
 from ordito.ensemble.keeping import Keeper, KeepsNothing
 from ordito.ensemble.layout import Layout

@@ -61,6 +61,8 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
     sums: dict[tuple[str, str], str] = {}
     report = diagnostics.error if required or read.package.is_csar else diagnostics.warning
     for artifact in artifacts(read.service):
+        if artifact.checksum and not read.package.tree.is_file(artifact.file):
+            _warn_of_unverified(artifact, read.package, diagnostics)
         runs = IMPLEMENTATION in artifact.kinds
         if names_image(artifact, read.package):
             continue
@@ -81,6 +83,20 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
                     artifact.span,
                     hint="get the right file; if this is the right one, write its checksum",
                 )
+
+
+def _warn_of_unverified(artifact: Artifact, package: Package, diagnostics: Diagnostics) -> None:
+    """Warn of a checksum that nobody verifies: that of what is no file. Of one that is not there that is said."""
+    is_image = names_image(artifact, package)
+    if is_image or package.tree.is_folder(artifact.file):
+        what = "the image of a registry" if is_image else "a folder"
+        hint = "name the image by its digest, as in nginx@sha256:..." if is_image else "give checksums of files"
+        diagnostics.warning(
+            "unverified-checksum",
+            f"the checksum of {artifact.file} is not verified, since it is {what}",
+            artifact.span,
+            hint=hint,
+        )
 
 
 def _checksum(package: Package, file: str, algorithm: str) -> str:

@@ -6,6 +6,8 @@ import posixpath
 import re
 from urllib.parse import urljoin
 
+from ordito.base.git_places import beside_git, is_in_git
+
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -17,7 +19,7 @@ def is_url(path: str) -> bool:
 def beside(file: str, path: str) -> str:
     """The path that ``path``, written in ``file``, names; in a file that is known by its URL a URL, too."""
     if is_url(file):
-        return urljoin(file, path)
+        return beside_git(file, path) if is_in_git(file) else urljoin(file, path)
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
 
 

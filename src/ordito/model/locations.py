@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, suggestion
+from ordito.base.git_places import below_git, git_place, is_in_git
 from ordito.base.paths import beside, is_url
 from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
@@ -85,7 +86,16 @@ class Locations:
     def _located(self, unit: Unit, file: Scalar, repository: Scalar | None) -> str | None:
         """What a path in a file names, in a repository where one is given."""
         if repository is None:
-            return self._at(unit, file.text, file.span)
+            location = self._at(unit, file.text, file.span)
+            if location is not None and is_in_git(location) and not git_place(location).path:
+                self._diagnostics.error(
+                    "unsupported-url",
+                    "this is a git repository, and names no file in it",
+                    file.span,
+                    hint="write #REF:PATH behind it, as in https://host/types.git#v1.2:base.yaml",
+                )
+                return None
+            return location
         found = self._repository(unit, repository)
         if found is None:
             return None
@@ -104,6 +114,8 @@ class Locations:
         credential = read_credential(definition.credential)
         if credential is not None and is_url(base):
             self._package.tree.add_credential(base, credential)
+        if is_in_git(base):
+            return below_git(base, file.text)
         path = f"{base.rstrip('/')}/{file.text.lstrip('/')}"
         return self._checked(path if is_url(path) else beside("", path), file.text, file.span)
 
@@ -148,9 +160,19 @@ class Locations:
 
     def _at(self, unit: Unit, path: str, span: Span) -> str | None:
         """What a path or URL that is written in a file names."""
+        if is_in_git(path):
+            return self._git(unit, path, span)
         if path.startswith(FILE_SCHEME) or (path.startswith("/") and not is_url(unit.file)):
             return self._on_this_machine(unit, path, span)
         return self._checked(unit.resolve(path), path, span)
+
+    def _git(self, unit: Unit, url: str, span: Span) -> str | None:
+        """A git repository, or a file in one; one of this machine is nothing that others can name."""
+        location = self._checked(url, url, span)
+        if location is not None and git_place(location).is_local and (self._package.is_csar or is_url(unit.file)):
+            self._leads_out(url, span)
+            return None
+        return location
 
     def _checked(self, location: str, path: str, span: Span) -> str | None:
         """A location that may be used; ``path`` is what is written."""

@@ -24,6 +24,10 @@ class Credential:
         """The user and the token, for who logs in otherwise."""
         return {"user": self._user, "token": self._token}
 
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be shown, in the forms in which it is sent: for who takes it out of what others say."""
+        return tuple(text for text in (self._token, _basic(f"{self._user}:{self._token}")[6:]) if text)
+
     def header(self) -> tuple[str, str]:
         """The header of an HTTP request that shows it. Raises ``ValueError``, whose text does not."""
         kind = self.type.casefold()

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from ordito.base.git_places import git_place, is_in_git
 from ordito.base.paths import is_url
 from ordito.source.credentials import Credential
 from ordito.source.fetch import SCHEMES, FetchFailed, Limits
@@ -20,6 +21,7 @@ from ordito.source.loader import MOST_BYTES
 from ordito.source.tree import FileTree
 
 if TYPE_CHECKING:
+    from ordito.source.git_files import GitFiles
     from ordito.source.transfer import Fetched, Fetcher
 
 FOLDER = ".fetched"
@@ -48,6 +50,7 @@ class RemoteFiles:
         self.is_archive = tree.is_archive
         self._network = network
         self._fetcher: Fetcher | None = None
+        self._git: GitFiles | None = None
         self._credentials: list[tuple[str, Credential]] = []
         self._urls: dict[str, str] = {}
         self._fetched: dict[str, Fetched | FetchFailed] = {}
@@ -56,7 +59,8 @@ class RemoteFiles:
         """The place of the file at a URL in the service."""
         import hashlib
 
-        name = PLAIN.sub("_", unquote(posixpath.basename(urlsplit(url).path)))[-MOST_NAME:].lstrip(".") or "file"
+        path = git_place(url).path if is_in_git(url) else unquote(urlsplit(url).path)
+        name = PLAIN.sub("_", posixpath.basename(path))[-MOST_NAME:].lstrip(".") or "file"
         place = f"{FOLDER}/{hashlib.sha256(url.encode()).hexdigest()[:32]}/{name}"
         self._urls[place] = url
         return place
@@ -78,13 +82,25 @@ class RemoteFiles:
         known = self._fetched.get(url)
         if known is None:
             try:
-                known = self._ready().fetch(url, limits)
+                known = self._out_of_git(url, limits) if is_in_git(url) else self._ready().fetch(url, limits)
             except FetchFailed as failure:
                 known = failure
             self._fetched[url] = known
         if isinstance(known, FetchFailed):
             raise known
         return known
+
+    def _out_of_git(self, url: str, limits: Limits) -> Fetched:
+        """A file of a git repository. Raises ``FetchFailed``."""
+        from ordito.source.git_files import GitFiles
+        from ordito.source.transfer import Fetched
+
+        if self._git is None:
+            self._git = GitFiles()
+        for base, credential in self._credentials:
+            if is_in_git(base):
+                self._git.add_credential(git_place(base), credential)
+        return Fetched([self._git.read(git_place(url), limits)], "")
 
     def _ready(self) -> Fetcher:
         """What fetches, which is loaded where something is fetched and not before."""
@@ -93,7 +109,8 @@ class RemoteFiles:
         if self._fetcher is None:
             self._fetcher = Fetcher()
         for base, credential in self._credentials:
-            self._fetcher.add_credential(base, credential)
+            if not is_in_git(base):
+                self._fetcher.add_credential(base, credential)
         return self._fetcher
 
     # ------------------------------------------------------------------------------------------- as files of a service
@@ -145,19 +162,19 @@ class NotAllowed(FetchFailed):
 def normal_url(url: str) -> str:
     """A URL as it is compared and fetched. Raises ``ValueError`` with the reason where it is none that is fetched; the
     reason shows nothing of what may be secret in it."""
+    if is_in_git(url):
+        return str(git_place(url))
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         raise ValueError("this is no valid URL") from None
     if parts.scheme not in SCHEMES:
-        raise ValueError(f"{parts.scheme or 'such'} addresses are not fetched: only http, https and file ones are")
+        raise ValueError(f"{parts.scheme or 'such'} addresses are not fetched: only http, https, file and git ones are")
     if parts.username or parts.password:
         raise ValueError("a user or a password in a URL would be shown: write a credential of a repository")
     if not host or re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("this is no valid URL")
-    if parts.path.endswith(".git"):
-        raise ValueError("this is a git repository: give the address at which its files themselves are served")
     where = f"[{host}]" if ":" in host else host
     where += f":{port}" if port is not None and port != {"http": 80, "https": 443}[parts.scheme] else ""
     # A fragment is never sent.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from ordito.ensemble.git.process import GitFailed, joined
+from ordito.base.git_process import GitFailed, joined
 from ordito.ensemble.git.tree import Change, Obstacle, WorkTree, some
 
 LIMIT = 600.0

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.change_ids import is_change_id
+from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import digest_of
-from ordito.ensemble.git.process import GitFailed
 from ordito.ensemble.git.tree import Change, WorkTree, top_of
 from ordito.ensemble.git_files import is_ours
 from ordito.ensemble.layout import Layout

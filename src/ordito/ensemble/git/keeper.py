@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.base.git_process import GitFailed, NoGit
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.commit import commit, with_trailer
 from ordito.ensemble.git.job_files import OwnFiles, Source, changed_sources, sources_by_tree
-from ordito.ensemble.git.process import GitFailed, NoGit
 from ordito.ensemble.git.tree import Obstacle, WorkTree, some, top_of
 from ordito.ensemble.keeping import JobEnd, Kept
 from ordito.ensemble.layout import Layout

@@ -14,10 +14,10 @@ import time
 
 import msgspec
 
+from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import read, write_whole
 from ordito.ensemble.git.job_files import OwnFiles
-from ordito.ensemble.git.process import GitFailed
 from ordito.ensemble.git.sharing import Meeting
 from ordito.ensemble.keeping import Kept
 from ordito.ensemble.layout import Layout

@@ -12,8 +12,8 @@ import re
 
 import msgspec
 
+from ordito.base.git_process import GitFailed, NoGit
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.git.process import GitFailed, NoGit
 from ordito.ensemble.git.tree import WorkTree, top_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import user_part

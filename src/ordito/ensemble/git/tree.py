@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.base.git_process import Git, GitFailed
 from ordito.base.listing import listed
-from ordito.ensemble.git.process import Git, GitFailed
 
 MOST_NAMED = 3
 

@@ -5,7 +5,9 @@ Hooks of the user run as git runs them, so a call may do anything; but it never 
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,10 +74,12 @@ class Git:
         given: bytes = b"",
         limit: float = LIMIT,
         more: dict[str, str] | None = None,
+        most_written: int = 0,
     ) -> bytes:
         """What git prints; ``given`` is its standard input, ``limit`` how many seconds it may take, ``more`` are
-        variables of its environment. Raises ``GitFailed``."""
-        code, printed, said = self.attempt(*arguments, given=given, limit=limit, more=more)
+        variables of its environment, ``most_written`` how many bytes any file may get that it writes (0: any number).
+        Raises ``GitFailed``."""
+        code, printed, said = self.attempt(*arguments, given=given, limit=limit, more=more, most_written=most_written)
         if code != 0:
             raise GitFailed(_summary(said or printed) or f"git ended with exit code {code}", code)
         return printed
@@ -86,6 +90,7 @@ class Git:
         given: bytes = b"",
         limit: float = LIMIT,
         more: dict[str, str] | None = None,
+        most_written: int = 0,
     ) -> tuple[int, bytes, bytes]:
         """Git's exit code, and what it printed to its standard output and error. Raises ``GitFailed`` where it cannot
         be run, or takes too long."""
@@ -112,6 +117,9 @@ class Git:
                 raise GitFailed(f"{self.directory} is not there any more") from None
             except OSError as error:
                 raise GitFailed(f"git cannot be run: {error.strerror or error}") from error
+            if most_written:
+                with contextlib.suppress(ProcessLookupError):
+                    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most_written, most_written))
             code = _awaited(process, limit)
             out.seek(0)
             err.seek(0)
