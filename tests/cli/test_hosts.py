@@ -184,3 +184,15 @@ def test_hosts_of_an_ensemble_that_is_gone_are_taken_back(run: Run, place: Path,
     (place / "live").rename(place / "dead")
     assert "one was taken back from box_1 of" in run("hosts", "release", "one").out
     assert run("hosts", "list", "one", "-o", "json").json["hosts"][0]["state"] == "free"
+
+
+def test_a_saved_plan_keeps_the_inventory_it_was_made_with(run: Run, place: Path) -> None:
+    (place / "other.yaml").write_text(HOSTS.replace("one:", "uno:"))
+    assert run("plan", "--hosts", "other.yaml", "--out", "saved.plan").code == 0
+    (place / "other.yaml").write_text(HOSTS.replace("one:", "eins:"))
+    stale = run("deploy", "saved.plan", "--yes")
+    assert stale.code == 3
+    assert "the inventory of hosts was changed" in stale.err
+    (place / "other.yaml").write_text(HOSTS.replace("one:", "uno:"))
+    assert run("deploy", "saved.plan", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "uno"}

@@ -14,7 +14,7 @@ from tests.cli.program import DATA, Run, process, start, until
 PLANNED = DATA / "planned"
 CHANGE_ID = re.compile(r"A[0-9A-Za-z]{7}[0-9A-Fa-f]{4}")
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\dZ]*|\d+\.\d+")
-OWN = re.compile(r"^( *| *- )(seconds|began|ended|start|finished|machine|pid):? .*$", re.MULTILINE)
+OWN = re.compile(r"^( *| *- )(seconds|began|ended|start|finished|machine|pid|ensemble):? .*$", re.MULTILINE)
 
 
 @pytest.fixture

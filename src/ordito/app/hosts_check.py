@@ -109,7 +109,6 @@ async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Ch
             if accept_new and target.settings.get("host_key_check", "strict") == "strict":
                 target = Target(target.protocol, target.name, {**target.settings, "host_key_check": "accept-new"})
             before = _known(target)
-            await hands.reach(target, SECONDS)
         ran = await hands.run(target, ("sh", "-c", LOOK), timeout=SECONDS)
     except Unreachable as unreachable:
         return Checked(name, unreachable=str(unreachable))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Mapping
-from hashlib import blake2b
 
 import msgspec
 
@@ -31,7 +30,6 @@ from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
 from ordito.ensemble.keeping import NOTHING, Kept
-from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
@@ -174,11 +172,6 @@ def run_rest(
 StepRecord = StepStartedRecord | StepFinishedRecord
 
 
-def _area(layout: Layout) -> str:
-    """The word for what an ensemble has on other hosts."""
-    return blake2b(f"{socket.gethostname()}:{layout.root.resolve()}".encode(), digest_size=6).hexdigest()
-
-
 class _Subject(msgspec.Struct, frozen=True):
     """What a job is about: the service, with what it has left behind, and the folder of its pinned files."""
 
@@ -208,7 +201,7 @@ class _Job:
         self._whole = whole = subject.whole
         self._service = whole.service
         self._root = subject.root
-        self._plugins = plugins_of(ensemble.layout, inventory, _area(ensemble.layout))
+        self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
         lost = {node for left in header.left.values() for node in left.nodes}
         self._outline = outline_of(whole.service, lost)
 

@@ -16,6 +16,7 @@ import msgspec
 
 from ordito import __version__
 from ordito.app.errors import Refused
+from ordito.app.place import Place
 from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.registry import asked_type
@@ -42,7 +43,8 @@ class Basis(msgspec.Struct, frozen=True):
     ``state`` is that of all that is recorded of the ensemble ("" for none), ``job`` the job that wrote it; ``user``
     that of the user's part and of what is merged into it, ``environment`` the name of the one that was chosen;
     ``service`` is that of the service's files and ``contents`` those of each of them; ``inputs`` are those of the
-    topology inputs by name, ``choices`` that of what was chosen.
+    topology inputs by name, ``choices`` that of what was chosen. ``hosts`` is the inventory that the command named, as
+    seen from the ensemble ("" for none), ``inventory`` the digest of the one that was used.
     """
 
     state: str
@@ -53,6 +55,8 @@ class Basis(msgspec.Struct, frozen=True):
     contents: Mapping[str, str]
     inputs: Mapping[str, str]
     choices: str
+    hosts: str = ""
+    inventory: str = ""
 
 
 class SavedPlan(msgspec.Struct, frozen=True):
@@ -86,6 +90,10 @@ class SavedAsked(msgspec.Struct, frozen=True):
     def environment(self) -> str:
         """The environment that it was made in, "" for none."""
         return self.saved.basis.environment
+
+    def hosts(self, place: Place) -> str | None:
+        """The inventory that the command named with which it was made, as seen from here; None where it named none."""
+        return place.path(self.saved.basis.hosts) if self.saved.basis.hosts else None
 
     def propose(self, known: Known) -> Proposal | None:
         """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
@@ -194,7 +202,7 @@ def restored_asked(saved: SavedPlan, known: Known) -> Asked:
 def basis_of(known: Known, grounds: Grounds) -> Basis:
     """What a plan depends on."""
     sealing, layout = Sealing(known.place.layout), known.place.layout
-    last = known.status.last_job
+    last, file = known.status.last_job, known.spec.inventory.file
     return Basis(
         state=state_digest(layout),
         job=f"{last.id} ({last.workflow})" if last is not None else "",
@@ -204,6 +212,8 @@ def basis_of(known: Known, grounds: Grounds) -> Basis:
         contents=grounds.contents,
         inputs={name: sealing.digest(value) for name, value in grounds.inputs.items()},
         choices=sealing.digest(msgspec.to_builtins(grounds.choices)),
+        hosts=file.seen if file.given else "",
+        inventory=digest_of(file.path) if file.path is not None else "",
     )
 
 
@@ -269,6 +279,8 @@ def _differences(before: Basis, now: Basis) -> Iterator[str]:
             yield f'input "{name}" has another value'
     if before.choices != now.choices:
         yield "other nodes or topologies are chosen"
+    if before.inventory != now.inventory:
+        yield "the inventory of hosts was changed, or is another one"
 
 
 def _files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ordito.base.suggest import nearest
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ALIASES
 from ordito.cli.session import Session
-from ordito.cli.settings import PROGRAM
+from ordito.cli.settings import PROGRAM, Settings
 from ordito.ensemble.layout import MANIFEST
 
 if TYPE_CHECKING:
@@ -78,6 +78,16 @@ def environment_for(asked: Asked, wanted: str | None) -> str | None:
     from ordito.app.saved_plan import SavedAsked
 
     return asked.environment if isinstance(asked, SavedAsked) else wanted
+
+
+def hosts_for(asked: Asked, settings: Settings) -> str | None:
+    """The inventory to work with: the one that the command names; that of a saved plan is part of it."""
+    from ordito.app.place import place_of
+    from ordito.app.saved_plan import SavedAsked
+
+    if settings.hosts is None and isinstance(asked, SavedAsked):
+        return asked.hosts(place_of(settings.directory))
+    return settings.hosts
 
 
 Finish = Callable[[Any, Any, Session], ExitCode]

@@ -74,7 +74,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)
-    foresee(plugins, whole.service, known.snapshot, made, inputs, "")
+    foresee(plugins, whole.service, known.snapshot, made, inputs, known.status.ensemble)
     return Made(made, measured.digest, measured.contents, whole)
 
 

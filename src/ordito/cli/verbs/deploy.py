@@ -33,7 +33,7 @@ def command(session: Session, asked: Asked, options: JobOptions, wait_lock: floa
     """Deploy."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.planned import environment_for, finisher
+    from ordito.cli.planned import environment_for, finisher, hosts_for
 
     conversation = CliConversation(session)
     request = WorkflowRequest(
@@ -42,7 +42,7 @@ def command(session: Session, asked: Asked, options: JobOptions, wait_lock: floa
         options,
         wait_lock,
         environment_for(asked, session.settings.wanted_environment),
-        session.settings.hosts,
+        hosts_for(asked, session.settings),
     )
     result = run_workflow(request, conversation)
     # A saved plan may be one of another workflow.

@@ -12,7 +12,7 @@ from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.graph_command import GraphCommand, workflow_option
 from ordito.cli.options import choice_options, fetch_option
-from ordito.cli.planned import environment_for
+from ordito.cli.planned import environment_for, hosts_for
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
@@ -86,7 +86,9 @@ def _of_workflow(workflow: str, arguments: Any) -> click.Command:
         from ordito.cli.graph.plan_text import plan_graph_data, write_plan_graph
 
         environment = environment_for(asked, session.settings.wanted_environment)
-        result = plan(PlanRequest(session.settings.directory, asked, environment, hosts=session.settings.hosts))
+        result = plan(
+            PlanRequest(session.settings.directory, asked, environment, hosts=hosts_for(asked, session.settings))
+        )
         if result.unfinished:
             session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
         if result.proposal is None:

@@ -8,7 +8,7 @@ import click
 
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.planned import PLANNED, PlanCommand, environment_for
+from ordito.cli.planned import PLANNED, PlanCommand, environment_for, hosts_for
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -71,7 +71,9 @@ def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
     from ordito.cli.plan_data import plan_data
 
     environment = environment_for(asked, session.settings.wanted_environment)
-    result = plan(PlanRequest(session.settings.directory, asked, environment, out, hosts=session.settings.hosts))
+    result = plan(
+        PlanRequest(session.settings.directory, asked, environment, out, hosts=hosts_for(asked, session.settings))
+    )
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal

@@ -20,7 +20,7 @@ from ordito.work.targets import HOST, SSH, Hands, Target, Unreachable
 T = TypeVar("T")
 NAME = "pool"
 REACH_SECONDS = 15.0
-"""How long a host is waited for that is looked at."""
+"""How long a host may take to answer that is looked at."""
 MOST_TOLD = 10
 CHECK = "ordito hosts check"
 
@@ -147,9 +147,11 @@ class PoolProvider:
         try:
             target = self.target_of(name)
             if target is not None:
-                await self._hands.reach(target, REACH_SECONDS)
+                await self._hands.run(target, ("true",), timeout=REACH_SECONDS)
         except Unreachable as unreachable:
             return str(unreachable)
+        except TimeoutError:
+            return f"{name} does not answer within {REACH_SECONDS:g} s"
         return ""
 
     async def _in_books(self, work: Callable[[Books], T]) -> T:

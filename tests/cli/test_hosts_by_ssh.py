@@ -1,0 +1,104 @@
+"""A pool of hosts with an `sshd` and a root each: nodes live where they were put, and elsewhere when a host is gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Run
+from tests.support.real.hosts import SshHost, SshHosts
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    box:
+      type: tosca.nodes.Compute
+      instance_count: 2
+      occurrences: [ 0, 9 ]
+      capabilities: { os: { properties: { distribution: Debian } } }
+    app:
+      type: tosca.nodes.SoftwareComponent
+      requirements: [ { host: box } ]
+      interfaces:
+        Standard:
+          operations:
+            create: { implementation: create.sh, inputs: { ADDRESS: { get_attribute: [ HOST, private_address ] } } }
+            delete: delete.sh
+"""
+
+
+class Pool:
+    """A folder with a service and an inventory of hosts that run."""
+
+    def __init__(self, place: Path, hosts: list[SshHost], run: Run) -> None:
+        self.place = place
+        self.run = run
+        self.hosts = {host.name: host for host in hosts}
+        (place / "service.yaml").write_text(SERVICE)
+        (place / "create.sh").write_text('echo "$INSTANCE $ADDRESS" > "$HOME/app"\n')
+        (place / "delete.sh").write_text('rm -f "$HOME/app"\n')
+        lines = [
+            f"  {h.name}: {{ address: {h.address}, port: {h.port},"
+            " capabilities: { os: { distribution: debian } } }"
+            for h in hosts
+        ]
+        defaults = f"{{ user: {hosts[0].user}, identity: {hosts[0].key}, known_hosts: known_hosts, agent: false }}"
+        (place / "hosts.yaml").write_text(f"defaults: {defaults}\nhosts:\n" + "\n".join(lines) + "\n")
+
+    def where(self) -> dict[str, str]:
+        """On which host each application is, by what is on the hosts."""
+        texts = {name: host.home_outside / "app" for name, host in self.hosts.items()}
+        return {path.read_text().split()[0]: name for name, path in texts.items() if path.exists()}
+
+    def states(self) -> dict[str, Any]:
+        """The hosts as they are listed, by name."""
+        return {host["name"]: host for host in json.loads(self.run("hosts", "list", "-o", "json").out)["hosts"]}
+
+
+@pytest.fixture
+def pool(tmp_path: Path, ssh_hosts: SshHosts, run: Run) -> Iterator[Pool]:
+    with ssh_hosts.some("pool-a", "pool-b", "pool-c") as hosts:
+        yield Pool(tmp_path, hosts, run)
+
+
+def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
+    refused = pool.run("hosts", "check")
+    assert refused.code == 4, "nobody knows the keys of the hosts"
+    assert refused.err.count("SHA256:") == 3
+    accepted = pool.run("hosts", "check", "--accept-new")
+    assert accepted.code == 0, accepted.err
+    assert accepted.err.count("accepted the key") == 3
+    assert accepted.out.count("debian") == 3
+
+    deployed = pool.run("deploy", "--yes")
+    assert deployed.code == 0, deployed.err
+    assert pool.where() == {"app_1": "pool-a", "app_2": "pool-b"}
+    assert (pool.hosts["pool-a"].home_outside / "app").read_text().split()[1] == pool.hosts["pool-a"].address
+
+    pool.hosts["pool-a"].stop()
+    healed = pool.run("heal", "app_1", "--yes")
+    assert pool.where()["app_1"] == "pool-c", healed.err
+    status = json.loads(pool.run("status", "-o", "json").out)
+    assert {i["local"] for i in status["instances"].values()} == {"ok"}
+    lost = pool.states()["pool-a"]
+    assert lost["state"] == "lost"
+    assert lost["remains"] == [f"box_1 of {pool.place}"]
+
+    # It is given to nobody before it was reached again.
+    refused = pool.run("scale", "box=3", "--yes")
+    assert refused.code == 3
+    assert "pool-a could not be reached" in refused.err
+    pool.hosts["pool-a"].start_again()
+    found = pool.run("hosts", "check", "pool-a")
+    assert found.code == 0, found.err
+    assert f"look whether something is left there of box_1 of {pool.place}" in found.err
+    assert pool.states()["pool-a"]["state"] == "free"
+
+    undeployed = pool.run("undeploy", "--yes")
+    assert undeployed.code == 0, undeployed.err
+    assert {host["state"] for host in pool.states().values()} == {"free"}
