@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.providing import Delegation, Provider, ProviderFailed, Providers, Verb, recorded_provider
+from ordito.work.providing import (
+    Delegation,
+    Provider,
+    ProviderFailed,
+    Providers,
+    RegistersNames,
+    Verb,
+    recorded_provider,
+)
 from ordito.work.targets import Hands, Target, Unreachable
 
 REACHED_WITHIN = 300.0
@@ -30,6 +38,20 @@ class Delegates:
             return None
         return no_provider(asked) if self.provider_for(asked) is None else None
 
+    def warnings(self, asked: Delegation) -> tuple[str, ...]:
+        """What deserves attention before it is done: names that nobody registers (§5.5.8)."""
+        if asked.verb is not Verb.CREATE:
+            return ()
+        named = [endpoint for endpoint in asked.endpoints if endpoint.dns_name]
+        provider = self.provider_for(asked) if named else None
+        return tuple(
+            f'nobody registers the name "{endpoint.dns_name}" of endpoint {endpoint.node}.{endpoint.name}, since the'
+            f" provider {provider.name} registers none: let it lead to the address of {asked.instance} yourself"
+            for endpoint in named
+            if provider is not None
+            and not (isinstance(provider, RegistersNames) and provider.registers(endpoint.dns_name))
+        )
+
     async def carry_out(self, asked: Delegation) -> Outcome:
         """Do what is asked; gives how it ended."""
         try:
@@ -51,7 +73,7 @@ class Delegates:
             seen = await provider.look(asked)
             return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
         provided = await provider.create(asked)
-        return Outcome(Ending.SUCCEEDED, changed=True, outputs=dict(provided.attributes), message=provided.message)
+        return Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.outputs, message=provided.message)
 
     async def _reached(self, asked: Delegation) -> Outcome:
         if asked.host is None:

@@ -148,7 +148,7 @@ class Steps:
         what deserves attention."""
         step = self._course.steps[index]
         if step.action is Action.DELEGATE:
-            return self._prepare_delegated(index), ()
+            return self._prepare_delegated(index)
         prepared = self._operations.prepare(step, self.running[index].attempt)
         if prepared.withholds:
             self._masking.withhold(index)
@@ -167,18 +167,22 @@ class Steps:
         self._invocations.append((index, invocation))
         return None, warnings
 
-    def _prepare_delegated(self, index: int) -> Outcome | None:
-        """Make a delegated step ready; gives the outcome of one that must not start."""
+    def _prepare_delegated(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
+        """Make a delegated step ready; as ``_prepare``."""
         try:
             delegation = self._operations.delegation(self._course.steps[index])
         except Unreachable as unreachable:
             verb = Verb.LOOK if self._announcer.call(index).operation == Verb.LOOK else Verb.REACH
             self._ends.append((index, ended_unreachable(verb, unreachable)))
-            return None
+            return None, ()
         problem = self._workers.problem(delegation)
-        if problem is None:
-            self._delegations.append((index, delegation))
-        return problem
+        if problem is not None:
+            return problem, ()
+        self._delegations.append((index, delegation))
+        warnings = self._workers.warnings(delegation)
+        for message in warnings:
+            self._announcer.warned(index, message, self._writer.now)
+        return None, warnings
 
     def finish(self, index: int, outcome: Outcome) -> None:
         """A step has ended, or cannot be started."""

@@ -120,6 +120,10 @@ class Workers:
             untold = {invocation.step: index for index, invocation in batch}
             _ = self._begin(untold, self._run(executor, [invocation for _, invocation in batch], untold))
 
+    def warnings(self, delegation: Delegation) -> tuple[str, ...]:
+        """What deserves attention before a provider is asked."""
+        return self._delegates.warnings(delegation)
+
     def delegate(self, index: int, step: str, delegation: Delegation) -> None:
         """Have a provider make, remove or look at an instance, or its host waited for."""
         untold = {step: index}

@@ -27,6 +27,30 @@ class Ports(msgspec.Struct, frozen=True):
     target: Value = None
 
 
+class Exposed(msgspec.Struct, frozen=True):
+    """An endpoint: the node that has it, the Compute that this stands on, and the capability."""
+
+    node: str
+    host: str
+    endpoint: Capability
+
+
+def exposed(nodes: Mapping[str, NodeTemplate]) -> tuple[Exposed, ...]:
+    """The endpoints of the nodes that are a Compute, or stand on one, in the order of their templates."""
+    hosts: dict[str, str] = {}
+    return tuple(
+        Exposed(node.name, host, capability)
+        for node in nodes.values()
+        for capability in node.capabilities.values()
+        if ENDPOINT in capability.kinds and (host := _host(node, nodes, hosts))
+    )
+
+
+def ports_of(endpoint: Capability) -> tuple[Ports, ...]:
+    """The ports of an endpoint, as those of the target of a connection."""
+    return tuple(_ports(endpoint, at_target=True))
+
+
 class End(msgspec.Struct, frozen=True):
     """One end of a connection: the node, the Compute that it stands on and whose address it has ("" where there is
     none), its capability that is the endpoint ("" for a source without one), and the network that this is on."""

@@ -17,6 +17,7 @@ from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensi
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Plan, Step
 from ordito.work.probes import is_probe
+from ordito.work.provided import provided
 from ordito.work.scopes import Scopes
 
 # A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where
@@ -67,7 +68,8 @@ class Called:
     def given(self, step: Step, call: Call, outcome: Outcome) -> Given:
         """What a step that has succeeded gives. Raises ``WrongValue`` where that does not fit."""
         if step.action is DELEGATE:
-            return Given({step.instance: outcome.outputs} if outcome.outputs and step.leave != DELETED else {})
+            gives = outcome.outputs and step.leave != DELETED
+            return Given(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
         if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
             return Given()
         return given(self._evaluator, self.place(step, call), step, call, outcome)

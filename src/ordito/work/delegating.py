@@ -15,6 +15,7 @@ from ordito.model.operation import Artifact
 from ordito.model.service import STANDARD, Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
 from ordito.work.apart import kept_apart
+from ordito.work.connecting import Connecting
 from ordito.work.plan import Call, Step
 from ordito.work.providing import Delegation, Far, Material, Verb
 from ordito.work.targeting import Targets
@@ -53,12 +54,14 @@ class Delegating:
         self._job = job
         self._ensemble = ensemble
         self._apart = kept_apart(service)
+        self._connecting = Connecting(service, self._evaluated)
 
     def delegation(self, step: Step, call: Call) -> Delegation:
         """What is asked for a delegated step, with values as they are now. Raises ``Unreachable``."""
         template = self._service.nodes[self._snapshot.instances[step.instance].node]
         context = Context(node=template.name, instance=step.instance)
         verb = VERBS[call.operation]
+        connections, endpoints = self._connecting.of(template.name)
         return Delegation(
             step.instance,
             template.kinds,
@@ -75,6 +78,8 @@ class Delegating:
             ensemble=self._ensemble,
             job=self._job,
             timeout=call.timeout,
+            connections=connections,
+            endpoints=endpoints,
         )
 
     def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:

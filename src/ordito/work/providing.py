@@ -44,19 +44,45 @@ class Material(msgspec.Struct, frozen=True):
     properties: Mapping[str, object] = {}
 
 
+Span = tuple[int, int]
+"""Ports from the first to the last."""
+
+
 class Connection(msgspec.Struct, frozen=True):
-    """A way that has to be open between two components (§8.2): who connects, ``source`` to ``target`` (instances), by
-    which ``protocol`` and at which ports of the target; ``source_ports`` are those that the source connects from, none
-    where that is all the same. Each port is a number or a first and a last one. ``initiator`` says who of the two
-    begins (source, target, or peer: both). ``relationship`` is the key of the ConnectsTo that asks for it."""
+    """A way that has to be open between two components (§8.2): from the node template ``source`` to ``target``, which
+    stand on the Computes ``source_host`` and ``target_host`` ("" for none), with all of their instances.
+
+    ``protocol`` is that of the network (tcp, udp, ...), ``ports`` are those at the target and ``source_ports`` those
+    that the source connects from; none where that is all the same, or nobody says it. ``initiator`` says which of the
+    two begins: source, target, or peer for both. ``relationship`` is the key of the ConnectsTo that asks for it, "" for
+    instances of one node that are each other's peers.
+    """
 
     source: str
     target: str
-    protocol: str = ""
-    ports: tuple[tuple[int, int], ...] = ()
-    source_ports: tuple[tuple[int, int], ...] = ()
+    source_host: str = ""
+    target_host: str = ""
+    protocol: str = "tcp"
+    ports: tuple[Span, ...] = ()
+    source_ports: tuple[Span, ...] = ()
     initiator: str = "source"
+    secure: bool = False
     relationship: str = ""
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """An endpoint on a Compute: its ``node`` (the Compute itself, or what stands on it) and its name there, whether it
+    is for everybody (Endpoint.Public), the name or id of its network, the name under which it is to be known (§5.5.8),
+    and whether it has an address of its own from a pool."""
+
+    node: str
+    name: str
+    public: bool = False
+    protocol: str = "tcp"
+    ports: tuple[Span, ...] = ()
+    network: str = ""
+    dns_name: str = ""
+    floating: bool = False
 
 
 class Delegation(msgspec.Struct, frozen=True):
@@ -66,11 +92,11 @@ class Delegation(msgspec.Struct, frozen=True):
     them as ``capability::name``; ``attributes`` are as recorded; both may hold ``Sensitive`` values. ``host`` is the
     target on which the instance is to be, None for this machine or where it is hosted on nothing; where it is asked
     whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the far ends, by the
-    requirement's name, ``connections`` those that the instance takes part in, and ``apart`` the node templates from
-    whose instances it is to be on another machine. ``inputs`` are those of the
-    ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody has said it.
-    ``ensemble`` is the id of the deployment: together with ``instance`` it names what is made wherever it has to be
-    known again.
+    requirement's name, ``connections`` those that the node or what stands on it takes part in, ``endpoints`` what
+    stands there, and ``apart`` the node templates from whose instances it is to be on another machine. ``inputs`` are
+    those of the ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody
+    has said it. ``ensemble`` is the id of the deployment: together with ``instance`` it names what is made wherever it
+    has to be known again.
     """
 
     instance: str
@@ -89,14 +115,29 @@ class Delegation(msgspec.Struct, frozen=True):
     job: str = ""
     timeout: float | None = None
     connections: tuple[Connection, ...] = ()
+    endpoints: tuple[Endpoint, ...] = ()
 
 
 class Provided(msgspec.Struct, frozen=True):
     """What a provider made: attribute values of the instance (``work.targets.HOST`` among them, for a Compute that is
-    not this machine), and a line for people."""
+    not this machine), and a line for people. ``links`` are attributes of the relationships with far ends of its
+    requirements, ``far`` those of the far ends themselves, both by the far instance."""
 
     attributes: Mapping[str, object] = {}
     message: str = ""
+    links: Mapping[str, Mapping[str, object]] = {}
+    far: Mapping[str, Mapping[str, object]] = {}
+
+    @property
+    def outputs(self) -> dict[str, object]:
+        """All values, in the form in which the end of a step has them."""
+        others = {LINKS: self.links, FAR: self.far}
+        return {**self.attributes, **{name: dict(values) for name, values in others.items() if values}}
+
+
+LINKS, FAR = "ordito.links", "ordito.far"
+"""Names of outputs of a delegated step that are no attributes of its instance, but of its relationships and of what
+these lead to."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -115,6 +156,15 @@ class ProviderFailed(Exception):
     def __init__(self, message: str, made: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         self.made = dict(made or {})
+
+
+@runtime_checkable
+class RegistersNames(Protocol):
+    """A provider that makes the endpoints of its Computes known under their ``dns_name``. Where another one is asked,
+    the job warns that nobody does."""
+
+    def registers(self, name: str) -> bool:
+        """Whether it makes something known under a name."""
 
 
 @runtime_checkable

@@ -14,7 +14,8 @@ from libcloud.common.base import Connection
 from ordito.base.sensitive import Sensitive
 from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import CloudSettings, Image
-from ordito.work.providing import Delegation, Far, Material, Provided, ProviderFailed, Verb
+from ordito.work.providing import Connection as Way
+from ordito.work.providing import Delegation, Endpoint, Far, Material, Provided, ProviderFailed, Verb
 from ordito.work.targets import Target, Unreachable
 from tests.support.real.moto import Moto
 
@@ -153,7 +154,7 @@ def test_volumes_are_made_attached_and_removed(cloud: Cloud) -> None:
     device = volumes[volume["volume_id"]].extra["device"]
     assert volumes[volume["volume_id"]].size == 3
     assert volumes[volume["volume_id"]].extra["instance_id"] == volumes[there.id].extra["instance_id"] == machine
-    assert made.attributes["ordito.devices"] == {"data_1": device, "old_1": "/dev/sdk"}
+    assert made.links == {"data_1": {"device": device}, "old_1": {"device": "/dev/sdk"}}
 
     assert asyncio.run(cloud.provider.look(storage)).message.endswith(machine)
     for one, removed in ((storage, True), (other, False), (asked, True)):
@@ -250,9 +251,50 @@ def test_ports_bind_machines_to_networks(cloud: Cloud) -> None:
         assert asyncio.run(cloud.provider.delete(one))
 
 
+def test_what_must_be_reached_can_be_and_nothing_else(cloud: Cloud) -> None:
+    """R-8.3.1-3, R-8.4.1-1, R-8.3.2-1, R-5.5.7-3: the ports of connections are open between the Computes that the
+    components stand on, public endpoints for everybody, and nothing else; all of it goes with the machines."""
+    way = Way("shop", "db", "web", "data", "tcp", ((5432, 5432), (6000, 6010)), relationship="shop.database")
+    peers = Way("db", "db", "data", "data", "udp", ((7, 7),), initiator="peer")
+    front = Endpoint("shop", "http", public=True, ports=((80, 80),), network="PUBLIC")
+    web = cloud.asked("web_1", COMPUTE, SMALL, connections=(way,), endpoints=(front,))
+    data = cloud.asked("data_1", COMPUTE, SMALL, connections=(way, peers))
+    for _ in range(2):
+        cloud.create(web)
+        cloud.create(data)
+    groups = {g.name: g for g in cloud.driver().ex_get_security_groups() if g.name != "default"}
+    nodes = {n.extra["tags"]["ordito-node"]: n for n in cloud.driver().list_nodes()}
+    (of_web,) = (groups[g["group_name"]] for g in nodes["web"].extra["groups"])
+    (of_data,) = (groups[g["group_name"]] for g in nodes["data"].extra["groups"])
+    assert len(groups) == 2
+    assert rules(of_web) == {("0.0.0.0/0", "tcp", 22, 22), ("0.0.0.0/0", "tcp", 80, 80)}
+    assert rules(of_data) == {
+        ("0.0.0.0/0", "tcp", 22, 22),
+        (of_web.id, "tcp", 5432, 5432),
+        (of_web.id, "tcp", 6000, 6010),
+        (of_data.id, "udp", 7, 7),
+    }
+    assert asyncio.run(cloud.provider.delete(web))
+    (left,) = (g for g in cloud.driver().ex_get_security_groups() if g.name != "default")
+    assert left.name == of_data.name
+    assert rules(left) == {("0.0.0.0/0", "tcp", 22, 22), (of_data.id, "udp", 7, 7)}
+    assert asyncio.run(cloud.provider.delete(data))
+    assert [g.name for g in cloud.driver().ex_get_security_groups()] == ["default"]
+
+
+def rules(group: Any) -> set[tuple[str, str, int, int]]:
+    """What a group lets in."""
+    return {
+        (source, rule["protocol"], int(rule["from_port"]), int(rule["to_port"]))
+        for rule in group.ingress_rules
+        for source in (*rule["cidr_ips"], *(pair["group_id"] for pair in rule["group_pairs"]))
+    }
+
+
 def test_floating_addresses_come_and_go(cloud: Cloud) -> None:
     """R-5.5.8-3: a machine with an endpoint that floats has an address of the pool, given back with the machine."""
-    asked = cloud.asked("web_1", COMPUTE, {**SMALL, "door::floating": True, "endpoint::floating": False})
+    endpoints = (Endpoint("web", "endpoint"), Endpoint("shop", "door", public=True, floating=True))
+    asked = cloud.asked("web_1", COMPUTE, SMALL, endpoints=endpoints)
     made = cloud.create(asked).attributes
     (address,) = cloud.driver().ex_describe_all_addresses()
     assert made["public_address"] == address.ip
@@ -263,7 +305,7 @@ def test_floating_addresses_come_and_go(cloud: Cloud) -> None:
 
 ASKED: Mapping[str, tuple[tuple[str, ...], Mapping[str, object], str]] = {
     "RunInstances": (COMPUTE, SMALL, "list_nodes"),
-    "AllocateAddress": (COMPUTE, {**SMALL, "door::floating": True}, "ex_describe_all_addresses"),
+    "AllocateAddress": (COMPUTE, SMALL, "ex_describe_all_addresses"),
     "CreateVolume": (STORAGE, {"size": "1 GB"}, "list_volumes"),
     "CreateVpc": (NETWORK, {"cidr": "10.3.0.0/16"}, "ex_list_networks"),
     "CreateSubnet": (NETWORK, {"cidr": "10.3.0.0/16"}, "ex_list_subnets"),
@@ -276,9 +318,9 @@ def test_nothing_is_made_twice_after_a_crash(cloud: Cloud, action: str) -> None:
     """What a process has asked for that then died, before it heard the answer or could do anything more, is found."""
     kinds, properties, listed = ASKED[action]
     home = cloud.driver().ex_list_subnets()[0].id
-    asked = cloud.asked(
-        "it_1", kinds, properties, requirements={"link": (Far("net_1", NETWORK, {"network_id": home}),)}
-    )
+    endpoints = (Endpoint("it", "door", floating=action == "AllocateAddress"),)
+    link = (Far("net_1", NETWORK, {"network_id": home}),)
+    asked = cloud.asked("it_1", kinds, properties, requirements={"link": link}, endpoints=endpoints)
     before = len(getattr(cloud.driver(), listed)())
     cloud = cloud.with_settings()
     child = os.fork()
@@ -346,6 +388,7 @@ def test_settings_reach_the_machine(cloud: Cloud) -> None:
     mine = cloud.with_settings(
         network=subnet.id,
         groups=("office",),
+        doors=False,
         zone="us-east-1b",
         public_key=PUBLIC_KEY,
         address="private",

@@ -20,7 +20,15 @@ T = TypeVar("T")
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before a request that the cloud was too busy for is made again."""
 
-THROTTLED = ("throttl", "requestlimitexceeded", "rate limit", "too many requests", "slow down")
+BUSY = (
+    "dependencyviolation",
+    "in use",
+    "throttl",
+    "requestlimitexceeded",
+    "rate limit",
+    "too many requests",
+    "slow down",
+)
 NEVER_SENT = ("failed to establish a new connection", "connecttimeout", "name resolution", "name or service not known")
 
 HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -76,7 +84,7 @@ class Api:
         try:
             return await loop.run_in_executor(self._threads, self._work, doing, work)
         except Busy as busy:
-            raise ProviderFailed(f"{self._failed(doing)}: {busy}; the cloud is too busy, retry later") from busy
+            raise ProviderFailed(f"{self._failed(doing)}: {busy}; retry later") from busy
 
     def _work(self, doing: str, work: Callable[[Any], T]) -> T:
         found = library()
@@ -100,7 +108,7 @@ class Api:
         said = self._without_secrets(" ".join(str(error).split()) or type(error).__name__)
         kinds = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
         sought = f"{kinds} {said}".lower()
-        if any(word in sought for word in THROTTLED):
+        if any(word in sought for word in BUSY):
             return Busy(said)
         if isinstance(error, Unsupported):
             return ProviderFailed(f"{self._failed(doing)}: {said}")

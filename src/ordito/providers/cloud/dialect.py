@@ -36,6 +36,9 @@ STATES: Mapping[str, str] = {
 """What libcloud calls states, and what they mean here; all others are nobody's knowledge."""
 
 
+ANYWHERE = "0.0.0.0/0"
+
+
 class Unsupported(Exception):
     """The driver of a cloud has no way to do that. The text is for people."""
 
@@ -123,13 +126,18 @@ class NewNic(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True, order=True):
-    """What is let through to a group: from the members of another ("" for everybody), by a protocol, at ports from the
-    first to the last."""
+    """What is let through to a group: from the members of another, or from addresses (``source`` is the name of a
+    group, or a range such as 10.0.0.0/8), by a protocol, at ports from the first to the last."""
 
     source: str
     protocol: str
     first: int
     last: int
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is from a range of addresses."""
+        return "/" in self.source
 
 
 class Dialect:

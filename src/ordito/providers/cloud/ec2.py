@@ -231,6 +231,7 @@ class Ec2(Dialect):
         wanted = self.settings.network
         subnets = sorted(driver.ex_list_subnets(), key=lambda s: (s.extra.get("zone") or "", s.id))
         if self.settings.zone:
+            self.location(driver)  # It must exist.
             subnets = [s for s in subnets if s.extra.get("zone") == self.settings.zone]
         found = [s for s in subnets if wanted in (s.id, s.name)] if wanted else []
         if not found:
@@ -300,10 +301,10 @@ class Ec2(Dialect):
         group = self._group(driver, name, who, vpc)
         known = {_way(rule, pair) for rule in group.ingress_rules for pair in _pairs(rule)}
         for way in ways:
-            source = self._group(driver, way.source, who, vpc).id if way.source else ""
+            source = way.source if way.is_range else self._group(driver, way.source, who, vpc).id
             if (source, way.protocol, way.first, way.last) in known:
                 continue
-            given: dict[str, Any] = {"group_pairs": [{"group_id": source}]} if source else {"cidr_ips": ["0.0.0.0/0"]}
+            given: dict[str, Any] = {"cidr_ips": [source]} if way.is_range else {"group_pairs": [{"group_id": source}]}
             driver.ex_authorize_security_group_ingress(group.id, way.first, way.last, protocol=way.protocol, **given)
 
     def _group(self, driver: Any, name: str, who: Who, vpc: str) -> Any:
@@ -434,8 +435,8 @@ def _refuse(new: NewNet) -> None:
 
 
 def _pairs(rule: Mapping[str, Any]) -> list[str]:
-    """From where a rule lets in: ids of groups, "" for everybody."""
-    return [*(p.get("group_id", "") for p in rule["group_pairs"]), *("" for c in rule["cidr_ips"] if c == "0.0.0.0/0")]
+    """From where a rule lets in: ids of groups, and ranges of addresses."""
+    return [*(p.get("group_id", "") for p in rule["group_pairs"]), *rule["cidr_ips"]]
 
 
 def _way(rule: Mapping[str, Any], source: str) -> tuple[str, str, int, int]:

@@ -8,18 +8,17 @@ from typing import Any
 from ordito.base.sensitive import revealed
 from ordito.providers.cloud.api import Api
 from ordito.providers.cloud.choosing import disk_of, image_of, size_of
-from ordito.providers.cloud.dialect import BROKEN, GONE, RUNNING, STOPPED, Dialect, Machine, Wanted
+from ordito.providers.cloud.dialect import BROKEN, GONE, RUNNING, STOPPED, Dialect, Machine, Wanted, state_of
 from ordito.providers.cloud.naming import Who, prefix_of, who_of
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.providers.cloud.waiting import until
+from ordito.providers.cloud.ways import group_of, ways_of
 from ordito.work.providing import Delegation, Far, Provided, ProviderFailed, Seen
 from ordito.work.targets import HOST
 
 PROVIDER = "cloud"
 STORAGE = "tosca.nodes.Storage.BlockStorage"
 VOLUME = "volume_id"
-DEVICES = "ordito.devices"
-"""The attribute of a machine that says at which device each volume is attached, by the volume's instance."""
 
 LOOKS: Mapping[str, str] = {RUNNING: "ok", STOPPED: "error", BROKEN: "error", GONE: "absent"}
 
@@ -50,15 +49,15 @@ class Machines:
             raise ProviderFailed(str(failed), {**attributes, **failed.made}) from failed
         if machine is not None:
             attributes = self._attributes(machine)
-        if devices:
-            attributes[DEVICES] = devices
         said = f"{'made' if made else 'found'} {attributes[HOST]['id']} in the cloud {self._settings.driver}"
-        return Provided(attributes, said)
+        return Provided(attributes, said, links={far: {"device": device} for far, device in devices.items()})
 
     def _make(self, driver: Any, who: Who, asked: Delegation) -> bool:
         """Make a machine that is not there; whether it was."""
         settings, dialect = self._settings, self._dialect
         if dialect.node(driver, who) is not None:
+            if self._has_doors:
+                self._open(driver, who, asked)
             return False
         size = size_of(driver, dialect, settings, asked)
         image = image_of(driver, dialect, settings, asked)
@@ -66,9 +65,22 @@ class Machines:
         if settings.public_key:
             key_pair = key_pair or prefix_of(who.ensemble).rstrip("-")
             dialect.key_pair(driver, key_pair, settings.public_key)
+        groups = settings.groups
+        if self._has_doors:
+            self._open(driver, who, asked)
+            groups = (*groups, group_of(who.ensemble, asked.node))
         disk = disk_of(asked) if dialect.disk_is_apart else 0
-        _ = dialect.make(driver, who, Wanted(size, image, disk, settings.groups, key_pair))
+        _ = dialect.make(driver, who, Wanted(size, image, disk, groups, key_pair))
         return True
+
+    @property
+    def _has_doors(self) -> bool:
+        return self._settings.doors and self._dialect.has_groups
+
+    def _open(self, driver: Any, who: Who, asked: Delegation) -> None:
+        """Let through what has to reach the machine, and what it has to reach."""
+        for group, ways in ways_of(asked, self._settings).items():
+            self._dialect.open(driver, group, who, ways)
 
     async def _attach(self, who: Who, asked: Delegation, machine: Machine) -> dict[str, str]:
         """Attach the volumes that the machine requires; gives their devices."""
@@ -130,8 +142,8 @@ class Machines:
         return {**found, "networks": dict(machine.networks), "ports": dict(machine.ports)}
 
     def _floats(self, asked: Delegation) -> bool:
-        """Whether an endpoint of the machine asks for a floating address (§5.5.8)."""
-        return any(n.endswith("::floating") and v in (True, "true") for n, v in asked.properties.items())
+        """Whether an endpoint on the machine asks for a floating address (§5.5.8)."""
+        return any(endpoint.floating for endpoint in asked.endpoints)
 
     async def delete(self, asked: Delegation) -> bool:
         """Remove a machine and what was made for it alone, and wait until it is gone."""
@@ -148,7 +160,15 @@ class Machines:
         machine, gone = await until(self._settings, lambda: self.machine(who), lambda m: m is None)
         if not gone and machine is not None:
             raise ProviderFailed(f"{doing} failed: {machine.id} is still {machine.state or 'there'}; retry later")
+        if self._has_doors:
+            await self._api.run(doing, lambda driver: self._close(driver, who))
         return True
+
+    def _close(self, driver: Any, who: Who) -> None:
+        """Remove the group of a node of which no machine is left."""
+        others = [n for n in self._dialect.nodes(driver, who.ensemble) if self._dialect.node_of(n) == who.node]
+        if all(state_of(node) == GONE for node in others):
+            self._dialect.destroy_group(driver, group_of(who.ensemble, who.node))
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether a machine is there and runs."""

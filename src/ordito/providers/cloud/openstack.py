@@ -211,7 +211,7 @@ class OpenStack(Dialect):
         group = self._group(driver, name)
         known = {_way(rule) for rule in self._all(driver, RULES, security_group_id=group)}
         for way in ways:
-            source = self._group(driver, way.source) if way.source else ""
+            source = way.source if way.is_range else self._group(driver, way.source)
             if (source, way.protocol, way.first, way.last) in known:
                 continue
             rule: dict[str, Any] = {
@@ -222,7 +222,7 @@ class OpenStack(Dialect):
                 "port_range_min": way.first,
                 "port_range_max": way.last,
             }
-            rule |= {"remote_group_id": source} if source else {"remote_ip_prefix": "0.0.0.0/0"}
+            rule["remote_ip_prefix" if way.is_range else "remote_group_id"] = source
             self._post(driver, RULES, rule)
 
     def _group(self, driver: Any, name: str) -> str:
@@ -305,4 +305,5 @@ def _net(network: Mapping[str, Any]) -> Net:
 
 def _way(rule: Mapping[str, Any]) -> tuple[str, str, int, int]:
     first, last = rule.get("port_range_min"), rule.get("port_range_max")
-    return rule.get("remote_group_id") or "", str(rule.get("protocol")), int(first or 0), int(last or 0)
+    source = rule.get("remote_group_id") or rule.get("remote_ip_prefix") or ""
+    return source, str(rule.get("protocol")), int(first or 0), int(last or 0)

@@ -3,6 +3,7 @@ cloud is asked for something first."""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed
+from ordito.providers.cloud.dialect import ANYWHERE
 from ordito.providers.cloud.library import library
 from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import PRIVATE, PUBLIC, CloudSettings, Image
@@ -33,6 +35,7 @@ OWN: Mapping[str, Kind] = {
     "network": TEXT,
     "groups": ListOf(TEXT),
     "doors": FLAG,
+    "admits": TEXT,
     "pool": TEXT,
     "key_pair": TEXT,
     "public_key": LINES,
@@ -58,6 +61,7 @@ def make_provider(section: Section, _: Hands) -> CloudProvider:
     values = known if isinstance(known, Mapping) else {}
     _check_driver(section, values)
     _check_images(section)
+    _check_admits(section, values)
     return CloudProvider(lambda: _settings(section), reach=values.get("reach") is not False)
 
 
@@ -86,6 +90,18 @@ def _check_images(section: Section) -> None:
             section.diagnostics.error("missing-keyname", f'an entry of "images" of {WHAT} has no "image"', one.span)
 
 
+def _check_admits(section: Section, values: Mapping[str, object]) -> None:
+    admits = values.get("admits")
+    try:
+        ipaddress.ip_network(str(admits or ANYWHERE))
+    except ValueError as error:
+        place = section.entries["admits"].span
+        hint = "write for example 192.0.2.0/24"
+        section.diagnostics.error(
+            "bad-value", f'"admits" of {WHAT} is no range of addresses: {error}', place, hint=hint
+        )
+
+
 def _settings(section: Section) -> CloudSettings:
     """The settings as they are now. Raises ``ProviderFailed``."""
     try:
@@ -105,6 +121,8 @@ def _settings(section: Section) -> CloudSettings:
     given["images"] = tuple(msgspec.convert(image, Image) for image in given.get("images", ()))
     for name in ("sizes", "groups"):
         given[name] = tuple(given.get(name, ()))
+    if own.get("reach") is False:
+        given["admits"] = ""
     given["address"] = given.pop("address", PUBLIC)
     return CloudSettings(**given, public_key=public_key, connection=connection)
 

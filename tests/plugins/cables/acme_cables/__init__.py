@@ -1,0 +1,1 @@
+"""A provider of machines, disks and cables, for tests."""
