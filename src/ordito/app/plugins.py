@@ -21,7 +21,7 @@ from ordito.executors.ssh.connector import SshConnector
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
-from ordito.work.providing import Providers, TakesArtifacts
+from ordito.work.providing import Providers, Starts, TakesArtifacts
 from ordito.work.targets import CONTAINER, SSH
 
 SCRATCH = "scratch"
@@ -62,7 +62,9 @@ class Plugins(msgspec.Struct, frozen=True):
         provider = self.providers.of(node, kinds)
         if provider is None:
             return Maker()
-        return Maker(provider.name, provider.protocol, looks=provider.name != LOCALHOST)
+        return Maker(
+            provider.name, provider.protocol, looks=provider.name != LOCALHOST, starts=isinstance(provider, Starts)
+        )
 
     async def leave(self) -> None:
         """Take away what the job has on other hosts, and end the connections to them: to be awaited where they were

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.providing import (
     Delegation,
+    Provided,
     Provider,
     ProviderFailed,
     Providers,
     RegistersNames,
+    Starts,
     Verb,
     recorded_provider,
 )
@@ -16,6 +18,8 @@ from ordito.work.targets import Hands, Target, Unreachable
 
 REACHED_WITHIN = 300.0
 """Seconds that a host may take until it can be reached, where nobody says how many."""
+
+MOVES = frozenset({Verb.START, Verb.STOP})
 
 ANSWERS_WITHIN = 30.0
 """Seconds that a host has to answer when it is only looked whether it does."""
@@ -72,8 +76,9 @@ class Delegates:
         if asked.verb is Verb.LOOK:
             seen = await provider.look(asked)
             return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
-        provided = await provider.create(asked)
-        return Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.outputs, message=provided.message)
+        if asked.verb in MOVES:
+            return await _moved(provider, asked)
+        return _made(await provider.create(asked))
 
     async def _reached(self, asked: Delegation) -> Outcome:
         if asked.host is None:
@@ -96,6 +101,20 @@ class Delegates:
         if self._hands is None:
             raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
         return self._hands
+
+
+async def _moved(provider: Provider, asked: Delegation) -> Outcome:
+    """How it ended to stop an instance or to start it again."""
+    if not isinstance(provider, Starts):
+        raise ProviderFailed(f'the provider "{provider.name}" does not {asked.verb} what it has made')
+    if asked.verb is Verb.START:
+        return _made(await provider.start(asked))
+    await provider.stop(asked)
+    return Outcome(Ending.SUCCEEDED, changed=True)
+
+
+def _made(provided: Provided) -> Outcome:
+    return Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.outputs, message=provided.message)
 
 
 def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:

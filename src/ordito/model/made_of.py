@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import STANDARD, NodeTemplate
+from ordito.syntax.expressions import Value
 
 IMAGE = "tosca.artifacts.Deployment.Image"
 
@@ -12,6 +13,21 @@ IMAGE = "tosca.artifacts.Deployment.Image"
 def is_image(operation: Operation) -> bool:
     """Whether an image implements an operation: nothing runs it, something is made from it."""
     return operation.implementation is not None and IMAGE in operation.implementation.kinds
+
+
+def images_of(node: NodeTemplate) -> list[Artifact]:
+    """The images that a node could be made from: the one that implements its ``create``, alone, else all it has."""
+    image = image_of_create(node)
+    return [a for a in node.artifacts.values() if IMAGE in a.kinds] if image is None else [image]
+
+
+def values_of_create(node: NodeTemplate) -> dict[str, Value]:
+    """What is given to the ``create`` of a node, by name."""
+    for interface in node.interfaces.values():
+        create = interface.operations.get("create") if STANDARD in interface.kinds else None
+        if create is not None:
+            return {name: i.value for name, i in create.inputs.items() if i.has_value}
+    return {}
 
 
 def image_of_create(node: NodeTemplate) -> Artifact | None:

@@ -14,6 +14,7 @@ from ordito.instances.records import Instance
 from ordito.model.artifacts import ANSIBLE
 from ordito.model.deploying import PLACING, TEMPLATE
 from ordito.model.imperative import Activity
+from ordito.model.made_of import IMAGE
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.settings import NO_SETTINGS, Settings
@@ -33,6 +34,10 @@ Key = tuple[object, ...]
 NO_EXECUTOR = (
     "use an implementation that ends in .sh, .bash or .py, or give the artifact a type derived from"
     " tosca.artifacts.Implementation.Bash or .Python"
+)
+NO_IMAGE = (
+    "an image is what a provider makes a node from: a container one of nodes derived from"
+    " tosca.nodes.Container.Application. For other nodes name a provider that does, or implement create otherwise"
 )
 NO_ANSIBLE = (
     "it is an Ansible playbook, and ansible-playbook is not installed: pip install 'ordito[ansible]', or name it by the"
@@ -107,6 +112,13 @@ class Calls:
     def of_reaching(self, node: NodeTemplate) -> int:
         """The number of the call by which a host is waited for."""
         return self._asked(node, "reach")
+
+    def of_moving(self, node: NodeTemplate, name: str) -> int:
+        """The number of the call by which a provider is asked to stop or to start what it has made; that it did is not
+        remembered."""
+        number = self._asked(node, name)
+        self.all[number] = msgspec.structs.replace(self.all[number], digest="")
+        return number
 
     def of_looking(self, node: NodeTemplate) -> int:
         """The number of the call by which it is asked how an instance is that no operation looks at."""
@@ -345,7 +357,7 @@ class Calls:
                 "no-executor",
                 f'no executor processes "{artifact.file}" (artifact type {kind})',
                 artifact.span,
-                hint=NO_ANSIBLE if ANSIBLE in artifact.kinds else NO_EXECUTOR,
+                hint=NO_IMAGE if IMAGE in artifact.kinds else NO_ANSIBLE if ANSIBLE in artifact.kinds else NO_EXECUTOR,
             )
         return found
 

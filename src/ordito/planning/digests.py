@@ -20,6 +20,7 @@ from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.slots import SCALABLE
 from ordito.model.deploying import PLACING
+from ordito.model.made_of import images_of, values_of_create
 from ordito.model.operation import Operation
 from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service
@@ -117,7 +118,11 @@ class Digests:
         whole, of = says_sensitive(node.metadata), self._everywhere.marks.of
         found = {n: Mark(whole=True) if whole else of(definitions.get(n)) for n in values}
         marks = {name: mark for name, mark in found.items() if mark is not None}
-        return Content(tuple((kind, "") for kind in node.kinds), values, Context(node=node.name), marks=marks)
+        files = [(kind, "") for kind in node.kinds]
+        for image in images_of(node):
+            files.append((self._names.get(image.file, image.file), self._digests.get(image.file, image.address)))
+            values |= {f"create::{name}": value for name, value in values_of_create(node).items()}
+        return Content(tuple(files), values, Context(node=node.name), marks=marks)
 
     def of(self, content: Content) -> tuple[str, bool]:
         """The digest of what is carried out for every instance, and whether it differs from slot to slot."""

@@ -18,11 +18,13 @@ def _nobody(_: Sequence[str]) -> bool:
 
 class Maker(msgspec.Struct, frozen=True):
     """Who makes a node: the provider's ``name``, "" for none; the ``protocol`` by which a Compute that it makes is
-    reached, "" where that is this machine; and whether it ``looks`` how that is which it has made."""
+    reached, "" where that is this machine; whether it ``looks`` how that is which it has made, and whether it stops and
+    ``starts`` that."""
 
     name: str = ""
     protocol: str = ""
     looks: bool = False
+    starts: bool = False
 
 
 NOBODY = Maker()

@@ -12,6 +12,8 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
+from ordito.model.deploying import UNDEPLOY
+from ordito.model.made_of import images_of, is_image
 from ordito.model.operation import Artifact, Interface, Operation
 from ordito.model.service import (
     ARTIFACT,
@@ -51,6 +53,12 @@ from ordito.work.targets import SSH
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
 NEAR, PAIR = Per.NEAR, Per.PAIR
 OWN, HOST, FAR, ORCHESTRATOR = Where.OWN, Where.HOST, Where.FAR, Where.ORCHESTRATOR
+
+APPLICATION = "tosca.nodes.Container.Application"
+NO_IMAGE = (
+    "give it an artifact of type tosca.artifacts.Deployment.Image.Container.Docker: an image of a repository, the file"
+    " of an archive, or a folder with a Containerfile"
+)
 
 VIRTUAL_IP = "cloudify.nodes.VirtualIP"
 """A host that requires a node of this type has its address by the link with it."""
@@ -94,6 +102,7 @@ class Recipes:
             link = self._pairs(node, table, None, laid.places)
             if delegated is not None:
                 self._check_moments(node, link)
+                self._check_image(node)
             recipe = Making(laid.entries, link, self._start(node, laid.entries), laid.ready, reached_by)
             self._making[node.name] = recipe
         return recipe
@@ -114,11 +123,27 @@ class Recipes:
 
     def is_delegated(self, node: NodeTemplate) -> bool:
         """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
-        operations that would."""
+        operations that would, or has an image that the provider takes in the place of a ``create``."""
         if node.existing or not self._options.provides(node.name, node.kinds):
             return False
         every = self._implementations(node.interfaces)
-        return not any(kind in DELEGATED for kind, _ in every)
+        if not any(kind in DELEGATED for kind, _ in every):
+            return True
+        images = (o.implementation for _, o in every.get((STANDARD, "create"), NONE) if is_image(o))
+        takes = self._options.takes
+        return any(image is not None and takes(node.name, node.kinds, image.kinds) for image in images)
+
+    def _check_image(self, node: NodeTemplate) -> None:
+        """Refuse an application in a container of which nobody knows from which image it is to be made."""
+        images = images_of(node) if APPLICATION in node.kinds else ()
+        if APPLICATION in node.kinds and len(images) != 1:
+            names = ", ".join(f'"{image.name}"' for image in images)
+            self._diagnostics.error(
+                "unclear-image",
+                f'node "{node.name}" has several images: {names}' if images else f'node "{node.name}" has no image',
+                node.span,
+                hint="name one of them as the implementation of create" if images else NO_IMAGE,
+            )
 
     def _reached_by(self, node: NodeTemplate) -> str:
         """The node by the link with which a host gets its address, "" for none."""
@@ -150,7 +175,7 @@ class Recipes:
                 found.extend(self._of_reaching(node))
             elif not row.always and (row.interface, row.operation) not in every:
                 pass  # Most rows are not about a node, which has to be seen quickly.
-            elif (delegated is None or not row.is_delegated) and (node.is_compute or not row.of_hosts):
+            elif (delegated is None or is_own(row, every)) and (node.is_compute or not row.of_hosts):
                 found.extend(self._of_node(node, placed, delegated if placed.stage is not None else None))
             if row.interface not in WATCHING:
                 ready = len(found)
@@ -191,19 +216,29 @@ class Recipes:
         return SSH if said == SSH else ""
 
     def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
-        """The part of an installation that starts. Nothing starts what a provider has made: only its state changes."""
-        if install and install[0].delegated:
-            return (self._pretend(node, "start", STARTS), *(e for e in install if e.stage is None))
+        """The part of an installation that starts. What a provider has made it starts again, if it can do that: else
+        only the state changes."""
+        if install and install[0].delegated and install[0].stage is not None:
+            starts = (msgspec.structs.replace(e, stage=STARTS) for e in install[1:] if self._is_called(e, "start"))
+            return (self._move(node, "start", STARTS), *starts, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
 
     def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of a removal that stops; as for ``_start``."""
         if uninstall and uninstall[-1].delegated:
-            before = (msgspec.structs.replace(e, stage=STOPS) for e in uninstall[:-1])
-            return (*before, self._pretend(node, "stop", STOPS))
+            before = (e for e in uninstall[:-1] if not self._is_called(e, "delete", UNDEPLOY))
+            return (*(msgspec.structs.replace(e, stage=STOPS) for e in before), self._move(node, "stop", STOPS))
         return tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
 
-    def _pretend(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
+    def _is_called(self, entry: Entry, *operations: str) -> bool:
+        return entry.stage is not None and self._calls.all[entry.call].operation in operations
+
+    def _move(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
+        """What starts or stops an instance that a provider has made."""
+        if self._options.maker(node.name, node.kinds).starts:
+            call = self._calls.of_moving(node, operation)
+            key = self._calls.all[call].key
+            return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
         return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, ORCHESTRATOR)
 
     def _of_node(self, node: NodeTemplate, placed: Placed, stage: Stage | None) -> list[Entry]:
@@ -212,13 +247,15 @@ class Recipes:
         for interface, operation in self._operations(node, row.interface, row.operation):
             if row.interface == ARTIFACT and not self._is_deployed(node, operation):
                 continue
+            if stage is not None and is_image(operation):
+                continue  # Nothing runs it: the provider makes the node from it.
             call = self._calls.of_node(node, interface, row.operation, operation)
             where = where_run(operation, node, NODE, lifecycle=row.is_delegated)
             entry = self._entry(call, stage or placed.stage, where)
             if row.undoes:
                 entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row, interface))
             found.append(entry)
-        if not found and row.always and not self._operations(node, LIFECYCLE, row.operation):
+        if not found and row.always and stage is None and not self._operations(node, LIFECYCLE, row.operation):
             # It stands for the state that is passed through, which Cloudify's operation at this place does otherwise.
             name = self._standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
@@ -381,6 +418,12 @@ WATCHING = frozenset({MAINTAIN, MONITORING})
 
 LINKING = frozenset({STARTED, STOPPING})
 """The states in which pairs are linked, and unlinked, of what is up."""
+
+
+def is_own(row: Row, every: Implemented) -> bool:
+    """Whether an operation is a template's own business though a provider makes the node: it is none of those that
+    make it, or implemented beside the image from which it is made."""
+    return not row.is_delegated or (row.interface, row.operation) in every
 
 
 def implementations(interfaces: Mapping[str, Interface]) -> Implemented:

@@ -10,9 +10,9 @@ from ordito.base.sensitive import Sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.model.made_of import IMAGE, image_of_create
+from ordito.model.made_of import IMAGE, images_of, values_of_create
 from ordito.model.operation import Artifact
-from ordito.model.service import STANDARD, Capability, NodeTemplate, Relationship, Service
+from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
 from ordito.work.apart import kept_apart
 from ordito.work.connecting import Connecting
@@ -26,6 +26,8 @@ VERBS: Mapping[str, Verb] = {
     "undeploy": Verb.DELETE,
     "look": Verb.LOOK,
     "reach": Verb.REACH,
+    "start": Verb.START,
+    "stop": Verb.STOP,
 }
 """What is asked, by the operation of the interface ``delegate``."""
 
@@ -118,11 +120,7 @@ class Delegating:
 
     def _inputs(self, template: NodeTemplate, context: Context) -> dict[str, object]:
         """Those of the operation that makes a node, which nothing implements but its provider."""
-        for interface in template.interfaces.values():
-            create = interface.operations.get("create") if STANDARD in interface.kinds else None
-            if create is not None:
-                return self._evaluated({n: i.value for n, i in create.inputs.items() if i.has_value}, context)
-        return {}
+        return self._evaluated(values_of_create(template), context)
 
     # ---------------------------------------------------------------------------------------------- requirements
 
@@ -167,9 +165,7 @@ class Delegating:
 
 def _artifacts(template: NodeTemplate) -> list[Artifact]:
     """The artifacts of a node; of several images the one that implements ``create`` is meant, alone."""
-    image = image_of_create(template)
-    others = [a for a in template.artifacts.values() if image is None or IMAGE not in a.kinds]
-    return others if image is None else [image, *others]
+    return [*images_of(template), *(a for a in template.artifacts.values() if IMAGE not in a.kinds)]
 
 
 def _account(account: Sensitive) -> dict[str, object]:

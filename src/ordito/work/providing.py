@@ -12,13 +12,15 @@ from ordito.work.targets import HOST, Target
 
 
 class Verb(StrEnum):
-    """What is to be done for an instance: make it, remove it, look whether it is there and well, or wait until it can
-    be reached (that is not asked of its provider, but of who reaches hosts)."""
+    """What is to be done for an instance: make it, remove it, look whether it is there and well, stop it or start it
+    again, or wait until it can be reached (that is not asked of its provider, but of who reaches hosts)."""
 
     CREATE = "create"
     DELETE = "delete"
     LOOK = "look"
     REACH = "reach"
+    START = "start"
+    STOP = "stop"
 
 
 class Far(msgspec.Struct, frozen=True):
@@ -174,6 +176,17 @@ class TakesArtifacts(Protocol):
 
     def takes(self, kinds: Sequence[str]) -> bool:
         """Whether it does something with an artifact of these types (the type and its ancestors)."""
+
+
+@runtime_checkable
+class Starts(Protocol):
+    """A provider that can stop what it has made, so that it stays as it is, and start it again."""
+
+    async def start(self, asked: Delegation) -> Provided:
+        """Start the instance again; no error where it runs. Raises ``ProviderFailed``, ``Unreachable``."""
+
+    async def stop(self, asked: Delegation) -> None:
+        """Stop the instance; no error where it does not run. Raises ``ProviderFailed``, ``Unreachable``."""
 
 
 class Provider(Protocol):

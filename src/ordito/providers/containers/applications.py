@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ordito.providers.containers.addresses import address_of, published
 from ordito.providers.containers.asked_for import Health, application_of
-from ordito.providers.containers.engine import USUAL, Container, Engine, Engines, said
-from ordito.providers.containers.images import forget, image_artifact, image_of
-from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen
+from ordito.providers.containers.engine import Container, Engine, Engines, said
+from ordito.providers.containers.images import KIND, forget, image_artifact, image_of
+from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen, started, stopped
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import Login
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
@@ -47,22 +47,29 @@ class ApplicationProvider:
         """Whether a node of these types (its type and the ancestors) is an application in a container."""
         return APPLICATION in kinds
 
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """Whether an artifact of these types is an image of a container."""
+        return KIND in kinds
+
     async def create(self, asked: Delegation) -> Provided:
         """A container that runs and is well; after a crash the one that is there."""
         application, artifact = application_of(asked), image_artifact(asked)
         engine = await self._engines.on(asked.host)
         image = await image_of(engine, asked, artifact, self._logins)
         wanted = Wanted(image.digest, application.options, application.command, application.environment)
-        await made(engine, asked, wanted)
-        container = await _well(engine, asked, application.health)
+        container = await made(engine, asked, wanted)
+        attributes = _attributes(engine, asked, container, image.registered or image.digest)
+        try:
+            container = await _well(engine, asked, application.health)
+        except ProviderFailed as failed:
+            raise ProviderFailed(str(failed), attributes) from failed
         attributes = _attributes(engine, asked, container, image.registered or image.digest)
         return Provided(attributes, f"container {name_of(asked)} of {artifact.file}, made by {engine.name}")
 
     async def delete(self, asked: Delegation) -> bool:
         """Stop the application, and remove its container with the volumes that have no names."""
         engine = await self._engines.on(asked.host)
-        if await own(engine, asked) is not None:
-            await _stop(engine, asked)
+        await stopped(engine, asked, application_of(asked).grace)
         await removed(engine, asked)
         await forget(engine, asked)
         return True
@@ -85,20 +92,15 @@ class ApplicationProvider:
     async def start(self, asked: Delegation) -> Provided:
         """Start the container again that was stopped."""
         engine = await self._engines.on(asked.host)
-        name = name_of(asked)
-        if await own(engine, asked) is None:
-            raise ProviderFailed(f"there is no container {name} on {engine.where}: `ordito heal {asked.instance}`")
-        await engine.ask("start", name)
+        await started(engine, asked)
         container = await _well(engine, asked, application_of(asked).health)
         known = asked.attributes.get(CONTAINER_ATTRIBUTE)
         image = str(known.get("image", "")) if isinstance(known, Mapping) else ""
-        return Provided(_attributes(engine, asked, container, image), f"container {name} started")
+        return Provided(_attributes(engine, asked, container, image), f"container {name_of(asked)} started")
 
     async def stop(self, asked: Delegation) -> None:
         """Stop the container; it stays as it is."""
-        engine = await self._engines.on(asked.host)
-        if await own(engine, asked) is not None:
-            await _stop(engine, asked)
+        await stopped(await self._engines.on(asked.host), asked, application_of(asked).grace)
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """Applications are no hosts."""
@@ -120,6 +122,10 @@ class RuntimeProvider:
         """Whether a node of these types (its type and the ancestors) runs containers."""
         return RUNTIME in kinds
 
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """No artifact: an engine is there or is not."""
+        return False
+
     async def create(self, asked: Delegation) -> Provided:
         """Ask the host for its engine."""
         engine = await Engines(self._hands, self._wanted).on(asked.host)
@@ -140,11 +146,6 @@ class RuntimeProvider:
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """Runtimes are on hosts, and none themselves."""
         return None
-
-
-async def _stop(engine: Engine, asked: Delegation) -> None:
-    grace = application_of(asked).grace
-    await engine.run("stop", "--time", f"{grace:.0f}", name_of(asked), timeout=grace + USUAL)
 
 
 # ---------------------------------------------------------------------------------------------------------- health
@@ -193,7 +194,8 @@ async def _illness(engine: Engine, name: str, health: Health, checks_itself: boo
         ran = await engine.run(*words, timeout=_EACH_TRY)
     except ProviderFailed as failed:
         return str(failed)
-    return "" if ran.status == 0 else f"`{' '.join(words[1:])}` ended with exit {ran.status}: {said(ran)}"
+    called = " ".join(health.command) or "the health check of the image"
+    return "" if ran.status == 0 else f"`{called}` ended with exit {ran.status}: {said(ran)}"
 
 
 # ------------------------------------------------------------------------------------------------------ attributes

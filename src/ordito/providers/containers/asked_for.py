@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ordito.base.scalar_units import amount
+from ordito.providers.containers.making import GRACE
 from ordito.providers.containers.naming import name_of
 from ordito.work.providing import Delegation, ProviderFailed
 
@@ -17,9 +18,8 @@ STORAGE = "storage"
 """The requirement of an application whose targets are volumes."""
 
 _TIME = "scalar-unit.time"
-_PATIENCE, _PAUSE, _GRACE = 60.0, 0.5, 10.0
-"""Seconds: how long it may take until an application is healthy, between two looks, and until it is killed that is to
-stop."""
+_PATIENCE, _PAUSE = 60.0, 0.5
+"""Seconds: how long it may take until an application is healthy, and between two looks."""
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Application(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     environment: Mapping[str, object] = {}
     health: Health = Health()
-    grace: float = _GRACE
+    grace: float = GRACE
     has_own_type: bool = False
 
 
@@ -64,7 +64,7 @@ def application_of(asked: Delegation) -> Application:
         (*entrypoint[1:], *command),
         {**variables, **asked.inputs},
         _health(own.get("health")),
-        _seconds(own.get("stop_timeout"), _GRACE),
+        _seconds(own.get("stop_timeout"), GRACE),
         has_own_type,
     )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from ordito.base.scalar_units import amount
 from ordito.providers.containers.addresses import attributes_of
 from ordito.providers.containers.engine import Container, Engine, Engines
-from ordito.providers.containers.making import Wanted, ended, made, options, own, removed, seen
+from ordito.providers.containers.making import Wanted, ended, made, options, own, removed, seen, started, stopped
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import ContainerSettings
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
@@ -48,6 +48,10 @@ class ContainerProvider:
         """Whether a node of these types (its type and the ancestors) is a Compute, and there is an image for it."""
         return COMPUTE in kinds and self._has_image
 
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """No artifact: the inventory says which image it is."""
+        return False
+
     async def create(self, asked: Delegation) -> Provided:
         """A running container; after a crash the one that is there."""
         engine = await self._engines.on(None)
@@ -68,6 +72,16 @@ class ContainerProvider:
         name = name_of(asked)
         container = await own(engine, asked)
         return seen(engine, name, container, self._attributes(engine, name, container) if container else {})
+
+    async def start(self, asked: Delegation) -> Provided:
+        """Start the container again that was stopped; it may have another address then."""
+        engine = await self._engines.on(None)
+        container = await started(engine, asked)
+        return Provided(self._attributes(engine, name_of(asked), container), f"container {name_of(asked)} started")
+
+    async def stop(self, asked: Delegation) -> None:
+        """Stop the container with all that runs in it; its files stay."""
+        await stopped(await self._engines.on(None), asked)
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """The container of an instance."""

@@ -8,13 +8,16 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.providers.containers.engine import LONG, Container, Engine, said
+from ordito.providers.containers.engine import LONG, USUAL, Container, Engine, said
 from ordito.providers.containers.naming import is_made_by, is_of, labels_of, name_of
 from ordito.work.providing import Delegation, ProviderFailed, Seen
 
 PIPED = 'cat | exec "$@"'
 """A shell between the variables and the engine: what it reads them from must be a file that can be opened, which not
 every standard input is."""
+
+GRACE = 10.0
+"""Seconds that a container has to end by itself, where nobody says how many."""
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -64,6 +67,26 @@ async def own(engine: Engine, asked: Delegation) -> Container | None:
             f" deployment. Look at it ({engine.name} inspect {name}), and rename or remove it"
         )
     return found
+
+
+async def started(engine: Engine, asked: Delegation) -> Container:
+    """The container of an instance, which is started if it does not run. Raises ``ProviderFailed``."""
+    name = name_of(asked)
+    if await own(engine, asked) is None:
+        raise ProviderFailed(f"there is no container {name} on {engine.where}: `ordito heal {asked.instance}`")
+    await engine.ask("start", name)
+    found = await own(engine, asked)
+    if found is None or not found.state.running:
+        raise await ended(engine, name, found or Container())
+    return found
+
+
+async def stopped(engine: Engine, asked: Delegation, grace: float = GRACE) -> None:
+    """Stop the container of an instance, which has so many seconds to end by itself; no error where there is none.
+    Raises ``ProviderFailed``."""
+    container = await own(engine, asked)
+    if container is not None and container.state.running:
+        await engine.ask("stop", "--time", f"{grace:.0f}", name_of(asked), timeout=grace + USUAL)
 
 
 async def removed(engine: Engine, asked: Delegation) -> None:
