@@ -24,15 +24,18 @@ from ordito.executors.environment import SHELL_NAME as NAME
 from ordito.executors.filling import filled
 from ordito.executors.interpreters import finding, version_of
 from ordito.executors.outcomes import tells_result
+from ordito.executors.placing import placing_words
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
 from ordito.executors.remote.tree import Tree
 from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
+from ordito.model.deploying import PLACING
 from ordito.work.invocation import SCRATCH, Invocation, Placement
+from ordito.work.needs import filled_name
 
 SHELL = "tosca.artifacts.Implementation.Bash"
 PYTHON = "tosca.artifacts.Implementation.Python"
-KINDS = frozenset({SHELL, PYTHON})
-"""The kinds of artifact that run on other hosts; types derived from these are run alike."""
+KINDS = frozenset({SHELL, PYTHON, PLACING})
+"""The kinds of artifact that run on other hosts, types derived from these alike, and what is put in place there."""
 
 READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
 """Variables that a shell may not be given, because it has them itself."""
@@ -199,7 +202,8 @@ def _tree(invocation: Invocation, spot: Spot, texts: Mapping[str, str]) -> Itera
             yield f"mkdir {quote(f'{spot.slot}/tree{above}/{part}')} || ordito_refuse disk"
     inside = f"{spot.slot}/tree/{folder}".rstrip("/")
     script = f"{spot.tree}/{folder}".rstrip("/") + f"/{name}"
-    yield f"cp -p {quote(script)} {quote(f'{inside}/{name}')} || ordito_refuse disk"
+    if name not in texts:
+        yield f"cp -p {quote(script)} {quote(f'{inside}/{name}')} || ordito_refuse disk"
     for file, text in texts.items():
         yield _written(f"{inside}/{file}", text)
 
@@ -214,6 +218,12 @@ def _exports(variables: Mapping[str, str]) -> Iterator[str]:
 def _started(invocation: Invocation, spot: Spot, environment: Environment) -> list[str]:
     script = spot.script or f"{spot.tree}/{os.path.normpath(invocation.artifact)}"
     source = f"{spot.slot}/unexported" if environment.unexported else ""
+    if invocation.processor == PLACING:
+        # Of a template it is the filled file that is put in place, which lies beside it.
+        if spot.script and invocation.needs is not None:
+            script = f"{os.path.dirname(script)}/{filled_name(invocation.artifact)}"
+        program, *words = placing_words(invocation, script)
+        return [_exec(program, "sh", words)]
     if invocation.processor == PYTHON:
         return _python(invocation, spot, environment, source, script)
     head = read_head(in_tree(invocation.root, invocation.artifact), invocation.artifact)
