@@ -62,9 +62,8 @@ def main() -> None:
             processes = len((folder / "count").read_text().splitlines())
             seconds = job_seconds(result)
             said = verdict(processes, MOST_PROCESSES)
-            print(
-                f"  {title:20} {processes:3} processes {said}  {seconds:6.2f} s, {1000 * seconds / NODES:4.0f} ms a node"
-            )
+            each = 1000 * seconds / NODES
+            print(f"  {title:20} {processes:3} processes {said}  {seconds:6.2f} s, {each:4.0f} ms a node")
 
 
 def write_service(folder: Path, operations: str, program: str) -> Path:

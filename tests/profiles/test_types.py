@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.artifacts import PLAYBOOK_PROPERTIES
 from ordito.model.capabilities import CapabilityShape
 from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.types import RequirementShape, Types
@@ -235,6 +236,10 @@ def test_types_of_the_program_itself(tmp_path: Path) -> None:
     )
     artifact = known.types.artifacts.shapes["ordito.artifacts.Implementation.Ansible"]
     assert artifact.extensions == ("yaml", "yml")
+    # What holds without the profile says the same.
+    assert {n: (d.schema, d.required, d.metadata) for n, d in artifact.properties.items()} == {
+        n: (d.schema, d.required, d.metadata) for n, d in PLAYBOOK_PROPERTIES.items()
+    }
     maintain = known.types.interfaces.shapes["ordito.interfaces.Maintain"]
     assert list(maintain.operations) == ["check", "discover", "heal", "update", "monitor_start", "monitor_stop"]
 

@@ -13,7 +13,7 @@ from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.locations import Registry
 from ordito.model.operation import Artifact
-from ordito.model.schema import PropertyDefinition
+from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
@@ -25,6 +25,15 @@ FILE = "tosca.artifacts.File"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
 ANSIBLE = "ordito.artifacts.Implementation.Ansible"
 PLAYBOOKS = ("yaml", "yml")
+_TEXT, _TEXTS = Schema("string"), Schema("list", Schema("string"))
+PLAYBOOK_PROPERTIES = {
+    "become": PropertyDefinition("become", Schema("boolean"), required=False),
+    "become_user": PropertyDefinition("become_user", _TEXT, required=False),
+    "tags": PropertyDefinition("tags", _TEXTS, required=False),
+    "skip_tags": PropertyDefinition("skip_tags", _TEXTS, required=False),
+    "vault_password": PropertyDefinition("vault_password", _TEXT, required=False, metadata={"sensitive": "true"}),
+}
+"""The properties of playbooks where the profile that declares them is not imported, which says the same."""
 CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
 IN_REGISTRY = re.compile(r"(localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*:\d+|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)/(.+)")
 """An image of a registry that is no repository of the service: the registry's host, and what the image is called there.
@@ -77,7 +86,7 @@ class Artifacts:
                 self._by_extension.setdefault(ending.lower().lstrip("."), definition.name)
         # Playbooks are known without importing the profile that declares their type.
         kinds = (ANSIBLE, IMPLEMENTATION, ROOT)
-        self.shapes.setdefault(ANSIBLE, ArtifactShape(kinds, "application/x-yaml", PLAYBOOKS, {}))
+        self.shapes.setdefault(ANSIBLE, ArtifactShape(kinds, "application/x-yaml", PLAYBOOKS, PLAYBOOK_PROPERTIES))
         for ending in PLAYBOOKS:
             self._by_extension.setdefault(ending, ANSIBLE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import re
 import tempfile
@@ -48,6 +49,7 @@ STOPPED = {
     Ending.TIMED_OUT: "timed out after {timeout:g} s, and with it the whole batch of {count}",
 }
 
+UNFOUND = re.compile(r"Could not find|not find or access|was not found", re.IGNORECASE)
 GONE = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 Told = Stream[tuple[str, Progress | BaseException]]
@@ -293,9 +295,9 @@ class Batch:
                 message += f"; processes that cannot be ended: {', '.join(map(str, ended.unended))}"
             return Outcome(ended.ending, message=message)
         said = [line.decode(errors="replace").strip() for line in self._plain]
-        errors = [line for line in said if line.startswith(("[ERROR]", "ERROR!"))]
-        problem = (errors or said[-1:] or [""])[0].removeprefix("[ERROR]: ").removeprefix("ERROR! ")
-        message = f"ansible-playbook ended with exit {ended.status}: {problem}".removesuffix(": ")
+        message = f"ansible-playbook ended with exit {ended.status}: {_problem_in(said)}".removesuffix(": ")
+        for folder in self._contents.folders if self._contents is not None else ():
+            message = message.replace(f"{folder}/", "")
         # What it has not read it has not begun.
         began = bool(os.listdir(f"{self.slot.path}/{RESULTS}")) or ended.status < 0  # noqa: PTH208
         ending = Ending.FAILED if began else Ending.NOT_STARTED
@@ -321,3 +323,15 @@ class Batch:
             Path(self.slot.kept).touch()
         remove(self.slot.tree)
         empty(self.slot.work, kept)
+
+
+def _problem_in(said: Sequence[str]) -> str:
+    """What Ansible says of a fault that concerns the whole playbook, in one line."""
+    at = next((index for index, line in enumerate(said) if line.startswith(("[ERROR]", "ERROR!"))), None)
+    if at is None:
+        return said[-1] if said else ""
+    told = itertools.takewhile(lambda line: not line.startswith(("Origin:", "[", "ERROR!")), said[at + 1 : at + 2])
+    problem = " ".join([said[at].removeprefix("[ERROR]: ").removeprefix("ERROR! "), *told])
+    if UNFOUND.search(problem):
+        problem += "; what a playbook includes has to be among its dependencies"
+    return problem
