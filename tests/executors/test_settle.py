@@ -17,20 +17,22 @@ from ordito.executors.local import LocalExecutor
 from ordito.executors.process_table import Marker, Process, processes_of
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Placement, Started
 from tests.executors.place import JOB, Place, is_gone, until
+from tests.support import forked
 
 ORCHESTRATOR = """
-import asyncio, sys
+import asyncio, os, sys
 import msgspec
 from ordito.executors.local import LocalExecutor
 from ordito.work.invocation import Invocation
 
 async def main():
-    invocation = msgspec.json.decode(sys.stdin.buffer.readline(), type=Invocation)
+    invocation = msgspec.json.decode(sys.argv[2], type=Invocation)
     async for step, progress in LocalExecutor(sys.argv[1]).run([invocation]):
         sys.stdout.buffer.write(msgspec.json.encode([type(progress).__name__, progress]) + b"\\n")
         sys.stdout.flush()
 
 asyncio.run(main())
+os._exit(0)
 """
 
 
@@ -38,15 +40,10 @@ class Orchestrator:
     """A process that runs one invocation, to be killed."""
 
     def __init__(self, place: Place, invocation: Invocation) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", ORCHESTRATOR, str(place.slots)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        assert self.process.stdin is not None
-        self.process.stdin.write(msgspec.json.encode(invocation) + b"\n")
-        self.process.stdin.flush()
+        words = [str(place.slots), msgspec.json.encode(invocation).decode()]
+        self.process = forked.start(Path.cwd(), os.environ, words, ORCHESTRATOR)
 
     def started(self) -> Started:
-        assert self.process.stdout is not None
         name, value = msgspec.json.decode(self.process.stdout.readline())
         assert name == "Started", value
         return msgspec.convert(value, Started)
@@ -54,9 +51,8 @@ class Orchestrator:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
+        self.process.stdout.close()
+        self.process.stderr.close()
 
 
 @pytest.fixture
