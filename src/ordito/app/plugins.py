@@ -21,7 +21,7 @@ from ordito.executors.ssh.connector import SshConnector
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
-from ordito.work.providing import Providers, Starts, TakesArtifacts
+from ordito.work.providing import Lends, Providers, Starts, TakesArtifacts
 from ordito.work.targets import CONTAINER, SSH
 
 SCRATCH = "scratch"
@@ -67,9 +67,10 @@ class Plugins(msgspec.Struct, frozen=True):
         )
 
     async def leave(self) -> None:
-        """Take away what the job has on other hosts, and end the connections to them: to be awaited where they were
-        used, when every outcome is written down."""
-        await self.remote.leave()
+        """Take away what the job has on other hosts, and from hosts that were given back all that is there, and end the
+        connections to them: to be awaited where they were used, when every outcome is written down."""
+        lenders = [provider for provider in self.providers.all if isinstance(provider, Lends)]
+        await self.remote.leave([target for lender in lenders for target in lender.given_back()])
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:

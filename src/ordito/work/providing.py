@@ -189,6 +189,16 @@ class Starts(Protocol):
         """Stop the instance; no error where it does not run. Raises ``ProviderFailed``, ``Unreachable``."""
 
 
+@runtime_checkable
+class Lends(Protocol):
+    """A provider whose hosts outlive their instances: what operations have left there has to be removed when a host was
+    given back."""
+
+    def given_back(self) -> Sequence[Target]:
+        """The hosts that have been given back since the provider was made, and on which the ensemble has nothing any
+        more; those that could not be reached then are not among them."""
+
+
 class Provider(Protocol):
     """Makes and removes what no script makes, for example a Compute that is this machine.
 

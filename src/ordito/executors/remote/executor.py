@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 
 from ordito.executors.copies import Unusable
 from ordito.executors.outcomes import outcome_found
@@ -91,16 +91,19 @@ class RemoteExecutor:
         except (Unreachable, Unusable) as error:
             return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
 
-    async def leave(self) -> None:
-        """Remove what the job has on its hosts, and close all connections; for when all outcomes are written down, on
-        the loop that ran the operations."""
-        hosts = [host for known in self._hosts.values() for _, host in known]
+    async def leave(self, given_back: Sequence[Target] = ()) -> None:
+        """Remove what the job has on its hosts, and all that the ensemble has on those that were given back, and close
+        all connections; for when all outcomes are written down, on the loop that ran the operations."""
+        hosts = [host for known in self._hosts.values() for target, host in known if target not in given_back]
+        gone = [self._host(target, "") for target in given_back if target.protocol in self._connectors]
         self._hosts.clear()
         # A host that is not reached any more cannot be tidied: the next job there does it.
         with contextlib.suppress(ExceptionGroup):
             async with asyncio.TaskGroup() as group:
                 for host in hosts:
-                    group.create_task(_left(host))
+                    group.create_task(_left(host.leave()))
+                for host in gone:
+                    group.create_task(_left(host.remove_all()))
         for connector in self._connectors.values():
             await connector.close()
 
@@ -148,6 +151,6 @@ class _Nobody:
         """It belongs to a process that is gone."""
 
 
-async def _left(host: Host) -> None:
+async def _left(leaving: Awaitable[None]) -> None:
     with contextlib.suppress(Unreachable, Unusable):
-        await host.leave()
+        await leaving

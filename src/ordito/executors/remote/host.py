@@ -156,6 +156,13 @@ class Host:
             text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which=quote(self._job) + ".*")}'
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
+    async def remove_all(self) -> None:
+        """Remove everything that the ensemble has on the host. Raises ``Unreachable``."""
+        base = str(self.target.settings.get("base") or "")
+        if self._area:
+            text = _head(base=base, area=self._area) + _REMOVE_ALL
+            await self._run_command(["sh"], text.encode())
+
     async def checked(self, words: Sequence[str], given: bytes = b"") -> Ran:
         """Run a command that has to end well; ``Unusable`` where it does not."""
         ran = await self._run_command(words, given)
@@ -177,9 +184,8 @@ class Host:
 
     async def _prepare(self) -> Facts:
         base = str(self.target.settings.get("base") or "")
-        told = {"base": base, "area": self._area, "job": self._run, "tools": tools_name()}
-        head = "".join(f"ordito_{name}={quote(value)}\n" for name, value in told.items())
-        ran = await self.checked(["sh"], (head + _tool("prepare.sh")).encode())
+        head = _head(base=base, area=self._area, job=self._run, tools=tools_name())
+        ran = await self.checked(["sh"], (head + _BASE + _tool("prepare.sh")).encode())
         facts, has_tools, left = _facts(ran.out)
         if facts is None:
             raise Unusable(_not_ready(self.target.name, ran))
@@ -193,6 +199,28 @@ class Host:
         await self._run_command(["sh", "-c", text, "sh", facts.place])
         self._uploads = Uploads(self.connector, self.target, facts.place, packs=facts.packs, trees=self._trees)
         return facts
+
+
+_BASE = """[ -n "$ordito_base" ] || ordito_base=${HOME:?there is no home directory}/.ordito
+case $ordito_base in /*) ;; *) ordito_base=$HOME/${ordito_base#\\~/} ;; esac
+ordito_place=$ordito_base/$ordito_area
+"""
+"""Finds the folder of the ensemble."""
+
+_REMOVE_ALL = (
+    _BASE
+    + """cd / || exit 1
+rm -rf "$ordito_place" 2>/dev/null || { chmod -R u+rwx "$ordito_place"; rm -rf "$ordito_place"; } 2>/dev/null
+rmdir "$ordito_base" 2>/dev/null
+exit 0
+"""
+)
+"""Removes what the ensemble has, and the folder of all ensembles with the last of them."""
+
+
+def _head(**told: str) -> str:
+    """What a text is told, as variables."""
+    return "".join(f"ordito_{name}={quote(value)}\n" for name, value in told.items())
 
 
 _REMOVE = """for run in {which}; do

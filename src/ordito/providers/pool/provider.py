@@ -39,6 +39,7 @@ class PoolProvider:
         self._section = section
         self._hands = hands
         self._targets: dict[str, Target | None] = {}
+        self._given_back: dict[str, Target] = {}
         self.hosts = hosts
         self.allocations = Allocations(section.folder)
 
@@ -53,6 +54,7 @@ class PoolProvider:
         try:
             asking = asking_of(asked.properties, asked.metadata)
             host = await asyncio.to_thread(self._take, asked, asking)
+            self._given_back.pop(host.name, None)
             return Provided(self._attributes(host), f"host {host.name}")
         except (PoolFailed, NoValue) as problem:
             raise ProviderFailed(str(problem)) from problem
@@ -121,13 +123,20 @@ class PoolProvider:
         why = await self._unreachable(taken.host)
         since = datetime.now(UTC).isoformat(timespec="seconds")
 
-        def release(books: Books) -> None:
+        def release(books: Books) -> bool:
             books.release(asked.ensemble, asked.instance)
             if why:
                 books.lose(taken.host, since, why, taken.owner)
+            return all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ()))
 
-        await self._in_books(release)
+        is_left, target = await self._in_books(release), None if why else self.target_of(taken.host)
+        if is_left and target is not None:
+            self._given_back[taken.host] = target
         return bool(why)
+
+    def given_back(self) -> tuple[Target, ...]:
+        """The hosts on which the ensemble has nothing any more (``work.providing.Lends``)."""
+        return tuple(self._given_back.values())
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether the instance's host can be reached."""

@@ -1,13 +1,10 @@
-# sh -s: makes a host ready, or says why it is not. Told by variables: ordito_base (a folder, "" for the usual one),
-# ordito_area, ordito_job (with this run's own ending), ordito_tools.
+# sh -s: makes a host ready, or says why it is not. Told by variables: ordito_base (the folder of all ensembles),
+# ordito_place (that of this one), ordito_job (with this run's own ending), ordito_tools.
 #
 #     ordito host BASE BOOT NAME TOOLS PACKS     TOOLS: 1 if the tools are there; PACKS: 1 if there is tar
 #     ordito open PID START SESSION SLOT         for each operation of another job that began and has not ended
 
 umask 077
-[ -n "$ordito_base" ] || ordito_base=${HOME:?there is no home directory}/.ordito
-case $ordito_base in /*) ;; *) ordito_base=$HOME/${ordito_base#\~/} ;; esac
-ordito_place=$ordito_base/$ordito_area
 mkdir -p "$ordito_place/jobs" "$ordito_place/trees" || exit 3
 # A full disk often lets files be made, and nothing be written into them.
 printf '%s\n' "$ordito_job" >"$ordito_place/jobs/probe" || exit 3
