@@ -15,10 +15,10 @@ from ordito.executors.copies import Unusable
 from ordito.executors.operation import Ended
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.remote.commands import run_command
-from ordito.executors.remote.connection import Channel
-from ordito.executors.remote.frames import Frames
-from ordito.executors.remote.host import Found, Host
-from ordito.executors.remote.operation_text import Spot, identity, named_files, operation_text
+from ordito.executors.remote.frames import Frames, Out
+from ordito.executors.remote.host import Host
+from ordito.executors.remote.lane import Lane
+from ordito.executors.remote.operation_text import STALE, Spot, identity, named_files, operation_text
 from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end
 from ordito.executors.remote.tree import Trees
@@ -31,7 +31,7 @@ TAIL_BYTES = 32_768
 
 
 class Attempt:
-    """Runs one invocation; ``stream`` gets what happens, the outcome last. It is the ``Ears`` of its channel."""
+    """Runs one invocation; ``stream`` gets what happens, the outcome last. It is the ``Ears`` of its lane."""
 
     def __init__(
         self,
@@ -47,13 +47,14 @@ class Attempt:
         self._stream = stream
         self._patience = patience
         self._loop = asyncio.get_running_loop()
-        self._channel: Channel | None = None
+        self._lane: Lane | None = None
         self._changed = asyncio.Event()
         self.over = asyncio.Event()
         """Set when nothing of it runs any more."""
         self._frames = Frames("")
+        self._out = Out("")
+        self._is_stale = False
         self._started: Started | None = None
-        self._session = 0
         self._slot = ""
         self._is_over = False
         self._lost = ""
@@ -80,22 +81,16 @@ class Attempt:
 
     def resume(self) -> None:
         """There is room for output again."""
-        if self._channel is not None and not self._is_over:
-            self._channel.resume()
+        if self._lane is not None:
+            self._lane.resume()
 
     # ------------------------------------------------------------------------------------------------ what is heard
 
     def heard_out(self, data: bytes) -> None:
         """See ``Ears``."""
-        self._tail = (self._tail + data)[-TAIL_BYTES:]
-        if self._started is None:
-            # The two outputs overtake each other; nothing is told of an operation before its start.
-            self._early.append(data)
-            return
-        self._stream.put((self, Printed(data)), len(data))
-        if self._stream.is_full and self._channel is not None:
-            self._channel.pause()
-            self._stream.hold(self)
+        self._print(self._out.take(data))
+        if self._out.is_over:
+            self._changed.set()
 
     def heard_err(self, data: bytes) -> None:
         """See ``Ears``; the shell beside the operation speaks here."""
@@ -107,10 +102,25 @@ class Attempt:
             self._changed.set()
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """See ``Ears``."""
+        """See ``Ears``; the shell has ended, or the connection to it."""
         self._is_over = True
-        self._lost = lost if status is None else ""
+        self._lost = lost if status is None else f"the shell beside the operation has ended with {status}"
+        self._is_stale = status == STALE
+        self._print(self._out.left())
         self._changed.set()
+
+    def _print(self, data: bytes) -> None:
+        if not data:
+            return
+        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        if self._started is None:
+            # The two outputs overtake each other; nothing is told of an operation before its start.
+            self._early.append(data)
+            return
+        self._stream.put((self, Printed(data)), len(data))
+        if self._stream.is_full and self._lane is not None and not self._is_over:
+            self._lane.pause()
+            self._stream.hold(self)
 
     # ------------------------------------------------------------------------------------------------------- parts
 
@@ -132,8 +142,8 @@ class Attempt:
         finally:
             if self._timer is not None:
                 self._timer.cancel()
-            if self._channel is not None and not self._is_over:
-                self._channel.close()
+            if self._lane is not None:
+                self._lane.close()
 
     async def _end_earlier(self) -> None:
         """What an earlier attempt has left at work, on a host that was lost meanwhile, must not run beside this one."""
@@ -149,22 +159,21 @@ class Attempt:
         tree_there = await host.tree(invocation, named_files(invocation))
         shared = await host.shared(invocation, tree_there)
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
+        self._lane = await host.lane()
         slot, more = host.next_slot()
         self._slot = slot
         mark = f"ordito-{secrets.token_hex(8)}"
-        self._frames = Frames(mark)
+        self._frames, self._out = Frames(mark), Out(mark)
         text = operation_text(invocation, tree, Spot(host.tools, tree_there, slot, more, shared), mark)
-        self._channel = await host.connector.start(host.target, ["sh"], self)
         self._began = self._loop.time()
-        self._channel.write(text.encode("utf-8", "surrogateescape"))
-        self._channel.write_end()
+        self._lane.run(text, self)
         if invocation.timeout is not None:
             self._timer = self._loop.call_later(invocation.timeout, self.end, Ending.TIMED_OUT)
 
     def _note_start(self) -> None:
         begun = self._frames.begun
         assert begun is not None
-        pid, start, self._session = begun
+        pid, start = begun
         facts = self._host.facts
         self._started = Started(pid, start, facts.boot, facts.name, self._slot)
         self._stream.put((self, self._started))
@@ -175,20 +184,26 @@ class Attempt:
     async def _attend(self) -> Outcome:
         """Wait for the end, whatever kind it has."""
         while True:
-            if self._frames.status is not None:
+            if self._frames.status is not None and (self._out.is_over or self._is_over):
+                outcome = self._ended_outcome()
                 await self._linger()
-                return self._ended_outcome()
+                return outcome
             if self._ending is not None:
                 return await self._end()
             if self._is_over:
-                if self._lost:
-                    return await self._settle()
-                return self._unfinished()
+                return await self._settle()
             self._changed.clear()
             await self._changed.wait()
 
     async def _linger(self) -> None:
-        """Read for a moment what a daemon prints that the operation has left, then let go of it."""
+        """Give the shell back. Where a daemon that the operation has left may go on printing, that is read for a moment
+        more, then it is let go, with the shell."""
+        assert self._lane is not None
+        if not self._frames.is_held:
+            lane, self._lane = self._lane, None
+            self._host.give_back(lane)
+            return
+        self._lane.finish()
         until = self._ended_at + self._patience.linger
         while not self._is_over and self._ending is None:
             self._changed.clear()
@@ -210,12 +225,9 @@ class Attempt:
         assert self._ending is not None
         ending = self._ending
         try:
-            if self._started is None:
-                found = await self._host.find(self._identity, self._slot)
-                if found is None or found.state != "running":
-                    return Outcome(ending, message="it was ended before it began")
-            else:
-                found = Found(self._slot, "running", self._started.pid, self._started.start_time, self._session)
+            found = await self._host.find(self._identity, self._slot)
+            if found is None:
+                return Outcome(ending, message="it was ended before it began")
             unended = await self._host.end(found, self._patience.grace)
             await self._host.drop(self._slot)
         except (Unreachable, Unusable) as error:
@@ -225,37 +237,36 @@ class Attempt:
         return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), b"", b"")
 
     async def _settle(self) -> Outcome:
-        """The connection is lost; what becomes of the operation?"""
+        """The shell, or the connection to it, is gone; what becomes of the operation?"""
+        if self._is_stale:
+            self._host.forget()
+            return Outcome(Ending.NOT_STARTED, message=f"{self._host.target.name} is not ready any more; try again")
         found = await await_end(self._host, self._identity, self._slot, self._patience, self)
-        if isinstance(found, Found):
-            if found.state == "ended":
-                ended = Ended(found.status, self._loop.time() - self._began)
-                return self._outcome_from(ended, found.result, found.outputs)
-            if found.state == "running":
-                return await self._end()
-            message = f"{self._lost}; it was ended meanwhile and left no result (was the host started anew?)"
-            return Outcome(Ending.FAILED, message=message, tail=self._tail_lines())
         if found is None:
-            return Outcome(Ending.UNREACHABLE, message=f"{self._lost}; the operation had not begun")
-        message = f"{self._lost}, and the host is not reached again ({found}); nobody knows how the operation ended"
-        return Outcome(Ending.LOST, message=message, tail=self._tail_lines())
+            return self._never_begun()
+        if isinstance(found, str):
+            message = f"{self._lost}, and the host is not reached again ({found}); nobody knows how the operation ended"
+            return Outcome(Ending.LOST, message=message, tail=self._tail_lines())
+        if found.state == "ended":
+            ended = Ended(found.status, self._loop.time() - self._began)
+            return self._outcome_from(ended, found.result, found.outputs)
+        if found.state == "running":
+            return await self._end()
+        message = f"{self._lost}; it was ended meanwhile and left no result (was the host started anew?)"
+        return Outcome(Ending.FAILED, message=message, tail=self._tail_lines())
+
+    def _never_begun(self) -> Outcome:
+        if self._frames.refused:
+            return Outcome(Ending.NOT_STARTED, message=self._refusal())
+        if noise := self._frames.noise:
+            artifact, name = self.invocation.artifact, self._host.target.name
+            return Outcome(Ending.NOT_STARTED, message=f"{artifact} was not started on {name}: {noise}")
+        return Outcome(Ending.UNREACHABLE, message=f"{self._lost}; the operation had not begun")
 
     @property
     def is_wanted(self) -> bool:
         """Whether it may go on: neither is its time up, nor has somebody cancelled it."""
         return self._ending is None
-
-    def _unfinished(self) -> Outcome:
-        """The shell beside the operation has ended, and has not said how the operation did."""
-        name, noise = self._host.target.name, self._frames.noise
-        if self._frames.refused:
-            return Outcome(Ending.NOT_STARTED, message=self._refusal())
-        if self._started is None:
-            self._host.forget()
-            said = noise or "a shell there has ended at once"
-            return Outcome(Ending.NOT_STARTED, message=f"{name}: {self.invocation.artifact} was not started: {said}")
-        message = f"its processes on {name} were ended from outside"
-        return Outcome(Ending.FAILED, message=message, tail=self._tail_lines())
 
     def _ended_outcome(self) -> Outcome:
         if self._frames.refused:

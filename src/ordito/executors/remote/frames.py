@@ -13,15 +13,17 @@ MOST_NOISE = 4_096
 
 
 class Frames:
-    """Collects what is said. ``noise`` is what came before; ``begun`` are process id, start time and session;
-    ``refused`` says why the operation was not started, ``status`` is its exit status when it has ended."""
+    """Collects what is said. ``noise`` is what came before; ``begun`` are process id and start time;
+    ``refused`` says why the operation was not started, ``status`` is its exit status when it has ended, ``is_held``
+    whether what it has left may go on printing."""
 
     def __init__(self, mark: str) -> None:
         self._mark = f"\n{mark} ".encode()
         self._rest = b"\n"
         self._file = "noise"
         self._files: dict[str, bytearray] = {}
-        self.begun: tuple[int, int, int] | None = None
+        self.begun: tuple[int, int] | None = None
+        self.is_held = False
         self.refused: tuple[str, ...] = ()
         self.status: int | None = None
 
@@ -62,14 +64,46 @@ class Frames:
         word, _, rest = line.partition(" ")
         self._file = "said"
         if word == "begin":
-            pid, start, session = (int(number) for number in rest.split())
-            self.begun = (pid, start, session)
+            pid, start = (int(number) for number in rest.split())
+            self.begun = (pid, start)
             self._file = "noise"
         elif word == "refused":
             self.refused = tuple(rest.split(" ", 1))
             self._file = "noise"
         elif word == "end":
-            self.status = int(rest)
+            status, _, held = rest.partition(" ")
+            self.is_held = bool(held)
+            self.status = int(status)
         else:
             self._file = word
             self._files[word] = bytearray()
+
+
+class Out:
+    """The output of an operation, taken out of the standard output of a shell that runs several: it ends with a mark,
+    whose first byte is in it but once."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = f"\1{mark} out\n".encode()
+        self._rest = b""
+        self.is_over = False
+
+    def take(self, data: bytes) -> bytes:
+        """A piece of the stream; what of it, or of the piece before, is the operation's for sure, or comes of what it
+        has left."""
+        data, self._rest = self._rest + data, b""
+        if self.is_over:
+            return data
+        before, found, after = data.partition(self._mark)
+        if found:
+            self.is_over = True
+            return before + after
+        at = data.rfind(self._mark[:1], max(len(data) - len(self._mark), 0))
+        if at >= 0 and self._mark.startswith(data[at:]):
+            data, self._rest = data[:at], data[at:]
+        return data
+
+    def left(self) -> bytes:
+        """What was kept back, when nothing more comes."""
+        rest, self._rest = self._rest, b""
+        return rest

@@ -15,10 +15,11 @@ import msgspec
 from ordito.executors.copies import Unusable
 from ordito.executors.remote.commands import run_command
 from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.lane import Lane
 from ordito.executors.remote.operation_text import environment_text
 from ordito.executors.remote.tree import Trees
 from ordito.executors.remote.upload import Uploads
-from ordito.work.invocation import Invocation, Started
+from ordito.work.invocation import Invocation
 from ordito.work.targets import Ran, Target
 
 PATIENCE = 60.0
@@ -43,13 +44,13 @@ class Facts(msgspec.Struct, frozen=True):
 
 class Found(msgspec.Struct, frozen=True):
     """What a host knows of an attempt: its slot, its process, ``running``, ``gone`` or ``ended`` (with a status), and
-    what it left."""
+    what it left. ``leads`` says whether the process leads a session of its own."""
 
     slot: str
     state: str
     pid: int
     start: int
-    session: int
+    leads: bool
     status: int = 0
     result: bytes = b""
     outputs: bytes = b""
@@ -70,6 +71,7 @@ class Host:
         self._is_ready = False
         self._uploads: Uploads | None = None
         self._lock = asyncio.Lock()
+        self._lanes: list[Lane] = []
         self._slots = 0
         self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
 
@@ -132,17 +134,11 @@ class Host:
         words = ["sh", f"{self.tools}/find.sh", f"{facts.place}/jobs/{self._job}", identity, slot]
         return _found((await self.checked(words)).out)
 
-    async def end(self, found: Found | Started, grace: float, session: int = 0) -> list[int]:
+    async def end(self, found: Found, grace: float) -> list[int]:
         """End an operation with everything that it started; the ids of what cannot be ended."""
-        start = found.start_time if isinstance(found, Started) else found.start
-        leader = found.session if isinstance(found, Found) else session or found.pid
-        words = [
-            "sh",
-            f"{self.tools}/end.sh",
-            *map(str, (found.pid, start, leader)),
-            found.slot,
-            str(round(grace) or 1),
-        ]
+        leads = "leads" if found.leads else ""
+        seconds = str(max(round(grace), 1))
+        words = ["sh", f"{self.tools}/end.sh", str(found.pid), str(found.start), leads, found.slot, seconds]
         ran = await self._run_command(words, timeout=grace + 2 * PATIENCE)
         return [int(word) for word in ran.out.split() if word.isdigit()]
 
@@ -150,9 +146,30 @@ class Host:
         """Forget how an operation ended that was ended from outside."""
         await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot])
 
+    async def lane(self) -> Lane:
+        """A shell that has nothing to do. Raises ``Unreachable``."""
+        while self._lanes:
+            lane = self._lanes.pop()
+            if lane.is_usable:
+                return lane
+            lane.finish()
+        lane = Lane()
+        await lane.open(self.connector, self.target, self.tools)
+        return lane
+
+    def give_back(self, lane: Lane) -> None:
+        """It has nothing to do any more."""
+        lane.let_go()
+        self._lanes.append(lane)
+
     async def leave(self) -> None:
         """Remove the slots of this job, save those with something to keep. Raises ``Unreachable``."""
         if self._facts is not None:
+            words = ["sh", f"{self.tools}/listen.sh", f"{self._place}/jobs/{self._run}"]
+            await self._run_command(words)
+            lanes, self._lanes = self._lanes, []
+            for lane in lanes:
+                lane.close()
             text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which=quote(self._job) + ".*")}'
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
@@ -278,8 +295,8 @@ def _facts(out: bytes) -> tuple[Facts | None, bool, list[Found]]:
             boot, tools, packs, name = rest.split(" ", 3)
             facts, has_tools = Facts(place, boot, name, packs == "1"), tools == "1"
         elif kind == "open":
-            pid, start, session, slot = rest.split(" ", 3)
-            left.append(Found(slot, "running", int(pid), int(start), int(session)))
+            pid, start, leads, slot = rest.split(" ", 3)
+            left.append(Found(slot, "running", int(pid), int(start), leads == "setsid"))
     return facts, has_tools, left
 
 
@@ -288,12 +305,12 @@ def _found(out: bytes) -> Found | None:
     if at < 0:
         return None
     slot, began, state, rest = out[at:].split(b"\n", 3)
-    pid, start, session = (int(word) for word in began.split()[1:])
+    pid, start = (int(word) for word in began.split()[1:3])
     word, _, status = state.decode().partition(" ")
     result, rest = _sized(rest)
     outputs, _ = _sized(rest)
     path = slot.removeprefix(b"slot ").decode(errors="surrogateescape")
-    return Found(path, word, pid, start, session, int(status or 0), result, outputs)
+    return Found(path, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs)
 
 
 def _sized(data: bytes) -> tuple[bytes, bytes]:

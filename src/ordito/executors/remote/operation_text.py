@@ -37,6 +37,9 @@ PYTHON = "tosca.artifacts.Implementation.Python"
 KINDS = frozenset({SHELL, PYTHON, PLACING})
 """The kinds of artifact that run on other hosts, types derived from these alike, and what is put in place there."""
 
+STALE = 97
+"""The exit status of a shell that does not find the tools."""
+
 READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
 """Variables that a shell may not be given, because it has them itself."""
 
@@ -91,10 +94,10 @@ def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) ->
         spot = msgspec.structs.replace(spot, script=f"{spot.slot}/tree/{os.path.normpath(invocation.artifact)}")
     lines = [
         "{",
-        f"ordito_mark={mark} ordito_slot={quote(spot.slot)} ordito_tools={quote(spot.tools)}",
-        '. "$ordito_tools/operation.sh" || exit 97',
-        " ".join(["ordito_begin", identity(invocation.job, invocation.step, invocation.attempt), *_work(spot.more)]),
+        f"ordito_mark={mark} ordito_slot={quote(spot.slot)}",
+        " ".join(["ordito_slots", *_work(spot.more)]),
         "(",
+        f"ordito_begin {identity(invocation.job, invocation.step, invocation.attempt)}",
         *_files(spot.slot, environment),
         *_tree(invocation, spot, texts),
         *_copies(invocation, tree, spot),
@@ -105,6 +108,11 @@ def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) ->
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def opening_text(tools: str) -> str:
+    """What a shell is sent first."""
+    return f'ordito_tools={quote(tools)}\n. "$ordito_tools/operation.sh" || exit {STALE}\n'
 
 
 def environment_text(invocation: Invocation, tree: str) -> str:
@@ -232,7 +240,8 @@ def _started(invocation: Invocation, spot: Spot, environment: Environment) -> li
     except UnusableInterpreter as error:
         raise Unusable(f"{invocation.artifact} cannot be run: {error}") from None
     arguments = list(interpreter.options)
-    if interpreter.is_shell:
+    if interpreter.is_shell and (invocation.outputs or source):
+        # The shell beside it knows how it ends; what is around a script is there for its variables.
         ids = (invocation.job, invocation.step, str(invocation.attempt))
         result = f"{spot.slot}/result"
         arguments += ["-c", wrapper(interpreter, ids, invocation.outputs, result, source, tools=spot.tools)]

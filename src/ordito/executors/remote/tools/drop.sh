@@ -1,7 +1,8 @@
-# sh drop.sh TOOLS SLOT: forgets how an operation ended that was ended from outside, and removes its copies.
+# sh drop.sh TOOLS SLOT: forgets how an operation ended that was ended from outside, and removes its copies, in case the
+# shell beside it could not do so any more.
 
 ordito_slot=$2
+: >"$ordito_slot/stopped"
 . "$1/undo.sh"
 ordito_undo
 rm -f "$ordito_slot/end" "$ordito_slot/result" "$ordito_slot/outputs.json"
-echo void >"$ordito_slot/begin"

@@ -1,31 +1,37 @@
-# sh end.sh PID START SESSION SLOT GRACE: ends an operation and everything that it started, save the shell beside it,
-# which then comes to its end by itself. First TERM, after GRACE seconds KILL. Prints the ids of what cannot be ended.
+# sh end.sh PID START SESSION SLOT GRACE: ends an operation and everything that it started. First TERM, after GRACE
+# seconds KILL. Prints the ids of what cannot be ended. SESSION is not empty where PID leads a session of its own.
 #
-# Processes are found by their session, by the slot in their environment (those with a session of their own), and by
-# their parents. Where there is no /proc the process group has to do.
+# Processes are found by their session, by the slot in their environment (those with another session), and by their
+# parents. Where there is no /proc the process group has to do.
 
 pid=$1 start=$2 session=$3 slot=$4 grace=$5
 
+# How it ends from now on is not how it ended.
+: >"$slot/stopped"
+
 is_ours() {
     # The id of a session is not given out again while it has members: is a younger process its leader, it is empty.
-    { read -r line <"/proc/$session/stat"; } 2>/dev/null || return 0
-    [ "$session" = "$pid" ] || return 0
+    { read -r line <"/proc/$pid/stat"; } 2>/dev/null || return 0
     set -- ${line##*) }
     [ "${20}" = "$start" ]
 }
 
-# members: sets `found` to the living processes of the operation, this shell's parent beside it not among them.
+# members: sets `found` to the living processes of the operation.
 members() {
     found=' ' table=
-    if is_ours; then wanted=$session; else wanted=none; fi
+    if is_ours; then wanted=$pid; else wanted=none; fi
     for folder in /proc/[0-9]*; do
         { read -r line <"$folder/stat"; } 2>/dev/null || continue
         id=${folder#/proc/}
         set -- ${line##*) }
         case $1 in [ZXx]) continue ;; esac
-        [ "$id" != "$pid" ] && [ "$id" != "$$" ] || continue
+        [ "$id" != "$$" ] || continue
         table="$table $id:$2"
-        [ "$4" != "$wanted" ] || found="$found$id "
+        if [ "$id" = "$wanted" ]; then
+            found="$found$id "
+        elif [ -n "$session" ] && [ "$4" = "$wanted" ]; then
+            found="$found$id "
+        fi
     done
     for file in $(grep -lsF "ORDITO_OUTPUTS=$slot/" /proc/[0-9]*/environ 2>/dev/null); do
         id=${file#/proc/} id=${id%/environ}
@@ -43,10 +49,9 @@ members() {
 }
 
 if [ ! -r /proc/$$/stat ]; then
-    trap : TERM
-    kill -s TERM -- "-$session" 2>/dev/null || exit 0
+    kill -s TERM -- "-$pid" 2>/dev/null || kill -s TERM "$pid" 2>/dev/null || exit 0
     sleep "$grace"
-    kill -s KILL -- "-$session" 2>/dev/null
+    kill -s KILL -- "-$pid" 2>/dev/null || kill -s KILL "$pid" 2>/dev/null
     exit 0
 fi
 
@@ -70,15 +75,5 @@ while :; do
     done
     sleep 0.1 2>/dev/null || { sleep 1; waited=$((waited + 9)); }
     waited=$((waited + 1))
-done
-# The shell beside the operation has nothing to wait for any more; if nobody reads what it says, it may hang all the same.
-tries=0
-while { read -r line <"/proc/$pid/stat"; } 2>/dev/null; do
-    set -- ${line##*) }
-    [ "${20}" = "$start" ] || break
-    case $1 in [ZXx]) break ;; esac
-    [ "$tries" -lt 20 ] || { kill -s KILL "$pid" 2>/dev/null; break; }
-    sleep 0.1 2>/dev/null || sleep 1
-    tries=$((tries + 1))
 done
 exit 0

@@ -2,7 +2,7 @@
 # prefix; IDENTITY is the first line of the file "begin" of its slot. Prints nothing where no slot is that attempt's, else
 #
 #     slot PATH
-#     began PID START SESSION
+#     began PID START SESSION    SESSION is empty where the process leads none of its own
 #     running | gone | ended STATUS
 #     result SIZE      and so many bytes
 #     outputs SIZE     and so many bytes
@@ -35,7 +35,7 @@ if [ -z "$slot" ]; then
     [ -n "$3" ] && is_identity "$3" || exit 0
     slot=$3
 fi
-{ read -r line && read -r pid start session; } <"$slot/begin"
+{ read -r line && read -r pid start session; } <"$slot/begin" || exit 0
 state=gone
 if [ -f "$slot/end" ]; then
     :
@@ -46,7 +46,7 @@ elif [ ! -r /proc/$$/stat ] && kill -0 "$pid" 2>/dev/null; then
     state=running
 fi
 # After that: it may have ended between the two looks.
-if [ -s "$slot/end" ]; then
+if [ -s "$slot/end" ] && [ ! -e "$slot/stopped" ]; then
     read -r status <"$slot/end"
     state="ended $status"
 fi

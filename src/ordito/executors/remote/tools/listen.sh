@@ -1,5 +1,6 @@
-# sh listen.sh SLOT: reads, for as long as there is something to read, what processes print that an operation has left
-# with its output. Without it they would wait for room in a pipe that nobody reads any more.
+# sh listen.sh SLOTS: reads, for as long as there is something to read, what processes print that operations have left
+# with their output. Without it they would wait for room in a pipe that nobody reads any more. SLOTS is one slot, or the
+# folder of several.
 
 for file in $(grep -lsF "ORDITO_OUTPUTS=$1/" /proc/[0-9]*/environ 2>/dev/null); do
     folder=${file%/environ}
@@ -16,6 +17,5 @@ for file in $(grep -lsF "ORDITO_OUTPUTS=$1/" /proc/[0-9]*/environ 2>/dev/null); 
     else
         cat "$file" >/dev/null 2>&1 </dev/null &
     fi
-    exit 0
 done
 exit 0

@@ -1,9 +1,11 @@
-# Sourced by the text that is sent for each operation (see operation_text.py). Runs in any POSIX shell.
+# Read once by a shell that runs operations one after the other (see lane.py), from texts that it is sent
+# (operation_text.py). Runs in any POSIX shell.
 #
-# The shell that reads this stays beside the operation as its parent: it outlives a connection that is lost, writes down
-# how the operation ended, and says so. On descriptor 3 it speaks to the orchestrator, in lines that begin with a mark.
+# This shell is the parent of the operation. It outlives a connection that is lost, writes down how the operation ended,
+# and says so: on descriptor 3 it speaks to the orchestrator, in lines that begin with a mark. Of the operation itself it
+# does nothing but in a shell of its own, which becomes it; there ordito_refuse ends, here it only says why.
 #
-# ordito_mark, ordito_slot and ordito_tools are set, and not exported.
+# ordito_mark, ordito_slot and ordito_tools are set for each operation, and not exported.
 
 . "$ordito_tools/undo.sh"
 
@@ -16,26 +18,31 @@ exec 3>&2
 if { command exec 4<>/proc/self/fd/3; } 2>/dev/null; then exec 3>&4 4>&-; fi
 { command exec 1<>/proc/self/fd/1; } 2>/dev/null || :
 unset SSH_CONNECTION SSH_CLIENT SSH_TTY SSH_ORIGINAL_COMMAND MAIL OLDPWD
+if command -v setsid >/dev/null 2>&1; then ordito_setsid=setsid; else ordito_setsid=; fi
 
 ordito_refuse() {
     printf '\n%s refused %s\n' "$ordito_mark" "$*" >&3
     exit 125
 }
 
-# ordito_begin IDENTITY FOLDER...: makes the slot, and the folders of slots to come; writes down who begins, and says so.
-# Where the file is there already, somebody has found out that this did not begin, and it must not begin any more.
+# ordito_slots FOLDER...: makes the slot, and the folders of slots to come.
+ordito_slots() {
+    [ -d "$ordito_slot/work" ] || mkdir -p "$ordito_slot/work" "$@"
+}
+
+# ordito_begin IDENTITY: writes down who begins, and says so. Where the file is there already, somebody has found out
+# that this did not begin, and it must not begin any more.
 ordito_begin() {
-    ordito_identity=$1
-    shift
-    [ -d "$ordito_slot/work" ] || mkdir -p "$ordito_slot/work" "$@" || ordito_refuse disk
-    ordito_line=
-    { read -r ordito_line </proc/$$/stat; } 2>/dev/null || :
+    ordito_identity=$1 ordito_line=
+    { read -r ordito_line </proc/self/stat; } 2>/dev/null || ordito_line="$(exec sh -c 'echo $PPID') (sh)"
     # Behind the name, which may hold blanks: state, parent, group, session, and as the twentieth the start time.
+    ordito_pid=${ordito_line%% *}
     set -- ${ordito_line##*) }
     set -C
-    printf '%s\n%s %s %s\n' "$ordito_identity" $$ "${20-0}" "${4-$$}" >"$ordito_slot/begin" || ordito_refuse disk
+    printf '%s\n%s %s %s\n' "$ordito_identity" "$ordito_pid" "${20-0}" "$ordito_setsid" >"$ordito_slot/begin" ||
+        ordito_refuse disk
     set +C
-    printf '\n%s begin %s %s %s\n' "$ordito_mark" $$ "${20-0}" "${4-$$}" >&3
+    printf '\n%s begin %s %s\n' "$ordito_mark" "$ordito_pid" "${20-0}" >&3
     exec 2>&1
 }
 
@@ -87,33 +94,54 @@ ordito_exec() {
     fi
     shift 2
     cd "$ordito_slot/work" || ordito_refuse disk
-    exec "$ordito_program" "$@" </dev/null 3>&-
+    # A session of its own, so that all that belongs to it can be found. It is no new process.
+    exec $ordito_setsid "$ordito_program" "$@" </dev/null 3>&-
 }
 
 # ordito_tell NAME FILE: says that a file comes, then the file.
 ordito_tell() {
     [ ! -f "$2" ] || [ ! -s "$2" ] || {
-        printf '\n%s %s\n' "$ordito_mark" "$1"
-        cat "$2"
-    } >&3
+        printf '\n%s %s\n' "$ordito_mark" "$1" >&3
+        cat "$2" >&3
+    }
+}
+
+# ordito_is_held: whether a process that the operation has left can still print into what this shell prints into. Only
+# the operation's own session is looked at to find out whether there are any, so that hardly ever many processes are.
+ordito_is_held() {
+    if [ -n "$ordito_setsid" ]; then
+        { read -r ordito_line && read -r ordito_pid ordito_line; } <"$ordito_slot/begin" || return 1
+        kill -0 -- "-$ordito_pid" || return 1
+    fi
+    for ordito_file in /proc/[0-9]*; do
+        case $ordito_file in "/proc/$$") continue ;; esac
+        if [ "$ordito_file/fd/1" -ef /proc/self/fd/1 ] || [ "$ordito_file/fd/2" -ef /proc/self/fd/1 ]; then
+            return 0
+        fi
+    done
+    return 1
 }
 
 # ordito_end STATUS WANTED: writes down and says how the operation ended; its result is told where outputs are WANTED.
+# An operation that is ended from outside has not ended by itself, and what it left is no result.
 ordito_end() {
-    exec 2>/dev/null
-    printf '%s\n' "$1" >"$ordito_slot/end"
-    [ -z "$2" ] || ordito_tell result "$ordito_slot/result"
-    ordito_tell outputs "$ordito_slot/outputs.json"
-    ordito_undo
     ordito_status=$1
-    if [ -e "$ordito_slot/kept" ]; then :; else
-        set -- "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*
-        for ordito_file; do
-            if [ -e "$ordito_file" ] || [ -L "$ordito_file" ]; then
-                rm -rf "$@" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$@"; }
-                break
-            fi
-        done
-    fi
-    printf '\n%s end %s\n' "$ordito_mark" "$ordito_status" >&3
+    {
+        [ -e "$ordito_slot/stopped" ] || printf '%s\n' "$ordito_status" >"$ordito_slot/end"
+        [ -z "$2" ] || ordito_tell result "$ordito_slot/result"
+        ordito_tell outputs "$ordito_slot/outputs.json"
+        ordito_undo
+        if [ ! -e "$ordito_slot/kept" ]; then
+            set -- "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*
+            for ordito_file; do
+                if [ -e "$ordito_file" ] || [ -L "$ordito_file" ]; then
+                    rm -rf "$@" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$@"; }
+                    break
+                fi
+            done
+        fi
+        if ordito_is_held; then ordito_held=held; else ordito_held=; fi
+    } 2>/dev/null
+    printf '\001%s out\n' "$ordito_mark"
+    printf '\n%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_held" >&3
 }

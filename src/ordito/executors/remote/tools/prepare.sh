@@ -2,7 +2,7 @@
 # ordito_place (that of this one), ordito_job (with this run's own ending), ordito_tools.
 #
 #     ordito host BASE BOOT NAME TOOLS PACKS     TOOLS: 1 if the tools are there; PACKS: 1 if there is tar
-#     ordito open PID START SESSION SLOT         for each operation of another job that began and has not ended
+#     ordito open PID START LEADS SLOT           for each operation of another job that began and has not ended
 
 umask 077
 mkdir -p "$ordito_place/jobs" "$ordito_place/trees" || exit 3
@@ -20,6 +20,6 @@ for folder in "$ordito_place"/jobs/*/*; do
     case $folder in "$ordito_place/jobs/${ordito_job%.*}".*) continue ;; esac
     [ -f "$folder/begin" ] && [ ! -s "$folder/end" ] || continue
     { read -r line && read -r pid start session; } <"$folder/begin"
-    printf 'ordito open %s %s %s %s\n' "$pid" "$start" "$session" "$folder"
+    printf 'ordito open %s %s %s %s\n' "$pid" "$start" "${session:-none}" "$folder"
 done
 exit 0
