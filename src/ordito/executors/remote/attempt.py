@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
+import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
@@ -162,7 +162,7 @@ class Attempt:
         self._lane = await host.lane()
         slot, more = host.next_slot()
         self._slot = slot
-        mark = f"ordito-{secrets.token_hex(8)}"
+        mark = f"ordito-{os.urandom(8).hex()}"
         self._frames, self._out = Frames(mark), Out(mark)
         text = operation_text(invocation, tree, Spot(host.tools, tree_there, slot, more, shared), mark)
         self._began = self._loop.time()

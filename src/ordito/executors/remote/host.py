@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -65,7 +65,7 @@ class Host:
         self.connector = connector
         self._area = area
         self._job = job
-        self._run = f"{job}.{secrets.token_hex(4)}"
+        self._run = f"{job}.{os.urandom(4).hex()}"
         self._trees = trees
         self._facts: Facts | None = None
         self._is_ready = False

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import tarfile
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,6 +22,9 @@ from ordito.executors.remote.commands import run_command
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.tree import LocalFile, Tree, Trees
 from ordito.work.targets import Ran, Target
+
+if TYPE_CHECKING:
+    import tarfile
 
 PIECE = 4 << 20
 """Bytes of a large file, or of small ones, that are in memory and on their way at a time."""
@@ -164,6 +167,9 @@ def _is_named(path: str, named: Sequence[str]) -> bool:
 
 def _archives(tree: Tree, part: str, kept: dict[tuple[str, str], str]) -> Iterator[bytes]:
     """Archives of the tree, of about a piece each; what the host has is a link to it."""
+    # Most commands need it not.
+    import tarfile
+
     linked: dict[tuple[str, str], str] = dict(kept)
     files = iter(tree.files.items())
     is_first, is_last = True, False
@@ -191,6 +197,8 @@ def _archives(tree: Tree, part: str, kept: dict[tuple[str, str], str]) -> Iterat
 
 
 def _entry(name: str, mode: str, kind: bytes, link: str = "") -> tarfile.TarInfo:
+    import tarfile
+
     entry = tarfile.TarInfo(name)
     entry.type, entry.linkname, entry.mode = kind, link, int(mode, 8)
     return entry
