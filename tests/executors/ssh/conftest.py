@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,10 @@ _numbers = itertools.count()
 
 
 @pytest.fixture
-def far(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[Far]:
+def far(tmp_path: Path, ssh_hosts: SshHosts) -> Far:
     """The host that all tests share, with a folder of this test's own on it."""
     ssh_hosts.need_isolation()
-    yield Far(tmp_path, ssh_hosts, ssh_hosts.shared(), f"test-{next(_numbers)}")
+    return Far(tmp_path, ssh_hosts, ssh_hosts.shared(), f"test-{next(_numbers)}")
 
 
 @pytest.hookimpl(tryfirst=True)

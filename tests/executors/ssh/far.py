@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ordito.work.targets import Target
 from tests.executors.place import BASH, PYTHON, Ran
 from tests.support.real.hosts import SshHost, SshHosts
 
-PATIENCE = Patience(grace=2.0, linger=0.3, settle=0.3, reconnect=5.0, pause=0.05)
+PATIENCE = Patience(grace=1.0, linger=0.3, settle=0.3, reconnect=5.0, pause=0.05)
 
 
 def target_of(host: SshHost, known_hosts: Path | str, **more: object) -> Target:
@@ -84,6 +85,15 @@ class Far:
 
     def doubt(self, started: Started | None = None, step: str = "run.sh", outputs: tuple[str, ...] = ()) -> InDoubt:
         return InDoubt(self.job, step, 1, started, outputs, self.target)
+
+    @staticmethod
+    async def until(condition: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        for _ in range(500):
+            if condition():
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("that never happens")
 
     def files(self, below: str = "") -> set[str]:
         """The files that lie in this ensemble's folder on the host, relative to it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import msgspec
 
@@ -14,7 +15,7 @@ DIFFICULT = 'it\'s "q" $HOME `id` \\ ü\nsecond\tline '
 
 
 async def test_scripts_see_their_inputs_and_give_outputs(far: Far) -> None:
-    """R-13.2.7-1, R-13.2.7-2, R-13.2.7-4, R-13.2.5-1, R-13.2.2-1: environment, `#!` options, `$0`, the tree, outputs."""
+    """R-13.2.7-1, R-13.2.7-2, R-13.2.7-4, R-13.2.5-1, R-13.2.2-1: environment, `#!` options, tree and outputs."""
     far.write("lib/x.sh", 'lib() { echo "lib of $1"; }\n')
     script = """#!/bin/bash -u
 . "$(dirname "$0")/../lib/x.sh"
@@ -50,7 +51,7 @@ async def test_scripts_in_other_languages(far: Far) -> None:
     """R-13.2.1-3: Python gives its globals back, sh its variables, and any other interpreter just runs."""
     python = 'import sys\nprint("got", GIVEN)\nR = {"a": [GIVEN]}\nNAMES = [n for n in globals() if n == "HOME"]\n'
     sh = 'R="$GIVEN"; case $0 in */run.sh) K=good;; esac\nexit 0\n'
-    both = {"environment": {"GIVEN": DIFFICULT}}
+    both: dict[str, Any] = {"environment": {"GIVEN": DIFFICULT}}
     ran = await far.run(python, "run.py", outputs=("R", "NAMES"), **both)
     assert good(ran) == {"R": {"a": [DIFFICULT]}, "NAMES": []}
     assert good(await far.run("#!/bin/sh -e\n" + sh, outputs=("R", "K"), **both)) == {"R": DIFFICULT, "K": "good"}
@@ -194,8 +195,7 @@ async def test_daemons_live_on(far: Far) -> None:
     ran = await far.run(loud)
     assert good(ran) == {}
     assert set(ran.text.split("\0")[0].split()) == {"late", "done"}
-    while f"/tmp/{far.area}" not in far.host.files():
-        await asyncio.sleep(0.02)
+    await far.until(lambda: f"/tmp/{far.area}" in far.host.files())
     ran = await far.run("echo next\n")
     assert ran.text == "next\n"
     running = far.host.run("ps", "-e", "-o", "args")
