@@ -12,6 +12,16 @@ MOST_BYTES = 4 << 20
 """What is kept of each output of a command."""
 
 
+def said(err: bytes) -> str:
+    """The line of what a command said that tells most of why it failed."""
+    lines = [line for line in err.decode(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(_SUMMARIES)]
+    return telling[-1].strip() if telling else ""
+
+
+_SUMMARIES = ("tar: Exiting", "tar: Error")
+
+
 class Heard:
     """Keeps what a command prints until it has ended."""
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from ordito.executors.remote.commands import run_command
+from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector, Refused
 from ordito.work.targets import Ran, Target, Unreachable
 
@@ -68,8 +68,9 @@ class RemoteHands:
                 pause = min(2 * pause, LONGEST_PAUSE)
                 continue
             if ran.status:
-                said = ran.err.decode(errors="replace").strip().rpartition("\n")[2]
-                raise Refused(f"{target.name} has no shell for operations (sh): {said or f'exit {ran.status}'}")
+                raise Refused(
+                    f"{target.name} has no shell for operations (sh): {said(ran.err) or f'exit {ran.status}'}"
+                )
             return
 
     async def _end(self, target: Target, err: bytes) -> None:

@@ -13,7 +13,7 @@ from shlex import quote
 import msgspec
 
 from ordito.executors.copies import Unusable
-from ordito.executors.remote.commands import run_command
+from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lane import Lane
 from ordito.executors.remote.operation_text import environment_text
@@ -320,8 +320,7 @@ def _sized(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _not_ready(name: str, ran: Ran) -> str:
-    said = ran.err.decode(errors="replace").strip().rpartition("\n")[2]
     return (
-        f"{name} is not ready for operations: {said or f'a shell there ended with {ran.status}'}; make room there, or "
+        f"{name} is not ready for operations: {said(ran.err) or f'a shell there ended with {ran.status}'}; make room there, or "
         'choose a folder that can be written to (setting "base")'
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ordito.executors.copies import Unusable
-from ordito.executors.remote.commands import run_command
+from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.tree import LocalFile, Tree, Trees
 from ordito.work.targets import Ran, Target
@@ -152,9 +152,8 @@ class Uploads:
     async def _sh(self, text: str, *arguments: str, given: bytes = b"") -> Ran:
         ran = await run_command(self._connector, self._target, ["sh", "-c", text, "sh", *arguments], given, PATIENCE)
         if ran.status:
-            said = ran.err.decode(errors="replace").strip().rpartition("\n")[2]
             raise Unusable(
-                f"{self._target.name}: the files of the service cannot be brought to {self._folder}: {said}; "
+                f"{self._target.name}: the files of the service cannot be brought to {self._folder}: {said(ran.err)}; "
                 'make room there, or choose another folder (setting "base")'
             )
         return ran

@@ -21,6 +21,8 @@ unset SSH_CONNECTION SSH_CLIENT SSH_TTY SSH_ORIGINAL_COMMAND MAIL OLDPWD
 if command -v setsid >/dev/null 2>&1; then ordito_setsid=setsid; else ordito_setsid=; fi
 
 ordito_refuse() {
+    # Shells say little of why they could not write.
+    [ "$1" != disk ] || { echo . | cat >"$ordito_slot/try" && rm -f "$ordito_slot/try"; }
     printf '\n%s refused %s\n' "$ordito_mark" "$*" >&3
     exit 125
 }
