@@ -320,7 +320,8 @@ def _sized(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _not_ready(name: str, ran: Ran) -> str:
+    why = said(ran.err) or f"a shell there ended with {ran.status}"
     return (
-        f"{name} is not ready for operations: {said(ran.err) or f'a shell there ended with {ran.status}'}; make room there, or "
-        'choose a folder that can be written to (setting "base")'
+        f"{name} is not ready for operations: {why}; make room there, or choose a folder that can be written to (setting "
+        '"base")'
     )
