@@ -321,7 +321,5 @@ def _sized(data: bytes) -> tuple[bytes, bytes]:
 
 def _not_ready(name: str, ran: Ran) -> str:
     why = said(ran.err) or f"a shell there ended with {ran.status}"
-    return (
-        f"{name} is not ready for operations: {why}; make room there, or choose a folder that can be written to (setting "
-        '"base")'
-    )
+    todo = 'make room there, or choose a folder that can be written to (setting "base")'
+    return f"{name} is not ready for operations: {why}; {todo}"

@@ -26,6 +26,9 @@ ATTEMPTS = 4
 PAUSE = 0.2
 """Seconds before the second attempt at a connection that the host ended at once (``MaxStartups``); then doubled."""
 
+CLOSING = 2.0
+"""Seconds that a connection may take to close."""
+
 DOWN_FOR = 30.0
 """Seconds for which a host that could not be reached is not tried again."""
 
@@ -51,6 +54,13 @@ class _Line:
         self.connection.close()
         for hop in self.above:
             hop.close()
+
+    async def closed(self) -> None:
+        """Close it, and wait until that is done."""
+        for connection in (self.connection, *self.above):
+            connection.close()
+            with contextlib.suppress(TimeoutError, OSError):
+                await asyncio.wait_for(connection.wait_closed(), CLOSING)
 
 
 class Connections:
@@ -85,11 +95,8 @@ class Connections:
     async def close(self) -> None:
         """Close all connections."""
         lines, self._lines = self._lines, []
-        for line in lines:
-            line.close()
-        for line in lines:
-            with contextlib.suppress(TimeoutError, OSError):
-                await asyncio.wait_for(line.connection.wait_closed(), 2.0)
+        if lines and self._loop is asyncio.get_running_loop():
+            await asyncio.gather(*(line.closed() for line in lines))
 
     # ------------------------------------------------------------------------------------------------------- parts
 
@@ -130,7 +137,7 @@ class Connections:
         while True:
             if (line := self._with_room()) is not None:
                 return line
-            self._lines = [line for line in self._lines if line.is_open]
+            self._prune()
             if len(self._lines) < self._settings.connections and not self._opening.locked():
                 async with self._opening:
                     # One at a time: a host drops some of many that knock together.
@@ -151,6 +158,13 @@ class Connections:
         if self._loop is not loop:
             self._loop = loop
             self._lines, self._opening, self._free = [], asyncio.Lock(), asyncio.Event()
+
+    def _prune(self) -> None:
+        """Forget connections that are gone, and those that led to them."""
+        for line in self._lines:
+            if not line.is_open:
+                line.close()
+        self._lines = [line for line in self._lines if line.is_open]
 
     def _with_room(self) -> _Line | None:
         # The one that is used least: each has one process on the host, and these work side by side.
