@@ -102,3 +102,50 @@ def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
     undeployed = pool.run("undeploy", "--yes")
     assert undeployed.code == 0, undeployed.err
     assert {host["state"] for host in pool.states().values()} == {"free"}
+
+
+SELECTING = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    db_host:
+      type: tosca.nodes.Compute
+      directives: [ select ]
+      metadata: { ordito.labels: role=db }
+      node_filter:
+        capabilities: [ os: { properties: [ distribution: { equal: DEBIAN } ] } ]
+    one: &app
+      type: tosca.nodes.SoftwareComponent
+      requirements: [ { host: db_host } ]
+      interfaces:
+        Standard:
+          operations:
+            create: { implementation: create.sh, inputs: { ADDRESS: { get_attribute: [ HOST, private_address ] } } }
+            delete: delete.sh
+    two: *app
+  outputs:
+    address: { value: { get_attribute: [ db_host, private_address ] } }
+"""
+
+
+def test_a_compute_is_selected_among_the_hosts_of_the_inventory(pool: Pool) -> None:
+    """R-2.9-1, R-2.9-2: a host that satisfies the filter is selected, used by two nodes, and neither made nor
+    removed."""
+    (pool.place / "service.yaml").write_text(SELECTING)
+    (pool.place / "create.sh").write_text('echo "$INSTANCE" >> "$HOME/app.$INSTANCE"\n')
+    (pool.place / "delete.sh").write_text('rm "$HOME/app.$INSTANCE"\n')
+    refused = pool.run("deploy", "--yes")
+    assert refused.code == 3
+    assert "pool-a: it has not the label role=db" in refused.err
+    inventory = (pool.place / "hosts.yaml").read_text()
+    (pool.place / "hosts.yaml").write_text(inventory.replace("pool-b: {", "pool-b: { labels: { role: db },"))
+    assert pool.run("hosts", "check", "--accept-new").code == 0
+    deployed = pool.run("deploy", "--yes")
+    assert deployed.code == 0, deployed.err
+    host = pool.hosts["pool-b"]
+    assert host.address in deployed.out
+    assert {p.name for p in host.home_outside.glob("app.*")} == {"app.one_1", "app.two_1"}
+    assert pool.states()["pool-b"]["state"] == "free"
+    undeployed = pool.run("undeploy", "--yes")
+    assert undeployed.code == 0, undeployed.err
+    assert not list(host.home_outside.glob("app.*"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -16,13 +16,22 @@ from ordito.source.package import open_package
 
 
 def circumstances_of(
-    given: GivenChoices, inputs: Mapping[str, object], earlier: Choices, diagnostics: Diagnostics, *, final: bool
+    given: GivenChoices,
+    inputs: Mapping[str, object],
+    earlier: Choices,
+    diagnostics: Diagnostics,
+    *,
+    final: bool,
+    hosts: Callable[[], Service] | None = None,
 ) -> Circumstances:
     """What a service is resolved with: values of ``inputs`` as they are given, and choices; what was chosen ``earlier``
-    holds where the command says nothing else. Raises ``InvalidDocument`` where the inventory holds errors."""
+    holds where the command says nothing else. Without an inventory ``hosts`` gives one.
+
+    Raises ``InvalidDocument`` where the inventory holds errors."""
     return Circumstances(
         inputs=inputs,
         inventory=_inventory(given.inventory, diagnostics) if given.inventory else None,
+        hosts=hosts,
         choices=msgspec.structs.replace(earlier, substitutes={**earlier.substitutes, **given.substitutes}),
         final=final,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -14,13 +14,15 @@ class Circumstances(msgspec.Struct, frozen=True):
     """What a service is resolved with.
 
     ``inputs`` are values of its inputs as they are given (see ``bind_inputs``); ``inventory`` is a service whose nodes
-    exist already. ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``,
+    exist already; without it ``hosts`` gives one, if anything is to be selected: all that fit are as good as the first.
+    ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``,
     everything has to be chosen now: what cannot be is an error. ``candidates`` are definitions files of the service,
     besides those that it imports, that may substitute nodes.
     """
 
     inputs: Mapping[str, object] = {}
     inventory: Service | None = None
+    hosts: Callable[[], Service] | None = None
     choices: Choices = Choices()
     final: bool = False
     candidates: tuple[str, ...] = ()

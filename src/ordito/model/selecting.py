@@ -19,6 +19,7 @@ from ordito.model.requirements import Open, Requirements
 from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.selection import MOST_LISTED, Found
 from ordito.model.service import Capability, NodeTemplate
+from ordito.model.settings import PREFIX
 from ordito.model.substituting import Substitutes
 from ordito.model.templates import SELECT, SUBSTITUTE, Templates
 from ordito.model.unit import Unit
@@ -55,6 +56,7 @@ class Selecting:
         self._diagnostics = substitutes.diagnostics
         given = circumstances.inventory
         self._inventory = Inventory(given) if given is not None else None
+        self._takes_first = False
         self._earlier = circumstances.choices
         self._selected: dict[str, SelectedNode] = {}
         self._fulfilled: dict[str, str] = {}
@@ -62,11 +64,20 @@ class Selecting:
 
     def settle(self) -> Choices:
         """Choose for all templates that are to be selected and for all open requirements."""
+        self._look_for_hosts()
         for node in self._targets_first():
             self._select(node)
         for waiting, found in self._requirements.open:
             self._fulfil(waiting, found)
         return Choices(selected=self._selected, requirements=self._fulfilled)
+
+    def _look_for_hosts(self) -> None:
+        """Without an inventory, the hosts that are known are one, where anything is to be selected."""
+        hosts = self._circumstances.hosts
+        if self._inventory is not None or hosts is None:
+            return
+        if self._requirements.open or any(SELECT in n.directives for n in self._templates.nodes.values()):
+            self._inventory, self._takes_first = Inventory(hosts()), True
 
     # -------------------------------------------------------------------------------------------------- templates
 
@@ -107,6 +118,8 @@ class Selecting:
         unknown = [f"{c.name}: {f.open[0].reason}" for c, f in judged if f.open and not f.against]
         if earlier is not None and any(c.name == earlier.node for c in fitting):
             fitting = [c for c in fitting if c.name == earlier.node]
+        if self._takes_first:
+            fitting = fitting[:1]
         if len(fitting) == 1 and (not unknown or self._circumstances.final):
             self._take(node, self._inventory.described(fitting[0]))
         elif len(fitting) > 1:
@@ -134,7 +147,7 @@ class Selecting:
         """Whether an existing node is the one that a template describes."""
         assert self._inventory is not None
         item = self._templates.written[node.name]
-        found: list[Finding] = []
+        found: list[Finding] = [_labelled(node, candidate)]
         if item.node_filter is not None:
             facts = self._inventory.facts
             found.append(self._filters.match(item.node_filter, self._unit, candidate, facts, node.type))
@@ -216,6 +229,8 @@ class Selecting:
         again = {e.node for e in earlier}
         if again and again <= {c.name for c in fitting}:
             fitting = [c for c in fitting if c.name in again]
+        if self._takes_first:
+            fitting = fitting[:wanted]
         if len(fitting) > wanted:
             self._diagnostics.error(
                 "ambiguous-requirement",
@@ -363,7 +378,9 @@ def _filled(node: NodeTemplate, existing: SelectedNode) -> NodeTemplate:
         node,
         existing=existing.node,
         properties={n: v for n, v in existing.properties.items() if n in node.definitions},
-        attributes={n: v for n, v in existing.attributes.items() if n in node.attribute_definitions},
+        attributes={
+            n: v for n, v in existing.attributes.items() if n in node.attribute_definitions or n.startswith(PREFIX)
+        },
         capabilities={n: _capability(c, existing) for n, c in node.capabilities.items()},
         interfaces={n: _idle(i) for n, i in node.interfaces.items()},
         requirements=tuple(
@@ -380,6 +397,13 @@ def _capability(item: Capability, existing: SelectedNode) -> Capability:
         properties={n: v for n, v in properties.items() if n in item.definitions},
         attributes={n: v for n, v in attributes.items() if n in item.attribute_definitions},
     )
+
+
+def _labelled(node: NodeTemplate, candidate: NodeTemplate) -> Finding:
+    """Whether a host has the labels that a template asks for in its metadata."""
+    has = candidate.settings.labels
+    wrong = [f"{name}={value}" for name, value in node.settings.labels.items() if has.get(name) != value]
+    return Finding((f"it has not the label {', '.join(wrong)}",) if wrong else ())
 
 
 def _idle(interface: Interface) -> Interface:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ordito.model.service import NodeTemplate, Service
+from ordito.model.settings import PREFIX
 from ordito.planning.draft import Draft
 
 ADDRESSES = ("private_address", "public_address")
@@ -14,6 +15,8 @@ def check_existing(draft: Draft) -> None:
     for node in draft.ordered:
         if not node.existing or not node.is_compute:
             continue
+        if any(name.startswith(PREFIX) for name in node.attributes):
+            continue  # It is a host that somebody knows how to reach.
         addresses = [str(node.attributes[a]) for a in ADDRESSES if node.attributes.get(a)]
         if not addresses or any(a in THIS_MACHINE for a in addresses):
             continue

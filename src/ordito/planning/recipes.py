@@ -26,6 +26,7 @@ from ordito.model.service import (
     Relationship,
     Service,
 )
+from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
 from ordito.planning.lifecycle import (
     DELEGATED,
@@ -206,6 +207,8 @@ class Recipes:
     def _protocol(self, node: NodeTemplate) -> str:
         if self.is_delegated(node):
             return self._options.maker(node.name, node.kinds).protocol
+        if node.existing and any(name.startswith(PREFIX) for name in node.attributes):
+            return SSH  # A host of the inventory that was selected.
         endpoint = node.capabilities.get(ENDPOINT) if makes_itself(node) else None
         if endpoint is None:
             return ""

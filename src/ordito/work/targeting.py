@@ -84,6 +84,9 @@ class Targets:
             return self._finds.of_provider(recorded_provider(plain), compute, plain)
         record = self._snapshot.instances.get(compute)
         node = self._service.nodes.get(record.node) if record is not None else None
+        if node is not None and node.existing and HOST in node.attributes:
+            selected = {name: value for name, value in node.attributes.items() if name == HOST}
+            return self._finds.of_provider(recorded_provider(selected), compute, selected)
         if node is None or not makes_itself(node) or self._of_endpoint(node, compute, "protocol") != SSH:
             return None
         address = next((a for name in ADDRESSES if (a := self._text(values.get(name)))), "")

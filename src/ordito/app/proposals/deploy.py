@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,8 +14,10 @@ from ordito.app.errors import Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
+from ordito.app.inventory_file.as_service import hosts_as_service
 from ordito.app.pinned_service import ReadFiles
 from ordito.app.place import Place, relative_to
+from ordito.app.plugins import plugins_of
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.services import check_files, network, read_service
@@ -28,6 +30,9 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.status import Status
 from ordito.instances.static_values import check_static_values
+from ordito.model.service import Service
+from ordito.providers.pool.provider import NAME as POOL
+from ordito.providers.pool.provider import PoolProvider
 from ordito.work.plan import Plan
 
 SERVICE_FILE = "service.yaml"
@@ -83,6 +88,14 @@ class DeployAsked(msgspec.Struct, frozen=True):
             return _propose(self, known)
 
 
+def _hosts(known: Known) -> Callable[[], Service] | None:
+    """The hosts of the inventory as nodes that can be selected; None where there are none."""
+    pool = plugins_of(known.place.layout, known.spec.inventory).providers.named(POOL)
+    if not isinstance(pool, PoolProvider) or not pool.hosts:
+        return None
+    return lambda: hosts_as_service(pool, known.spec.inventory.file.shown)
+
+
 def _propose(asked: DeployAsked, known: Known) -> Proposal:
     place, status = known.place, known.status
     diagnostics = Diagnostics()
@@ -92,7 +105,9 @@ def _propose(asked: DeployAsked, known: Known) -> Proposal:
     gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    circumstances = circumstances_of(asked.choices, gathered.values, status.choices, diagnostics, final=True)
+    circumstances = circumstances_of(
+        asked.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
+    )
     read = read_service(path, diagnostics, network(asked.fetch), circumstances)
     check_choices(asked.choices, read.service, diagnostics)
     check_files(read, diagnostics, required=True)

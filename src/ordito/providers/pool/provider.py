@@ -38,6 +38,7 @@ class PoolProvider:
     def __init__(self, section: Section, hosts: Mapping[str, Host], hands: Hands) -> None:
         self._section = section
         self._hands = hands
+        self._turns = asyncio.Lock()
         self._targets: dict[str, Target | None] = {}
         self._given_back: dict[str, Target] = {}
         self.hosts = hosts
@@ -53,7 +54,9 @@ class PoolProvider:
         """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``."""
         try:
             asking = asking_of(asked.properties, asked.metadata)
-            host = await asyncio.to_thread(self._take, asked, asking)
+            async with self._turns:
+                # One after the other: who asks first gets the first host, in every job alike.
+                host = await asyncio.to_thread(self._take, asked, asking)
             self._given_back.pop(host.name, None)
             return Provided(self._attributes(host), f"host {host.name}")
         except (PoolFailed, NoValue) as problem:
