@@ -110,6 +110,8 @@ def test_a_machine_comes_and_goes(cloud: Cloud) -> None:
     assert asyncio.run(cloud.provider.look(asked)).status == "ok"
     cloud.driver().stop_node(node)
     assert asyncio.run(cloud.provider.look(asked)).status == "error"
+    assert cloud.create(asked).attributes["ordito.host"] == attributes["ordito.host"]
+    assert asyncio.run(cloud.provider.look(asked)).status == "ok"
     assert asyncio.run(cloud.provider.delete(asked))
     assert asyncio.run(cloud.provider.look(asked)).status == "absent"
     assert asyncio.run(cloud.provider.delete(asked))
@@ -232,8 +234,10 @@ def test_ports_bind_machines_to_networks(cloud: Cloud) -> None:
     made = cloud.create(wanted).attributes
     assert made["ip_address"] == "172.31.1.7"
     assert cloud.create(wanted).attributes == made
-    assert cloud.create(ranged).attributes["ip_address"] == "172.31.1.8"
+    last = cloud.create(ranged)
+    assert last.attributes["ip_address"] == "172.31.1.8"
     seen = asyncio.run(cloud.provider.look(cloud.asked("web_1", COMPUTE, SMALL))).attributes
+    assert last.far == {"web_1": {"networks": seen["networks"], "ports": seen["ports"]}}
     (on,) = _values(seen["networks"])
     assert on["addresses"] == [machine["private_address"], "172.31.1.7", "172.31.1.8"]
     assert made["port_id"] in {p["port_id"] for p in _values(seen["ports"])}

@@ -114,6 +114,9 @@ class Api:
             return ProviderFailed(f"{self._failed(doing)}: {said}")
         if isinstance(error, NotImplementedError):
             return ProviderFailed(f"{self._failed(doing)}: the driver of libcloud does not do that ({said})")
+        if isinstance(error, LookupError):
+            kind = type(error).__name__
+            return ProviderFailed(f"{self._failed(doing)}: libcloud does not understand its answer ({kind}: {said})")
         if isinstance(error, OSError) and any(word in sought for word in NEVER_SENT):
             return Unreachable(f"{self._failed(doing)}: the cloud does not answer ({said}); look at `arguments`")
         hint = next((hint for words, hint in HINTS if any(word in sought for word in words)), "")

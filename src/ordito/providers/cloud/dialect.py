@@ -167,6 +167,10 @@ class Dialect:
         found = [n for n in self.nodes(driver, who.ensemble) if self.is_of(n, who) and state_of(n) != GONE]
         return found[0] if found else None
 
+    def node_with(self, driver: Any, id: str) -> Any | None:
+        """The machine of an id."""
+        return next((node for node in driver.list_nodes() if str(node.id) == id), None)
+
     def is_of(self, node: Any, who: Who) -> bool:
         """Whether a machine, volume or network is that of an instance."""
         return bool(node.name == who.name)
@@ -207,6 +211,10 @@ class Dialect:
     def node_of(self, node: Any) -> str:
         """The node template that a machine is of, "" where the cloud does not know it."""
         return ""
+
+    def start(self, driver: Any, node: Any) -> None:
+        """Have a machine started that is stopped."""
+        driver.start_node(node)
 
     def destroy(self, driver: Any, node: Any) -> None:
         """Have a machine removed."""

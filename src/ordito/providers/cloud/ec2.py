@@ -61,6 +61,10 @@ class Ec2(Dialect):
         """Those with the tag of the deployment."""
         return list(driver.list_nodes(ex_filters={f"tag:{ENSEMBLE}": ensemble}))
 
+    def node_with(self, driver: Any, id: str) -> Any | None:
+        """It is asked for alone."""
+        return next(iter(driver.list_nodes(ex_node_ids=[id])), None)
+
     def is_of(self, node: Any, who: Who) -> bool:
         """By its tags."""
         tags = node.extra.get("tags", {})
@@ -274,7 +278,7 @@ class Ec2(Dialect):
         one = self._interfaces(driver, _own(who))[0]
         if _is_on(one, machine):
             return
-        node = named(driver.list_nodes(ex_node_ids=[machine]), machine, "machine", "binding")
+        node = self.node_with(driver, machine)
         others = self._interfaces(driver, {"attachment.instance-id": machine})
         taken = {i.extra["attachment"].get("device_index") or 0 for i in others if _is_on(i, machine)}
         asked = 1 + (order or 0)

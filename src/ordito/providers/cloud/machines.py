@@ -36,7 +36,7 @@ class Machines:
         who = who_of(asked)
         doing = f"making {asked.instance}"
         made = await self._api.run(doing, lambda driver: self._make(driver, who, asked))
-        machine, runs = await self._until(who, lambda m: m.state in (RUNNING, BROKEN, GONE, STOPPED))
+        machine, runs = await self._until(who, lambda m: m.state in (RUNNING, BROKEN))
         if machine is None or machine.state != RUNNING:
             raise self._not_running(asked, machine, ended=runs)
         attributes = self._attributes(machine)
@@ -53,11 +53,14 @@ class Machines:
         return Provided(attributes, said, links={far: {"device": device} for far, device in devices.items()})
 
     def _make(self, driver: Any, who: Who, asked: Delegation) -> bool:
-        """Make a machine that is not there; whether it was."""
+        """Make a machine, or start one that is stopped; whether it was made."""
         settings, dialect = self._settings, self._dialect
-        if dialect.node(driver, who) is not None:
+        node = dialect.node(driver, who)
+        if node is not None:
             if self._has_doors:
                 self._open(driver, who, asked)
+            if state_of(node) == STOPPED:
+                dialect.start(driver, node)
             return False
         size = size_of(driver, dialect, settings, asked)
         image = image_of(driver, dialect, settings, asked)

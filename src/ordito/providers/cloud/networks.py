@@ -104,7 +104,15 @@ class Ports:
         )
         if nic is None or not ready:
             raise ProviderFailed(f"{doing} failed: the port is not there after {self._settings.timeout:g} s")
-        return Provided(_of_port(nic), f"{'made' if made else 'found'} port {nic.id}")
+        seen = await self._api.run(doing, lambda driver: self._seen(driver, machine)) if machine else None
+        far = {f.instance: seen for f in asked.requirements.get("binding", ()) if seen is not None}
+        return Provided(_of_port(nic), f"{'made' if made else 'found'} port {nic.id}", far=far)
+
+    def _seen(self, driver: Any, machine: str) -> dict[str, object] | None:
+        """The networks and ports of a machine, to which one has come."""
+        node = self._dialect.node_with(driver, machine)
+        found = self._dialect.machine(driver, node) if node is not None else None
+        return None if found is None else {"networks": dict(found.networks), "ports": dict(found.ports)}
 
     def _make(self, driver: Any, who: Who, asked: Delegation, network: str) -> bool:
         if self._dialect.nic(driver, who) is not None:

@@ -32,7 +32,7 @@ EXTERNAL = "router:external"
 class OpenStack(Dialect):
     """OpenStack by libcloud where it has it, else by its network and image interfaces."""
 
-    arguments: Mapping[str, object] = {"ex_force_auth_version": "3.x_password"}
+    arguments: Mapping[str, object] = {"api_version": "2.2", "ex_force_auth_version": "3.x_password"}
     has_groups = True
 
     # ------------------------------------------------------------------------------------------------- machines
@@ -103,14 +103,18 @@ class OpenStack(Dialect):
         images = driver.image_connection
         given = {"name": file.name, **{name: revealed(value) for name, value in artifact.properties.items()}}
         made = images.request("/v2/images", method="POST", data=given).object
-        with file.open("rb") as content:
-            images.request(
-                f"/v2/images/{made['id']}/file",
-                method="PUT",
-                data=content,
-                headers={"Content-Type": "application/octet-stream"},
-                raw=True,
-            )
+        images.encode_data = lambda data: data  # It takes everything for JSON.
+        try:
+            with file.open("rb") as content:
+                images.request(
+                    f"/v2/images/{made['id']}/file",
+                    method="PUT",
+                    data=content,
+                    headers={"Content-Type": "application/octet-stream"},
+                    raw=True,
+                )
+        finally:
+            del images.encode_data
         return driver.get_image(made["id"])
 
     # -------------------------------------------------------------------------------------------------- networks
