@@ -13,6 +13,7 @@ from ordito.base.sensitive import Sensitive
 from ordito.executors.local_hands import LocalHands
 from ordito.providers.containers.applications import CONTAINER_ATTRIBUTE, ApplicationProvider, RuntimeProvider
 from ordito.providers.containers.asked_for import application_of
+from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.images import KIND, reference
 from ordito.work.providing import Delegation, Far, Material, ProviderFailed, Verb
 from tests.support.real.podman import SMALL, Podman, small_root
@@ -37,7 +38,7 @@ def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
 
 
 def _provider() -> ApplicationProvider:
-    return ApplicationProvider(LocalHands(), "podman")
+    return ApplicationProvider(Engines(LocalHands(), "podman"))
 
 
 def _asked(image: Material | str, properties: Mapping[str, object] | None = None, **more: object) -> Delegation:
@@ -172,11 +173,11 @@ def test_a_runtime_is_an_engine_that_answers(engine: Podman) -> None:
     asked = Delegation("runtime_1", kinds, Verb.CREATE)
 
     async def run() -> None:
-        runtime = RuntimeProvider(LocalHands(), "podman")
+        runtime = RuntimeProvider(Engines(LocalHands(), "podman"))
         assert (await runtime.create(asked)).message == "podman answers on this machine"
         assert (await runtime.look(asked)).status == "ok"
         assert not await runtime.delete(asked)
-        missing = RuntimeProvider(LocalHands(), "ordito-no-such-engine")
+        missing = RuntimeProvider(Engines(LocalHands(), "ordito-no-such-engine"))
         assert (await missing.look(asked)).status == "error"
         with pytest.raises(ProviderFailed, match="no engine for containers answers"):
             await missing.create(asked)

@@ -13,7 +13,7 @@ from ordito.providers.containers.making import Wanted, ended, made, own, removed
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import Login
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import Hands, Target
+from ordito.work.targets import Target
 
 APPLICATION = "tosca.nodes.Container.Application"
 RUNTIME = "tosca.nodes.Container.Runtime"
@@ -35,12 +35,9 @@ class ApplicationProvider:
     name = "container-application"
     protocol = ""
 
-    def __init__(
-        self, hands: Hands, engine: str = "", logins: Callable[[], Mapping[str, Login]] = dict[str, Login]
-    ) -> None:
-        """``engine`` is the program that the inventory names, "" for whichever answers; ``logins`` gives the logins of
-        registries that it has, and raises ``ProviderFailed``."""
-        self._engines = Engines(hands, engine)
+    def __init__(self, engines: Engines, logins: Callable[[], Mapping[str, Login]] = dict[str, Login]) -> None:
+        """``logins`` gives the logins of registries that the inventory has, and raises ``ProviderFailed``."""
+        self._engines = engines
         self._logins = logins
 
     def provides(self, kinds: Sequence[str]) -> bool:
@@ -68,7 +65,7 @@ class ApplicationProvider:
 
     async def delete(self, asked: Delegation) -> bool:
         """Stop the application, and remove its container with the volumes that have no names."""
-        engine = await self._engines.on(asked.host)
+        engine = await self._engine_of(asked)
         await stopped(engine, asked, application_of(asked).grace)
         await removed(engine, asked)
         await forget(engine, asked)
@@ -76,7 +73,7 @@ class ApplicationProvider:
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether the container runs, and the application is well."""
-        engine = await self._engines.on(asked.host)
+        engine = await self._engine_of(asked)
         name = name_of(asked)
         container = await own(engine, asked)
         known = asked.attributes.get(CONTAINER_ATTRIBUTE)
@@ -91,7 +88,7 @@ class ApplicationProvider:
 
     async def start(self, asked: Delegation) -> Provided:
         """Start the container again that was stopped."""
-        engine = await self._engines.on(asked.host)
+        engine = await self._engine_of(asked)
         await started(engine, asked)
         container = await _well(engine, asked, application_of(asked).health)
         known = asked.attributes.get(CONTAINER_ATTRIBUTE)
@@ -100,7 +97,10 @@ class ApplicationProvider:
 
     async def stop(self, asked: Delegation) -> None:
         """Stop the container; it stays as it is."""
-        await stopped(await self._engines.on(asked.host), asked, application_of(asked).grace)
+        await stopped(await self._engine_of(asked), asked, application_of(asked).grace)
+
+    async def _engine_of(self, asked: Delegation) -> Engine:
+        return await self._engines.of(asked.host, asked.attributes.get(CONTAINER_ATTRIBUTE))
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """Applications are no hosts."""
@@ -113,10 +113,8 @@ class RuntimeProvider:
     name = "container-runtime"
     protocol = ""
 
-    def __init__(self, hands: Hands, engine: str = "") -> None:
-        """``engine`` is the program that the inventory names, "" for whichever answers."""
-        self._hands = hands
-        self._wanted = engine
+    def __init__(self, engines: Engines) -> None:
+        self._engines = engines
 
     def provides(self, kinds: Sequence[str]) -> bool:
         """Whether a node of these types (its type and the ancestors) runs containers."""
@@ -128,7 +126,7 @@ class RuntimeProvider:
 
     async def create(self, asked: Delegation) -> Provided:
         """Ask the host for its engine."""
-        engine = await Engines(self._hands, self._wanted).on(asked.host)
+        engine = await self._engines.on(asked.host)
         return Provided({}, f"{engine.name} answers on {engine.where}")
 
     async def delete(self, asked: Delegation) -> bool:
@@ -138,7 +136,7 @@ class RuntimeProvider:
     async def look(self, asked: Delegation) -> Seen:
         """Whether an engine answers."""
         try:
-            engine = await Engines(self._hands, self._wanted).on(asked.host)
+            engine = await self._engines.on(asked.host)
         except ProviderFailed as failed:
             return Seen("error", {}, str(failed))
         return Seen("ok", {}, f"{engine.name} answers on {engine.where}")

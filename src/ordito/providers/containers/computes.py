@@ -63,25 +63,25 @@ class ContainerProvider:
 
     async def delete(self, asked: Delegation) -> bool:
         """Remove the container: what ran on it is gone with it."""
-        await removed(await self._engines.on(None), asked)
+        await removed(await self._engine_of(asked), asked)
         return True
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether the container is there and runs."""
-        engine = await self._engines.on(None)
+        engine = await self._engine_of(asked)
         name = name_of(asked)
         container = await own(engine, asked)
         return seen(engine, name, container, self._attributes(engine, name, container) if container else {})
 
     async def start(self, asked: Delegation) -> Provided:
         """Start the container again that was stopped; it may have another address then."""
-        engine = await self._engines.on(None)
+        engine = await self._engine_of(asked)
         container = await started(engine, asked)
         return Provided(self._attributes(engine, name_of(asked), container), f"container {name_of(asked)} started")
 
     async def stop(self, asked: Delegation) -> None:
         """Stop the container with all that runs in it; its files stay."""
-        await stopped(await self._engines.on(None), asked)
+        await stopped(await self._engine_of(asked), asked)
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """The container of an instance."""
@@ -96,6 +96,9 @@ class ContainerProvider:
             raise Unreachable(f"{instance}: {problem}") from problem
         told = {"engine": engine, "container": name, "user": settings.user, "base": settings.base}
         return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
+
+    async def _engine_of(self, asked: Delegation) -> Engine:
+        return await self._engines.of(None, asked.attributes.get(HOST))
 
     def _attributes(self, engine: Engine, name: str, container: Container) -> dict[str, object]:
         return {HOST: {"provider": self.name, "id": name, "engine": engine.name}, **attributes_of(container)}

@@ -168,6 +168,13 @@ class Engines:
         self._names = (wanted,) if wanted else ENGINES
         self._known: dict[tuple[str, str], asyncio.Task[Engine]] = {}
 
+    async def of(self, target: Target | None, made: object) -> Engine:
+        """The engine that has made something on a host, whose attribute says which: that one need not be asked."""
+        name = made.get("engine") if isinstance(made, Mapping) else None
+        if name in ENGINES and (self._names in (ENGINES, (name,))):
+            return Engine(str(name), self._hands, target, Machine())
+        return await self.on(target)
+
     async def on(self, target: Target | None) -> Engine:
         """The engine on a host. Raises ``ProviderFailed`` where none answers, ``Unreachable``."""
         key = (target.protocol, target.name) if target else ("", "")

@@ -14,6 +14,7 @@ import msgspec
 
 from ordito.providers.containers.applications import ApplicationProvider, RuntimeProvider
 from ordito.providers.containers.computes import ContainerProvider
+from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.settings import ENGINES, ContainerSettings, Login
 from ordito.providers.section import NoValue, Section
 from ordito.providers.shapes import LINES, TEXT, Entries, ListOf, MapOf, OneOf
@@ -49,12 +50,12 @@ def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ..
     """The providers of runtimes and of applications in containers, which need no section; it may say which engine."""
     engine = section.entries.get("engine") if section is not None else None
     name = section.check(engine, ENGINE, f'"engine" of {WHAT}') if section is not None and engine is not None else ""
-    engine_name = str(name or "")
 
     def logins() -> Mapping[str, Login]:
         return _settings(section).registries if section is not None else {}
 
-    return ApplicationProvider(hands, engine_name, logins), RuntimeProvider(hands, engine_name)
+    engines = Engines(hands, str(name or ""))
+    return ApplicationProvider(engines, logins), RuntimeProvider(engines)
 
 
 def _settings(section: Section) -> ContainerSettings:
