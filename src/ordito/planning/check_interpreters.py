@@ -5,7 +5,7 @@ Of other hosts nobody knows that before they are reached; there it is looked for
 
 from __future__ import annotations
 
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
 from ordito.work.plan import Action
 
 
@@ -18,7 +18,7 @@ def check_interpreters(draft: Draft) -> None:
     for step in draft.steps:
         if step.call in asking and step.call not in here and step.action is not Action.JOIN and not step.done:
             compute = draft.members.get(step.runs_on)
-            if compute is None or _is_here(draft, compute):
+            if compute is None or not draft.recipes.protocol(compute.template):
                 here.add(step.call)
     said: set[tuple[str, str]] = set()
     for number in sorted(here):
@@ -32,12 +32,3 @@ def check_interpreters(draft: Draft) -> None:
                 draft.calls.asking.get((call.artifact, call.version)),
                 hint="install it, or write another artifact_version (docs/artifacts.md says what each means)",
             )
-
-
-def _is_here(draft: Draft, compute: Member) -> bool:
-    """Whether a Compute is this machine: its provider says so, or nothing says how else it is reached."""
-    node = compute.template
-    if draft.recipes.is_delegated(node):
-        return not draft.options.maker(node.name, node.kinds).protocol
-    endpoint = node.capabilities.get("endpoint")
-    return endpoint is None or endpoint.properties.get("protocol") != "ssh"

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ordito.providers.cloud.api import Api
+from ordito.providers.cloud.choosing import IMAGES
 from ordito.providers.cloud.dialect import Dialect
 from ordito.providers.cloud.ec2 import Ec2
 from ordito.providers.cloud.library import library
@@ -54,6 +55,10 @@ class CloudProvider:
     def provides(self, kinds: Sequence[str]) -> bool:
         """Computes, block storage, networks and ports."""
         return not MADE.isdisjoint(kinds)
+
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """Whether an artifact of these types is an image that machines are made from."""
+        return not IMAGES.isdisjoint(kinds)
 
     @cached_property
     def settings(self) -> CloudSettings:

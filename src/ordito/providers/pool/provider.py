@@ -48,6 +48,10 @@ class PoolProvider:
         """Whether a node of these types (its type and the ancestors) is a Compute, and there are hosts at all."""
         return COMPUTE in kinds and bool(self.hosts)
 
+    def takes(self, kinds: Sequence[str]) -> bool:
+        """No artifact: the hosts are there."""
+        return False
+
     # --------------------------------------------------------------------------------------------- making, removing
 
     async def create(self, asked: Delegation) -> Provided:
