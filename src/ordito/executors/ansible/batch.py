@@ -27,7 +27,7 @@ from ordito.executors.ansible.files import (
 )
 from ordito.executors.ansible.inventory import SELF, inventory_of
 from ordito.executors.ansible.masters import end_masters
-from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of
+from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of, holds_plugins
 from ordito.executors.attempt import TAIL_LINES
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.filling import filled
@@ -200,7 +200,8 @@ class Batch:
 
     def _command(self, playbook: str) -> Command:
         slot = self.slot
-        beside = f"{playbook.rpartition('/')[0]}/{CONFIGURATION}"
+        folder = playbook.rpartition("/")[0]
+        beside = f"{folder}/{CONFIGURATION}"
         configuration = beside
         if not Path(beside).is_file():
             configuration = f"{slot.path}/{PRIVATE}/{CONFIGURATION}"
@@ -215,6 +216,8 @@ class Batch:
             OUTPUTS: slot.outputs,
             "ANSIBLE_SSH_CONTROL_PATH_DIR": self._sockets,
         }
+        if holds_plugins(folder):
+            environment["PYTHONDONTWRITEBYTECODE"] = "1"
         arguments = [self._tools.program, "-i", f"{slot.path}/{INVENTORY}", "--limit", SELF]
         arguments += ["--forks", str(max(5, min(MOST_FORKS, len(self._tickets)))), *self._settings(), playbook]
         return Command(self._tools.program, arguments, environment, slot.work)

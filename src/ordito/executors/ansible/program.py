@@ -44,6 +44,15 @@ FURTHER = ("SSH_AUTH_SOCK", "ANSIBLE_COLLECTIONS_PATH")
 collections are installed."""
 
 
+PLUGINS = ("library", "module_utils", "roles", "collections")
+
+
+def holds_plugins(folder: str) -> bool:
+    """Whether Ansible may load Python modules from beside a playbook: what it compiles must not be written there."""
+    with os.scandir(folder) as entries:
+        return any(entry.name in PLUGINS or entry.name.endswith("_plugins") for entry in entries)
+
+
 def environment_of(base: Mapping[str, str], *, work: str, settings: str, configuration: str) -> dict[str, str]:
     """The environment of the process: what belongs to the host of the orchestrator stays out, what would be written
     into the service goes into the folder ``work``. ``configuration`` is the `ansible.cfg` that holds."""
@@ -51,7 +60,6 @@ def environment_of(base: Mapping[str, str], *, work: str, settings: str, configu
         **base,
         # Ansible refuses to run with any other encoding.
         "LC_ALL": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         SETTINGS: settings,
         "ANSIBLE_CONFIG": configuration,
