@@ -196,3 +196,12 @@ def test_a_saved_plan_keeps_the_inventory_it_was_made_with(run: Run, place: Path
     (place / "other.yaml").write_text(HOSTS.replace("one:", "uno:"))
     assert run("deploy", "saved.plan", "--yes").code == 0
     assert hosts_of(run) == {"box_1": "uno"}
+
+
+def test_what_was_made_before_there_was_an_inventory_stays_what_it_is(run: Run, place: Path) -> None:
+    (place / "hosts.yaml").unlink()
+    assert run("deploy", "--yes").code == 0
+    (place / "hosts.yaml").write_text(HOSTS)
+    assert run("check").code == 0
+    assert run("status", "-o", "json").json["instances"]["box_1"]["local"] == "ok"
+    assert run("undeploy", "--yes").code == 0
