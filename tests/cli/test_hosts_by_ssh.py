@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Run
+from tests.support.real.host_files import make_key
 from tests.support.real.hosts import SshHost, SshHosts
 
 SERVICE = """\
@@ -149,3 +150,24 @@ def test_a_compute_is_selected_among_the_hosts_of_the_inventory(pool: Pool) -> N
     undeployed = pool.run("undeploy", "--yes")
     assert undeployed.code == 0, undeployed.err
     assert not list(host.home_outside.glob("app.*"))
+
+
+def test_a_host_that_lets_nobody_in_keeps_what_is_on_it(pool: Pool) -> None:
+    """With a wrong key nothing is known of what runs on a host: it counts as neither removed nor lost."""
+    assert pool.run("hosts", "check", "--accept-new").code == 0
+    assert pool.run("deploy", "--yes").code == 0
+    inventory = (pool.place / "hosts.yaml").read_text()
+    make_key(pool.place / "wrong")
+    key = str(pool.hosts["pool-a"].key)
+    assert key in inventory
+    (pool.place / "hosts.yaml").write_text(inventory.replace(key, "wrong"))
+    refused = pool.run("undeploy", "--yes")
+    assert refused.code == 4, refused.err
+    assert "does not let" in refused.err
+    assert pool.where() == {"app_1": "pool-a", "app_2": "pool-b"}
+    assert [host["state"] for host in pool.states().values()] == ["taken", "taken", "free"]
+    (pool.place / "hosts.yaml").write_text(inventory)
+    undeployed = pool.run("undeploy", "--yes")
+    assert undeployed.code == 0, undeployed.err
+    assert pool.where() == {}
+    assert {host["state"] for host in pool.states().values()} == {"free"}

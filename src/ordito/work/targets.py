@@ -40,6 +40,11 @@ class Unreachable(Exception):
     """A target cannot be reached, or was lost. The text is for people: which host, why, and what to do next."""
 
 
+class Refused(Unreachable):
+    """A target is there and lets nobody in, or it cannot be tried at all: waiting does not help. A key that is not
+    accepted, say."""
+
+
 class Hands(Protocol):
     """Runs short commands on targets, for those who make and look after hosts."""
 

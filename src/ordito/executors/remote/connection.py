@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ordito.work.targets import Target, Unreachable
-
-
-class Refused(Unreachable):
-    """A host cannot be reached, and waiting does not help: a key that is not accepted, say."""
+from ordito.work.targets import Target
 
 
 class Ears(Protocol):

@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Sequence
 
 from ordito.executors.remote.commands import run_command, said
-from ordito.executors.remote.connection import Connector, Refused
-from ordito.work.targets import Ran, Target, Unreachable
+from ordito.executors.remote.connection import Connector
+from ordito.work.targets import Ran, Refused, Target, Unreachable
 
 PAUSE = 0.5
 LONGEST_PAUSE = 5.0

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ordito.executors.remote.connection import Channel, Ears, Refused
+from ordito.executors.remote.connection import Channel, Ears
 from ordito.executors.ssh.settings import Become
+from ordito.work.targets import Refused
 
 ASKS = b"ordito:password?"
 BEGINS = b"ordito:begins\n"

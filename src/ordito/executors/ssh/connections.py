@@ -8,13 +8,13 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ordito.executors.remote.connection import Channel, Ears, Refused
+from ordito.executors.remote.connection import Channel, Ears
 from ordito.executors.ssh import host_keys
 from ordito.executors.ssh.become import Becoming, words_as
 from ordito.executors.ssh.command import Command
 from ordito.executors.ssh.faults import is_hopeless, why
 from ordito.executors.ssh.settings import SshSettings
-from ordito.work.targets import Unreachable
+from ordito.work.targets import Refused, Unreachable
 
 if TYPE_CHECKING:
     import asyncssh
@@ -31,6 +31,8 @@ CLOSING = 2.0
 
 DOWN_FOR = 30.0
 """Seconds for which a host that could not be reached is not tried again."""
+
+NOT_DOWN: tuple[float, type[Unreachable], str] = (0.0, Unreachable, "")
 
 
 class _Line:
@@ -73,7 +75,7 @@ class Connections:
         self._opening = asyncio.Lock()
         self._free = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._down: tuple[float, str] = (0.0, "")
+        self._down: tuple[float, type[Unreachable], str] = NOT_DOWN
 
     async def start(self, words: Sequence[str], ears: Ears) -> Channel:
         """See ``Connector.start``."""
@@ -90,7 +92,7 @@ class Connections:
 
     def forget_failure(self) -> None:
         """See ``Connector``."""
-        self._down = (0.0, "")
+        self._down = NOT_DOWN
 
     async def close(self) -> None:
         """Close all connections."""
@@ -180,16 +182,16 @@ class Connections:
 
     async def _open(self) -> _Line:
         loop = asyncio.get_running_loop()
-        until, message = self._down
+        until, kind, message = self._down
         if loop.time() < until:
-            raise Unreachable(message)
+            raise kind(message)
         try:
             line = await connect(self._settings)
         except Unreachable as error:
             message = f"{self._name}: {error}"
-            self._down = (loop.time() + DOWN_FOR, message)
+            self._down = (loop.time() + DOWN_FOR, type(error), message)
             raise type(error)(message) from None
-        self._down = (0.0, "")
+        self._down = NOT_DOWN
         return line
 
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ordito.executors.remote.connection import Channel, Ears, Refused
+from ordito.executors.remote.connection import Channel, Ears
 from ordito.executors.ssh.settings import SshSettings, settings_of
-from ordito.work.targets import SSH, Target
+from ordito.work.targets import SSH, Refused, Target
 
 if TYPE_CHECKING:
     from ordito.executors.ssh.connections import Connections

@@ -9,8 +9,7 @@ import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.suggest import nearest
-from ordito.executors.remote.connection import Refused
-from ordito.work.targets import Target
+from ordito.work.targets import Refused, Target
 
 Check = Literal["strict", "accept-new", "off"]
 Method = Literal["sudo", "doas"]

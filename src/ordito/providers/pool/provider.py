@@ -15,7 +15,7 @@ from ordito.providers.pool.fitting import Taken, ordered, takes, unfit
 from ordito.providers.pool.hosts import Host, read_hosts
 from ordito.providers.section import NoValue, Section
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import HOST, SSH, Hands, Target, Unreachable
+from ordito.work.targets import HOST, SSH, Hands, Refused, Target, Unreachable
 
 T = TypeVar("T")
 NAME = "pool"
@@ -122,8 +122,9 @@ class PoolProvider:
         return host
 
     async def delete(self, asked: Delegation) -> bool:
-        """Take the host back. Where it cannot be reached it is lost: what ran on it is gone, as far as anybody knows,
-        and it is not given out again before it was reached once more."""
+        """Take the host back. Where it does not answer it is lost: what ran on it is gone, as far as anybody knows, and
+        it is not given out again before it was reached once more. Raises ``Unreachable`` where it is there and lets
+        nobody in: then nothing is known of what runs on it, and the instance keeps it."""
         taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
         if taken is None:
             return False
@@ -162,11 +163,13 @@ class PoolProvider:
             raise ProviderFailed(str(problem)) from problem
 
     async def _unreachable(self, name: str) -> str:
-        """Why a host cannot be reached, "" where it can."""
+        """Why a host does not answer, "" where it does. Raises ``Refused`` where it is there and lets nobody in."""
         try:
             target = self.target_of(name)
             if target is not None:
                 await self._hands.run(target, ("true",), timeout=REACH_SECONDS)
+        except Refused:
+            raise
         except Unreachable as unreachable:
             return str(unreachable)
         except TimeoutError:
@@ -200,7 +203,7 @@ class PoolProvider:
             try:
                 self._targets[name] = None if host.is_local else self._ssh_target(host, ())
             except NoValue as problem:
-                raise Unreachable(f"{name}: {problem}") from problem
+                raise Refused(f"{name}: {problem}") from problem
         return self._targets[name]
 
     def _ssh_target(self, host: Host, through: tuple[str, ...]) -> Target:
