@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from ordito.base.sensitive import Sensitive
-from ordito.executors.remote.connection import Refused
 from ordito.executors.remote.hands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import Refused, Target, Unreachable
 from tests.executors.ssh.far import target_of
 from tests.support.real.hosts import SshHost, SshHosts, User, silent_host
 
