@@ -140,7 +140,9 @@ class Ports:
             return Seen("absent", message="there is no such port in the cloud")
         loose = nic.machine != _machine(asked)
         return Seen(
-            "degraded" if loose else "ok", _of_port(nic), f"port {nic.id}" + (", on no machine" if loose else "")
+            "error" if loose else "ok",
+            _of_port(nic),
+            f"port {nic.id}" + (", which is not on its machine" if loose else ""),
         )
 
 

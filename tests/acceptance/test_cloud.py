@@ -1,0 +1,128 @@
+"""A service in a cloud: made, looked at, changed and removed with the real program, in a real server of EC2's API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordito.providers.cloud.provider import CloudProvider
+from ordito.providers.cloud.settings import CloudSettings
+from tests.acceptance.program import files_of, ordito, status_of
+from tests.support.real.moto import Moto
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    server:
+      type: tosca.nodes.Compute
+      capabilities:
+        host: { properties: { num_cpus: 1, mem_size: 1 GB } }
+        os: { properties: { type: Linux, distribution: Ubuntu, version: 16.04 } }
+      requirements:
+        - local_storage:
+            node: disk
+            relationship: { type: tosca.relationships.AttachesTo, properties: { location: /data } }
+    disk:
+      type: tosca.nodes.Storage.BlockStorage
+      properties: { name: data, size: 2 GB }
+    net:
+      type: tosca.nodes.network.Network
+      properties: { network_name: PRIVATE }
+    port:
+      type: tosca.nodes.network.Port
+      properties: { order: 0 }
+      requirements: [ link: net, binding: server ]
+    app:
+      type: tosca.nodes.SoftwareComponent
+      requirements: [ host: server ]
+      interfaces: { Standard: { operations: { start: start.sh } } }
+  outputs:
+    address: { value: { get_attribute: [ server, private_address ] } }
+    networks: { value: { get_attribute: [ server, networks ] } }
+    port: { value: { get_attribute: [ port, ip_address ] } }
+    volume: { value: { get_attribute: [ disk, volume_id ] } }
+    segment: { value: { get_attribute: [ net, segmentation_id ] } }
+"""
+SECRET = "canary-of-the-cloud-key"
+
+
+@pytest.fixture
+def project(tmp_path: Path, moto: Moto) -> Path:
+    moto.reset()
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "service.yaml").write_text(SERVICE)
+    (project / "start.sh").write_text("true\n")
+    (tmp_path / "key").write_text(SECRET)
+    inventory = {
+        "cloud": {
+            "driver": "EC2",
+            "key": "a-key",
+            "secret": {"file": str(tmp_path / "key")},
+            "arguments": {"region": moto.region, "host": moto.host, "port": moto.port, "secure": False},
+            "images": [{"type": "linux", "distribution": "ubuntu", "version": "16.04", "image": "ami-785db401"}],
+            "sizes": ["t2.micro", "t2.small"],
+            "reach": False,
+        }
+    }
+    (project / "hosts.yaml").write_text(json.dumps(inventory))
+    return project
+
+
+def driver(moto: Moto) -> Any:
+    arguments = {"region": moto.region, "host": moto.host, "port": moto.port, "secure": False}
+    found: list[Any] = []
+    settings = CloudSettings("EC2", moto.key, moto.secret, arguments)
+    asyncio.run(CloudProvider(lambda: settings).api.run("looking", found.append))
+    return found[0]
+
+
+def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
+    """R-5.9.3-1, R-5.9.3-2, R-5.9.11-1, R-8.5-1, R-8.5.1-3, R-8.5.1-8, R-8.5.2-3, R-3.4.4-1: machine, volume, network
+    and port come up with what the cloud says of them; a second deployment has nothing to do; all of it goes again."""
+    done = ordito(project, "deploy", "service.yaml", "--yes")
+    assert done.code == 0, done.both
+    cloud = driver(moto)
+    (machine,) = cloud.list_nodes()
+    volumes = {v.id: v for v in cloud.list_volumes()}
+    status = status_of(project)
+    outputs, instances = status["outputs"], status["instances"]
+    assert outputs["address"] == machine.private_ips[0]
+    assert volumes[outputs["volume"]].extra["instance_id"] == machine.id
+    (network,) = outputs["networks"].values()
+    assert network["addresses"] == [outputs["address"], outputs["port"]]
+    assert outputs["segment"] == machine.extra["vpc_id"]
+    assert instances["server_1"]["attributes"]["ordito.host"] == {"provider": "cloud", "id": machine.id}
+
+    again = ordito(project, "deploy", "service.yaml", "--yes")
+    assert "nothing to do" in again.both.lower(), again.both
+    checked = ordito(project, "check", "--yes")
+    assert checked.code == 0, checked.both
+    cloud.destroy_node(machine)
+    checked = ordito(project, "check", "--yes")
+    assert status_of(project)["instances"]["server_1"]["readyState"]["local"] == "absent", checked.both
+    healed = ordito(project, "heal", "server", "--yes")
+    assert healed.code == 0, healed.both
+    (anew,) = (n for n in cloud.list_nodes() if n.state != "terminated")
+    outputs = status_of(project)["outputs"]
+    assert outputs["address"] == anew.private_ips[0]
+    assert {v.id: v for v in cloud.list_volumes()}[outputs["volume"]].extra["instance_id"] == anew.id
+    checked = ordito(project, "check", "--yes")
+    assert status_of(project)["instances"]["port_1"]["readyState"]["local"] == "error", checked.both
+    healed = ordito(project, "heal", "port", "--yes")
+    assert healed.code == 0, healed.both
+    outputs = status_of(project)["outputs"]
+    (network,) = outputs["networks"].values()
+    assert network["addresses"] == [outputs["address"], outputs["port"]]
+
+    gone = ordito(project, "undeploy", "--yes")
+    assert gone.code == 0, gone.both
+    assert [n for n in cloud.list_nodes() if n.state != "terminated"] == []
+    assert outputs["volume"] not in {v.id for v in cloud.list_volumes()}
+    assert [g.name for g in cloud.ex_get_security_groups()] == ["default"]
+    assert SECRET.encode() not in b"".join(files_of(project).values())
