@@ -218,3 +218,43 @@ topology_template:
     assert "service.yaml:1" in done.both
     assert "look.sh" not in done.both
     assert not (project / "ran").exists()
+
+
+SCALED = """
+topology_template:
+  inputs: { apps: { type: integer, default: 2 } }
+  node_templates:
+    machine: { type: tosca.nodes.Compute }
+    app:
+      type: tosca.nodes.SoftwareComponent
+      occurrences: [ 0, 3 ]
+      instance_count: { get_input: apps }
+      requirements: [ { host: machine } ]
+      artifacts: { conf: { type: tosca.artifacts.File, file: files/motd, deploy_path: PLACE/conf } }
+"""
+
+
+def test_the_last_instance_removes_what_they_share(project: Path, place: Path) -> None:
+    """What an instance of the same node still has at its place stays there."""
+    write(project, place, SCALED)
+    assert ordito(project, "deploy", "service.yaml", "--yes").code == 0
+    scaled = ordito(project, "scale", "app=1", "--no-scale-compute", "--yes", "-v")
+    assert scaled.code == 0, scaled.both
+    assert "another instance needs it" in scaled.both
+    assert there(place) == ["conf", "etc/other"]
+    done = ordito(project, "undeploy", "--yes")
+    assert done.code == 0, done.both
+    assert there(place) == ["etc/other"]
+
+
+def test_what_the_template_has_lost_is_removed_as_well(project: Path, place: Path) -> None:
+    """From the files that it was deployed with."""
+    write(project, place, SCALED)
+    assert ordito(project, "deploy", "service.yaml", "--yes").code == 0
+    write(project, place, SCALED[: SCALED.index("    app:")])
+    (project / "files/motd").unlink()
+    assert ordito(project, "deploy", "service.yaml", "--yes").code == 0
+    assert there(place) == ["conf", "etc/other"]
+    done = ordito(project, "undeploy", "--yes")
+    assert done.code == 0, done.both
+    assert there(place) == ["etc/other"]

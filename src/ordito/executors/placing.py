@@ -9,12 +9,17 @@ from ordito.executors.commands import Script
 from ordito.executors.copies import Unusable
 from ordito.executors.spawn import Command
 from ordito.model.deploying import DEPLOY
+from ordito.work.artifact_calls import LEFT
 from ordito.work.invocation import Invocation
 
 SHELL = "/bin/sh"
 
 _TEXT = r"""set -eu
 verb=$1 from=$2 to=$3
+if [ "$verb" = leave ]; then
+  echo "another instance needs it: it stays"
+  exit
+fi
 case $to in /*) ;; '~/'*) to=$HOME/${to#??};; *) to=$HOME/$to;; esac
 if [ "$verb" = remove ]; then
   if [ -d "$from" ]; then
@@ -49,7 +54,7 @@ def placing_words(invocation: Invocation, path: str) -> list[str]:
     to = str(data.get("deploy_path", ""))
     if not to:
         raise Unusable(f"{invocation.artifact} names no deploy_path")
-    verb = "put" if data.get("verb") == DEPLOY else "remove"
+    verb = {DEPLOY: "put", LEFT: "leave"}.get(str(data.get("verb")), "remove")
     return [SHELL, "-c", _TEXT, "place", verb, path, to]
 
 

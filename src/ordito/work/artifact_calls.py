@@ -12,6 +12,9 @@ from ordito.work.plan import Call
 
 FORMAT = "ordito.artifact-call/1"
 RUN = "run"
+LEFT = "leave"
+"""The verb for what stays at its place, since another instance on the same machine has it there, too."""
+
 VERBS = {DEPLOY: DEPLOY, DEPLOY_ON_HOST: DEPLOY, UNDEPLOY: UNDEPLOY, UNDEPLOY_FROM_HOST: UNDEPLOY}
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from ordito.instances.records import Applied, Instance, Link, Snapshot
 from ordito.instances.states import TAKES_BACK, takes_back
 from ordito.instances.status import OPERATIONAL, Happened, failure
-from ordito.model.service import LIFECYCLE, STANDARD, Service
+from ordito.model.service import ARTIFACT, LIFECYCLE, STANDARD, Service
 from ordito.work.change_marks import NEVER_STARTED
 from ordito.work.invocation import Outcome
 from ordito.work.news import News
@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 DELEGATE = Action.DELEGATE
 UNSTARTED, SUCCEEDED, CHAIN_ENDED = Happened.NEVER_STARTED, Happened.SUCCEEDED, Happened.CHAIN_ENDED
+
+OF_LIFECYCLE = frozenset({STANDARD, LIFECYCLE, ARTIFACT})
+"""The interface types of what brings an instance about: without it there is none."""
 
 
 class Happenings:
@@ -70,7 +73,7 @@ class Happenings:
         if step.action is DELEGATE or call.side:
             return not self._news.tells(call)
         interface = self._service.nodes[call.owner].interfaces.get(call.interface)
-        return interface is None or STANDARD in interface.kinds or LIFECYCLE in interface.kinds
+        return interface is None or not OF_LIFECYCLE.isdisjoint(interface.kinds)
 
 
 def remembered(

@@ -17,7 +17,7 @@ from ordito.model.artifacts import ANSIBLE
 from ordito.model.deploying import PLACING, UNDEPLOYING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
-from ordito.work.artifact_calls import artifact_data
+from ordito.work.artifact_calls import LEFT, artifact_data
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
@@ -29,6 +29,7 @@ from ordito.work.places import Place
 from ordito.work.plan import ARTIFACTS, Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
 from ordito.work.secrecy import as_shown
+from ordito.work.shared_places import SharedPlaces
 from ordito.work.targeting import Targets
 from ordito.work.targets import Target, Unreachable
 
@@ -87,6 +88,7 @@ class Preparing:
         self._describe = describe
         self._known_needs: dict[int, Needs | None] = {}
         self._topology = Topology(service, snapshot, self._target)
+        self._places = SharedPlaces(service, snapshot, self._target)
         self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
@@ -146,7 +148,10 @@ class Preparing:
                 found = self._evaluator.evaluate(value, place.context)
                 self._masking.know(sensitive_parts(found))
                 properties[name] = None if isinstance(found, Nothing) else revealed(found)
-        return artifact_data(call, place, artifact, properties, values, self._job, attempt)
+        data = artifact_data(call, place, artifact, properties, values, self._job, attempt)
+        if call.processor == PLACING and self._places.is_left(call, place.instance):
+            data["verb"] = LEFT
+        return data
 
     def _needs(self, index: int, operation: Operation) -> Needs | None:
         """What the operation of a call needs besides its file, found once."""
