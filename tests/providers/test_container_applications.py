@@ -24,6 +24,9 @@ KINDS = (
     "tosca.nodes.Container.Application",
     "tosca.nodes.Root",
 )
+ENGINES = Engines(LocalHands(), "podman")
+"""They ask for the engine once for all tests, which costs as much as all else that a test does with it."""
+
 NAME = "ordito-e1-app_1"
 SERVES = ["sh", "-c", "trap 'exit 0' TERM; echo serving; while :; do sleep 1000 & wait; done"]
 
@@ -38,7 +41,7 @@ def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
 
 
 def _provider() -> ApplicationProvider:
-    return ApplicationProvider(Engines(LocalHands(), "podman"))
+    return ApplicationProvider(ENGINES)
 
 
 def _asked(image: Material | str, properties: Mapping[str, object] | None = None, **more: object) -> Delegation:

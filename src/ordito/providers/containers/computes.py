@@ -13,7 +13,7 @@ from ordito.providers.containers.making import Wanted, ended, made, options, own
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import ContainerSettings
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import CONTAINER, HOST, Hands, Target, Unreachable
+from ordito.work.targets import CONTAINER, HOST, Target, Unreachable
 
 COMPUTE = "tosca.nodes.Compute"
 SIZE = "scalar-unit.size"
@@ -30,13 +30,9 @@ class ContainerProvider:
     name = "container"
     protocol = CONTAINER
 
-    def __init__(
-        self, hands: Hands, engine: str, find: Callable[[], ContainerSettings], *, has_image: bool = True
-    ) -> None:
-        """``engine`` is the program that the inventory names, "" for whichever answers. ``find`` gives what the
-        inventory says, secrets included, and raises ``ProviderFailed``."""
-        self._engine = engine
-        self._engines = Engines(hands, engine)
+    def __init__(self, engines: Engines, find: Callable[[], ContainerSettings], *, has_image: bool = True) -> None:
+        """``find`` gives what the inventory says, secrets included, and raises ``ProviderFailed``."""
+        self._engines = engines
         self._find = find
         self._has_image = has_image
 
@@ -89,7 +85,7 @@ class ContainerProvider:
         if not isinstance(made_by, Mapping) or not made_by.get("id"):
             raise Unreachable(f"it is not known which container {instance} is: `ordito discover` or `ordito heal` it")
         name = str(made_by["id"])
-        engine = self._engine or str(made_by.get("engine") or "podman")
+        engine = self._engines.wanted or str(made_by.get("engine") or "podman")
         try:
             settings = self._settings
         except ProviderFailed as problem:

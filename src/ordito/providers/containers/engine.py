@@ -164,6 +164,7 @@ class Engines:
     """The engines on all hosts, each asked for once; ``wanted`` is the one that the inventory names, if it does."""
 
     def __init__(self, hands: Hands, wanted: str = "") -> None:
+        self.wanted = wanted
         self._hands = hands
         self._names = (wanted,) if wanted else ENGINES
         self._known: dict[tuple[str, str], asyncio.Task[Engine]] = {}

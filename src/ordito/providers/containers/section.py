@@ -43,7 +43,9 @@ def make_computes(section: Section, hands: Hands) -> ContainerProvider:
     checked = section.check(section.node, CONTAINERS, WHAT)
     known = checked if isinstance(checked, Mapping) else {}
     has_image = bool({"image", "images"} & {*section.entries})
-    return ContainerProvider(hands, str(known.get("engine", "")), lambda: _settings(section), has_image=has_image)
+    return ContainerProvider(
+        Engines(hands, str(known.get("engine", ""))), lambda: _settings(section), has_image=has_image
+    )
 
 
 def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ...]:
