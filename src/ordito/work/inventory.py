@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ordito.instances.records import Snapshot
-from ordito.model.service import COMPUTE, Service
 from ordito.work.targets import Target
+
+if TYPE_CHECKING:
+    # The model is not loaded with this file, so that help comes at once.
+    from ordito.model.service import Service
 
 TargetOf = Callable[[str], Target | None]
 """How the Compute of an instance's id is reached, None for this machine. Raises ``Unreachable``."""
@@ -53,7 +57,7 @@ class Topology:
     def _compute(self, instance: str) -> str:
         """The Compute on which an instance is: itself, or the first one below it."""
         at = instance
-        while at and COMPUTE not in self._service.nodes[self._snapshot.instances[at].node].kinds:
+        while at and not self._service.nodes[self._snapshot.instances[at].node].is_compute:
             at = self._snapshot.instances[at].host
         return at
 

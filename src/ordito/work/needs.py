@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.model.deploying import PLACING
-from ordito.model.operation import Artifact
+if TYPE_CHECKING:
+    from ordito.model.operation import Artifact
 
 PYTHON = "tosca.artifacts.Implementation.Python"
 JINJA = "tosca.artifacts.template.Jinja2"
@@ -34,6 +35,9 @@ class Needs(msgspec.Struct, frozen=True):
 
 def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> Needs | None:
     """What an implementation needs, without any values; None for nothing."""
+    # The model is not loaded with this file, so that help comes at once.
+    from ordito.model.deploying import PLACING
+
     is_python = PYTHON in implementation.kinds and PLACING not in implementation.kinds
     requirements = tuple(d.file for d in dependencies if is_python and is_requirements(d))
     # A template that is put in place itself is filled, too.
