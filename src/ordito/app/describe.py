@@ -12,6 +12,7 @@ from ordito.app.gate import no_ensemble
 from ordito.app.names import Names
 from ordito.app.place import Place, place_of
 from ordito.app.service_in_use import service_in
+from ordito.app.status import made_by
 from ordito.base.change_ids import job_of
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
@@ -76,7 +77,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class InstanceDescription(msgspec.Struct, frozen=True):
-    """An instance. ``decisive`` are the requirements that make its effective status worse than its own."""
+    """An instance. ``decisive`` are the requirements that make its effective status worse than its own. ``place`` is
+    the host that it is on, or is itself, at the provider that has made that; "" for this machine."""
 
     instance: Instance
     type: str
@@ -88,6 +90,7 @@ class InstanceDescription(msgspec.Struct, frozen=True):
     operated: tuple[Operated, ...] = ()
     events: tuple[TaskLine, ...] = ()
     next: tuple[Step, ...] = ()
+    place: str = ""
 
     @property
     def decisive(self) -> tuple[Dependency, ...]:
@@ -223,7 +226,18 @@ class _Describing:
             outline.type if outline else "",
             self._effective.get(record.id, record.local),
             outline is not None and outline.optional,
+            place=self._place(record),
         )
+
+    def _place(self, record: Instance) -> str:
+        """Where an instance is: the nearest of its hosts, or itself, that a provider has made."""
+        current: Instance | None = record
+        while current is not None:
+            provider, name = made_by(self._snapshot.attributes.get(current.id, {}))
+            if provider:
+                return f"{provider}: {name}" if current is record else f"{current.id} ({provider}: {name})"
+            current = self._snapshot.instances.get(current.host)
+        return ""
 
     def _value(self, value: Value, context: Context) -> object:
         """A value as things are, None where it has none."""

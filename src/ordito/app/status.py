@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.app.gate import no_ensemble
 from ordito.app.jobs import OpenJob, describe
 from ordito.app.place import Place, place_of
+from ordito.base.sensitive import shown
 from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
 from ordito.instances.status import effective_statuses, topology_status
+from ordito.work.targets import HOST
 
 
 class StatusRequest(msgspec.Struct, frozen=True):
@@ -34,9 +38,22 @@ class InstanceStatus(msgspec.Struct, frozen=True):
     optional: bool = False
 
     @property
+    def made_by(self) -> tuple[str, str]:
+        """The provider that has made it and what it is called there; empty texts where nothing says so."""
+        return made_by(self.attributes)
+
+    @property
     def drifted(self) -> bool:
         """Whether it was found to be other than it was made."""
         return self.instance.last_state_change > self.instance.last_config_change
+
+
+def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
+    """The provider that has made an instance and what it is called there, as its attributes say it."""
+    found = shown(attributes.get(HOST))
+    if not isinstance(found, Mapping):
+        return "", ""
+    return str(found.get("provider", "")), str(found.get("id", ""))
 
 
 class StatusResult(msgspec.Struct, frozen=True):

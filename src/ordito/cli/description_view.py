@@ -37,6 +37,7 @@ def _instance_data(found: InstanceDescription) -> dict[str, object]:
         "node": i.node,
         "type": found.type,
         "host": i.host,
+        "place": found.place,
         "index": i.index,
         "state": i.state,
         "local": i.local,
@@ -100,6 +101,7 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
         ("node", i.node),
         ("type", found.type),
         ("host", i.host),
+        ("runs on", printable(found.place)),
         ("state", i.state),
         ("index", str(i.index)),
         ("priority", "optional" if found.optional else ""),
@@ -135,7 +137,10 @@ def _of_node(found: NodeDescription, channel: Channel) -> tuple[str, list[tuple[
         ("protected", "undeploying leaves it alone" if found.protected else ""),
         ("orphaned", "no longer in the service" if found.lost else ""),
     ]
-    instances = [(b.instance.id, f"{b.instance.state}  {painted(b.effective, channel)}") for b in found.instances]
+    instances = [
+        (b.instance.id, "  ".join(filter(None, (b.instance.state, painted(b.effective, channel), printable(b.place)))))
+        for b in found.instances
+    ]
     return f"{channel.paint('strong', found.name)}  {painted(found.status or 'no instances', channel)}", [
         ("About", [(name, text) for name, text in about if text]),
         ("Instances", instances),

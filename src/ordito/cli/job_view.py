@@ -32,6 +32,10 @@ RETRIED = frozenset({"deploy", "undeploy"})
 
 SCALE = "scale"
 
+REACH = "delegate.reach"
+OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
+"""How operations end because of their host."""
+
 
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
@@ -124,7 +128,7 @@ def exit_code(report: JobReport) -> ExitCode:
         return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:
         return ExitCode.DONE
-    unreachable = [failure.outcome.ending in (Ending.UNREACHABLE, Ending.LOST) for failure in report.failures]
+    unreachable = [failure.outcome.ending in OUT_OF_REACH for failure in report.failures]
     return ExitCode.UNREACHABLE if unreachable and all(unreachable) else ExitCode.JOB_FAILED
 
 
@@ -136,8 +140,19 @@ def suggest(report: JobReport, session: Session) -> None:
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
     if report.timed_out and not report.written and not report.rollback and report.workflow in RETRIED:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
+    commands += [NextCommand(command(*words), purpose) for words, purpose in _about_hosts(report)]
     commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report)]
     session.next(*commands)
+
+
+def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of commands that make sense where hosts could not be reached, each with what it does."""
+    away = [failure for failure in report.failures if failure.outcome.ending in OUT_OF_REACH]
+    if away:
+        yield ("hosts", "check"), "see which hosts of the inventory can be reached"
+    hosts = dict.fromkeys(failure.instance for failure in away if failure.operation == REACH)
+    if hosts and not report.rollback:
+        yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
 
 
 def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:

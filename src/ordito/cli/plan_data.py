@@ -35,6 +35,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "counts": {
             node: {"count": count, "origin": shown.origins.get(node, "")} for node, count in shown.counts.items()
         },
+        "made_by": dict(plan.makers),
         "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
         "warnings": list(shown.warnings),
@@ -52,6 +53,7 @@ def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
         "workflow": workflow,
         **empty,
         "counts": {},
+        "made_by": {},
         "totals": totals,
         "unfinished": unfinished,
     }

@@ -57,6 +57,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         _write_waves(shown, channel)
     if shown.changes and proposal.workflow == DEPLOY:
         write_chosen(proposal.service.choices, channel)
+    _write_makers(proposal.plan.makers, channel)
     write_kept(proposal.plan.kept, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
     _write_drifted(proposal.plan, channel)
@@ -109,6 +110,14 @@ def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
         for node, found in kept.items():
             by = f"job {found.job}" if found.job else "this job"
             channel.line(f"    {pad(node, names)}  {found.count}, where the template asks for {found.over} ({by})")
+
+
+def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
+    """Who makes what is not this machine."""
+    if makers:
+        names = max(map(width, makers))
+        channel.line("Made by")
+        channel.lines(f"    {pad(node, names)}  {printable(maker)}" for node, maker in makers.items())
 
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:

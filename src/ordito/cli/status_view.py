@@ -123,18 +123,20 @@ def _write_rows(shown: Sequence[Row], channel: Channel) -> None:
     names = max(map(width, titles), default=0)
     states = max((width(row.first.instance.state) for row in shown), default=0)
     channel.lines(
-        f"  {pad(title, names)}  {pad(row.first.instance.state, states)}  {_said(row.first, channel)}".rstrip()
+        f"  {pad(title, names)}  {pad(row.first.instance.state, states)}  {_said(row, channel)}".rstrip()
         for title, row in zip(titles, shown, strict=True)
     )
 
 
-def _said(found: InstanceStatus, channel: Channel) -> str:
-    """What is said of an instance: its status, the one it has itself where that differs, and what is special."""
-    instance = found.instance
+def _said(row: Row, channel: Channel) -> str:
+    """What is said of instances that agree: their status, the one they have themselves where that differs, who has made
+    them, and what is special."""
+    found, instance = row.first, row.first.instance
     said = painted(found.effective, channel)
     if found.effective != instance.local:
         said += f" (itself {instance.local})"
     notes = [
+        _made_by(row),
         "optional" if found.optional else "",
         instance.note,
         "orphaned: no longer in the service" if found.orphaned else "",
@@ -143,6 +145,16 @@ def _said(found: InstanceStatus, channel: Channel) -> str:
     ]
     note = "; ".join(filter(None, notes))
     return f"{said}  {printable(note)}" if note else said
+
+
+def _made_by(row: Row) -> str:
+    """What instances are at the provider that has made them: ``pool: web-1, web-2``."""
+    by: dict[str, list[str]] = {}
+    for member in row.members:
+        provider, name = member.made_by
+        if provider:
+            by.setdefault(provider, []).append(name)
+    return "; ".join(f"{provider}: {listed(names, MOST_NAMED)}" for provider, names in by.items())
 
 
 def painted(status: str, channel: Channel) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.providing import (
     Delegation,
+    Lends,
     Provided,
     Provider,
     ProviderFailed,
@@ -18,6 +19,9 @@ from ordito.work.targets import Hands, Target, Unreachable
 
 REACHED_WITHIN = 300.0
 """Seconds that a host may take until it can be reached, where nobody says how many."""
+
+LENT_WITHIN = 30.0
+"""The same of a host that was there before it was given to an instance."""
 
 MOVES = frozenset({Verb.START, Verb.STOP})
 
@@ -83,8 +87,8 @@ class Delegates:
     async def _reached(self, asked: Delegation) -> Outcome:
         if asked.host is None:
             return Outcome(Ending.SUCCEEDED, changed=False, message="this machine")
-        timeout = REACHED_WITHIN if asked.timeout is None else asked.timeout
-        await self._hands_for(asked.host).reach(asked.host, timeout)
+        usual = LENT_WITHIN if isinstance(self.provider_for(asked), Lends) else REACHED_WITHIN
+        await self._hands_for(asked.host).reach(asked.host, usual if asked.timeout is None else asked.timeout)
         return Outcome(Ending.SUCCEEDED, changed=False, message=f"{asked.host.name} can be reached")
 
     async def _answers(self, asked: Delegation) -> Outcome:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ordito.base.diagnostics import Severity
+from ordito.planning.delegated import DEPLOYS
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
-from ordito.work.plan import Action, Change, Plan, Step
+from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
 
@@ -52,6 +53,7 @@ def freeze(draft: Draft) -> Plan:
         overlaps=draft.overlaps,
         halts=draft.halts,
         scopes=tuple(draft.scopes),
+        makers=_makers(draft, kept),
     )
 
 
@@ -138,6 +140,17 @@ def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
         if places is not None:
             capacity[instance] = places
     return capacity
+
+
+def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
+    """Who makes the nodes of which instances are made, save those that are this machine."""
+    found: dict[str, str] = {}
+    for call in (draft.calls.all[number] for number in calls):
+        if call.interface == DELEGATE and call.operation == DEPLOYS:
+            maker = draft.options.maker(call.owner, draft.service.nodes[call.owner].kinds)
+            if maker.looks:
+                found[call.owner] = maker.name
+    return found
 
 
 def _kept(member: Member) -> Change:

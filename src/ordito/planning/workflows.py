@@ -15,6 +15,7 @@ from ordito.model.service import Service
 from ordito.planning.actions import actions
 from ordito.planning.chains import install_chains, uninstall_chains
 from ordito.planning.check_capabilities import check_capabilities
+from ordito.planning.check_executors import check_executors
 from ordito.planning.check_existing import check_existing
 from ordito.planning.check_interpreters import check_interpreters
 from ordito.planning.check_references import check_references
@@ -250,6 +251,8 @@ def plan(
             break
         transform(draft)
     check_interpreters(draft)
+    if not draft.diagnostics.has_errors:
+        check_executors(draft)
     errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
     if errors or draft.refusals.has_errors:
         # What is refused of instances that run holds up no other transform, so that everything is seen at once.

@@ -227,7 +227,7 @@ class Plan(msgspec.Struct, frozen=True):
     removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.
     Steps of a plan that ``overlaps`` may run at the same time on one instance and one host; in one that ``halts``
     nothing starts after a failure but what is there for it (``Gate.FAILED``) and what follows that. ``scopes`` are
-    those of the calls.
+    those of the calls. ``makers`` says of the nodes of which instances are made elsewhere who makes them.
     """
 
     workflow: str
@@ -248,6 +248,7 @@ class Plan(msgspec.Struct, frozen=True):
     overlaps: bool = False
     halts: bool = False
     scopes: tuple[Scope, ...] = ()
+    makers: dict[str, str] = {}
 
     @property
     def is_empty(self) -> bool:
