@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostic
@@ -59,6 +60,21 @@ def test_the_nearest_known_type_of_an_artifact_processes_it() -> None:
     options = replace(OPTIONS, accepts=lambda kinds: "tosca.artifacts.Implementation.Bash" in kinds)
     made = World(service(node("a", operations=["create"]))).plan(options=options)
     assert made.calls[0].processor == "tosca.artifacts.Implementation.Bash"
+
+
+def test_a_version_by_which_nothing_chooses_is_said() -> None:
+    """R-3.6.7-7: where nothing heeds a version, that is no secret; for scripts it is that of the interpreter."""
+    world = World(service(node("a", operations=["create"])))
+    created = world.service.nodes["a"].interfaces["Standard"].operations["create"]
+    assert created.implementation is not None
+    asking = msgspec.structs.replace(created.implementation, kinds=("my.Play",), version="2.9")
+    operation = msgspec.structs.replace(created, implementation=asking)
+    standard = world.service.nodes["a"].interfaces["Standard"]
+    interface = msgspec.structs.replace(standard, operations={"create": operation})
+    changed = msgspec.structs.replace(world.service.nodes["a"], interfaces={"Standard": interface})
+    world.service = msgspec.structs.replace(world.service, nodes={"a": changed})
+    made = world.plan(options=replace(OPTIONS, accepts=lambda kinds: "my.Play" in kinds))
+    assert ["artifact_version 2.9" in warning for warning in made.warnings] == [True]
 
 
 @pytest.mark.parametrize("name", ["pre_configure_target", "post_configure_target"])

@@ -23,7 +23,7 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
 from ordito.work.activities import Written
 from ordito.work.needs import JINJA
-from ordito.work.plan import ARTIFACTS, DELEGATE, Call, Scope
+from ordito.work.plan import ARTIFACTS, DELEGATE, SCRIPTS, Call, Scope
 
 SETTLE = Call("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""
@@ -248,15 +248,15 @@ class Calls:
         """The call of an operation, whoever it is called for."""
         for dependency in operation.dependencies:
             self._check_template(dependency)
-        if implementation.version:
-            self.asking[implementation.file, implementation.version] = implementation.span
+        processor = self._processor(implementation)
+        self._note_version(implementation, processor)
         return Call(
             owner="",
             side="",
             interface=operation.interface,
             operation=operation.name,
             artifact=implementation.file,
-            processor=self._processor(implementation),
+            processor=processor,
             dependencies=tuple(d.file for d in operation.dependencies),
             outputs=tuple(operation.outputs),
             timeout=operation.timeout,
@@ -319,6 +319,21 @@ class Calls:
                 self._by_slot[number] = content
         self.all.append(call)
         return number
+
+    def _note_version(self, artifact: Artifact, processor: str) -> None:
+        """Keep in mind which version an artifact asks for; where nothing chooses by it, say so."""
+        if not artifact.version or PLACING in artifact.kinds:
+            return
+        known = (artifact.file, artifact.version)
+        if processor and processor not in SCRIPTS and not processor.startswith(ARTIFACTS) and known not in self.asking:
+            self._diagnostics.warning(
+                "not-enforced",
+                f'artifact_version {artifact.version} of "{artifact.file}" is not heeded: what processes artifacts of '
+                f"type {processor} has one version only",
+                artifact.span,
+                hint="remove artifact_version, or see to it by other means that the right version is installed",
+            )
+        self.asking[known] = artifact.span
 
     def _check_template(self, artifact: Artifact) -> None:
         """Refuse a template that nothing here fills."""
