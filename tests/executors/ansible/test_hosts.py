@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ordito.base.sensitive import Sensitive
-from ordito.work.invocation import Ending
+from ordito.work.invocation import Ending, Outcome
 from ordito.work.targets import SSH, Target
 from tests.executors.ansible.stage import Stage
-from tests.executors.place import until
+from tests.executors.place import auntil, until
 from tests.support.real.hosts import User, free_place
 
 if TYPE_CHECKING:
@@ -77,3 +78,39 @@ def is_master(command: Path) -> bool:
         return command.read_bytes().startswith(b"ssh: /tmp/ordito-")
     except OSError:
         return False
+
+
+CUT = """
+- hosts: SELF
+  gather_facts: false
+  tasks:
+    - shell: 'echo $$ > /tmp/ordito-pid; exec sleep 1000'
+      when: INSTANCE == "app_1"
+    - set_stats: { data: { who: "{{ INSTANCE }}" }, per_host: true }
+"""
+
+
+def test_a_connection_that_is_cut_is_lost_and_others_go_on(tmp_path: Path, ssh_hosts: SshHosts) -> None:
+    ssh_hosts.need_isolation()
+    with ssh_hosts.some("cut", "whole") as (cut, whole):
+        stage = Stage(
+            tmp_path,
+            2,
+            {f"server_{n}": target(h, identity=str(ssh_hosts.key)) for n, h in enumerate((cut, whole), 1)},
+        )
+        playbook = stage.write("cut.yml", CUT)
+        note = cut.root / "tmp/ordito-pid"
+
+        async def play() -> list[Outcome]:
+            batch = [stage.invocation(number, playbook, outputs=("who",)) for number in (1, 2)]
+            playing = asyncio.create_task(stage.aplay(batch))
+            await auntil(lambda: note.exists() and note.read_text(), "the task")
+            cut.cut()
+            return [played.end for played in await playing]
+
+        lost, other = asyncio.run(play())
+        assert (lost.ending, lost.changed) == (Ending.LOST, None)
+        assert lost.message.startswith('task "shell" (cut.yml:5): ')
+        assert (other.ending, other.outputs) == (Ending.SUCCEEDED, {"who": "app_2"})
+        # What ran there had a terminal, and has ended with it.
+        until(lambda: "sleep 1000" not in cut.run("ps", "-eo", "args"), "the end of the task on the host")
