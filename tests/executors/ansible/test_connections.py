@@ -8,7 +8,7 @@ import pytest
 
 from ordito.base.sensitive import Sensitive
 from ordito.executors.ansible.connection import connection_of
-from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
+from ordito.work.targets import SSH, Target, Unreachable
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
@@ -94,5 +94,5 @@ def test_jumps_one_inside_the_other() -> None:
 
 
 def test_other_protocols_are_refused() -> None:
-    with pytest.raises(Unreachable, match="box is reached by container; use a script"):
-        connection_of(Target(CONTAINER, "box"), Kept(), "/work")
+    with pytest.raises(Unreachable, match="box is reached by acme; use a script"):
+        connection_of(Target("acme", "box"), Kept(), "/work")

@@ -116,10 +116,10 @@ def test_what_ansible_does_not_understand_was_not_started(tmp_path: Path) -> Non
     assert "nosuchmodule" in played[0].end.message
     missing = stage.invocation(1, "none.yaml")
     assert stage.play(missing)[0].end.message.startswith("the artifact none.yaml is not there")
-    elsewhere = stage.invocation(1, broken, target=Target(CONTAINER, "box", {}))
+    elsewhere = stage.invocation(1, broken, target=Target("acme", "box", {}))
     [refused] = stage.play(elsewhere)
     assert refused.end.ending is Ending.UNREACHABLE
-    assert "box is reached by container" in refused.end.message
+    assert "box is reached by acme" in refused.end.message
     other = stage.write("other.yaml", "- hosts: server\n  tasks: []\n")
     [nobody] = stage.play(stage.invocation(2, other))
     assert nobody.end.ending is Ending.NOT_STARTED
@@ -243,6 +243,7 @@ def test_accepts_playbooks_where_ansible_is_installed() -> None:
     there = AnsibleExecutor("/nowhere", program="/bin/true")
     assert there.accepts((ANSIBLE,))
     assert there.accepts(("acme.Playbook", ANSIBLE), SSH)
-    assert not there.accepts((ANSIBLE,), CONTAINER)
+    assert there.accepts((ANSIBLE,), CONTAINER)
+    assert not there.accepts((ANSIBLE,), "acme")
     assert not there.accepts(("tosca.artifacts.Implementation.Bash",))
     assert not AnsibleExecutor("/nowhere", program="").accepts((ANSIBLE,))

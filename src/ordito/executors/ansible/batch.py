@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.sensitive import revealed
+from ordito.executors.ansible.connection import words_into
 from ordito.executors.ansible.files import (
     BATCH,
     INVENTORY,
@@ -26,7 +27,7 @@ from ordito.executors.ansible.files import (
     write_private,
 )
 from ordito.executors.ansible.inventory import SELF, inventory_of
-from ordito.executors.ansible.masters import end_masters
+from ordito.executors.ansible.masters import end_in_containers, end_masters
 from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of, holds_plugins
 from ordito.executors.attempt import TAIL_LINES
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
@@ -40,6 +41,7 @@ from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
 from ordito.work.inventory import Subject
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
+from ordito.work.targets import CONTAINER
 
 MOST_FORKS = 50
 RESERVED_NAME = b"[WARNING]: Found variable using reserved name"
@@ -93,6 +95,7 @@ class Batch:
         self._is_idle_talk = False
         self._copies: list[Copy] = []
         self._asked: Ending | None = None
+        self._was_ended = False
         self._outcomes: list[tuple[Ticket, Outcome]] = []
         self._contents: Contents | None = None
 
@@ -177,6 +180,7 @@ class Batch:
     def _described(self) -> Contents:
         self._sockets = tempfile.mkdtemp(prefix="ordito-")
         tickets = enumerate(self._tickets.values())
+        targets = [t.invocation.target for t in self._tickets.values() if t.invocation.target is not None]
         return Contents(
             results=f"{self.slot.path}/{RESULTS}",
             folders=(self.slot.tree, self._first.root.rstrip("/")),
@@ -188,6 +192,7 @@ class Batch:
             },
             marker=f"batch {self.slot.path.rpartition('/')[2]}",
             sockets=self._sockets,
+            containers=tuple({words_into(t): None for t in targets if t.protocol == CONTAINER}),
         )
 
     def _keep(self, purpose: str, text: str) -> str:
@@ -277,6 +282,7 @@ class Batch:
 
     def _judge(self, ended: Ended) -> None:
         """The outcome of each step."""
+        self._was_ended = ended.ending is not None
         if self._rest:
             self._line(self._rest)
         assert self._contents is not None
@@ -319,6 +325,8 @@ class Batch:
         remove_secrets(self.slot)
         if self._sockets:
             end_masters(self._sockets)
+        if self._contents is not None and self._was_ended:
+            end_in_containers(self._contents.containers, self._contents.marker)
         if self._copies:
             remove_copies(self._copies, self.slot)
         kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]

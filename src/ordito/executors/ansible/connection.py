@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ordito.executors.ssh.settings import Become, SshSettings, settings_of
-from ordito.work.targets import SSH, Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
 
 KeepFile = Callable[[str, str], str]
 """Keeps a text that may be secret in a file for as long as the batch runs; gives its path. First what it is for."""
@@ -20,10 +20,12 @@ def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str,
     """The variables by which Ansible reaches a target. Raises ``Unreachable`` where it cannot."""
     if target is None:
         return {"ansible_connection": "local", "ansible_remote_tmp": f"{work}/remote"}
+    if target.protocol == CONTAINER:
+        return _into_container(target)
     if target.protocol != SSH:
         raise Unreachable(
-            f"playbooks are run on this machine and over SSH, and {target.name} is reached by {target.protocol}; "
-            "use a script for this operation"
+            f"playbooks are run on this machine, over SSH and in containers, and {target.name} is reached by "
+            f"{target.protocol}; use a script for this operation"
         )
     settings = settings_of(target)
     found: dict[str, object] = {
@@ -40,6 +42,25 @@ def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str,
     }
     found |= {variable: value for variable, value in given.items() if value}
     return {**found, **(_become(settings.become) if settings.become is not None else {})}
+
+
+def _into_container(target: Target) -> dict[str, object]:
+    """The variables by which Ansible runs something in a container."""
+    settings = target.settings
+    found: dict[str, object] = {
+        "ansible_connection": "ordito_engine",
+        "ansible_host": settings["container"],
+        "ansible_ordito_engine": settings["engine"],
+        "ansible_remote_tmp": f"{settings.get('base') or '~/.ordito'}/ansible",
+    }
+    return {**found, "ansible_user": settings["user"]} if settings.get("user") else found
+
+
+def words_into(target: Target) -> tuple[str, ...]:
+    """The words with which a command in a container begins."""
+    settings = target.settings
+    user = ("--user", str(settings["user"])) if settings.get("user") else ()
+    return (str(settings["engine"]), "exec", "--interactive", *user, str(settings["container"]))
 
 
 def _become(become: Become) -> Mapping[str, object]:

@@ -23,7 +23,7 @@ from ordito.executors.ansible.files import (
     remove_secrets,
 )
 from ordito.executors.ansible.gathering import Gathering
-from ordito.executors.ansible.masters import end_masters
+from ordito.executors.ansible.masters import end_in_containers, end_masters
 from ordito.executors.ansible.program import FURTHER, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
@@ -35,13 +35,14 @@ from ordito.executors.slots import Slot, Slots, remove
 from ordito.executors.watch import Watch
 from ordito.model.artifacts import ANSIBLE
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
-from ordito.work.targets import SSH
+from ordito.work.targets import CONTAINER, SSH
 
 SETTLE_PAUSE = 0.05
+PROTOCOLS = ("", SSH, CONTAINER)
 
 
 class AnsibleExecutor:
-    """The executor for playbooks, on this machine and on hosts that are reached by SSH.
+    """The executor for playbooks, on this machine, on hosts that are reached by SSH, and in containers.
 
     What is ready at nearly the same time with the same playbook and settings is one process of `ansible-playbook`. Its
     steps end together, when Ansible does, each with its own outcome; they have one timeout, and are cancelled together.
@@ -76,8 +77,9 @@ class AnsibleExecutor:
         self._settling: dict[str, asyncio.Task[list[int]]] = {}
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
-        """Whether an artifact of these types is a playbook, and Ansible is installed; on this machine and over SSH."""
-        return protocol in ("", SSH) and ANSIBLE in processor_kinds and bool(self._found())
+        """Whether an artifact of these types is a playbook, and Ansible is installed; on this machine, over SSH and in
+        containers."""
+        return protocol in PROTOCOLS and ANSIBLE in processor_kinds and bool(self._found())
 
     def batch_key(self, invocation: Invocation) -> str:
         """Equal for operations that one process can carry out: the same playbook with the same files, settings and
@@ -216,6 +218,8 @@ class AnsibleExecutor:
             # What it wrote when it was told to end is not how it ended.
             remove(f"{slot.path}/{RESULTS}/{step.number}.json")
         end_masters(contents.sockets)
+        if untold:
+            await asyncio.to_thread(end_in_containers, contents.containers, contents.marker)
         remove_secrets(slot)
         for step in contents.steps.values():
             remove_pending_copies(step.job, step.step, slot)

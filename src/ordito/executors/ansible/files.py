@@ -55,13 +55,15 @@ class BatchStep(msgspec.Struct, frozen=True):
 
 class Contents(msgspec.Struct, frozen=True):
     """A batch: where results go, the ``folders`` that are left out of places in playbooks, the steps by host, the name
-    under which its processes are found again, and a folder of its own outside of the slot."""
+    under which its processes are found again, a folder of its own outside of the slot, and how commands are run in each
+    container that it is about."""
 
     results: str
     folders: tuple[str, ...]
     steps: dict[str, BatchStep]
     marker: str
     sockets: str = ""
+    containers: tuple[tuple[str, ...], ...] = ()
 
 
 class HostResult(msgspec.Struct, frozen=True):

@@ -39,9 +39,19 @@ def find_program(own: Mapping[str, str]) -> str:
     return shutil.which(NAME, path=own.get("PATH")) or ""
 
 
-FURTHER = ("SSH_AUTH_SOCK", "ANSIBLE_COLLECTIONS_PATH")
-"""Variables of the orchestrator that reach Ansible besides the basic ones: the agent that holds keys, and where
-collections are installed."""
+FURTHER = (
+    *("SSH_AUTH_SOCK", "ANSIBLE_COLLECTIONS_PATH"),
+    *(
+        "CONTAINERS_CONF",
+        "CONTAINERS_STORAGE_CONF",
+        "CONTAINER_HOST",
+        "DOCKER_HOST",
+        "DOCKER_CONFIG",
+        "XDG_RUNTIME_DIR",
+    ),
+)
+"""Variables of the orchestrator that reach Ansible besides the basic ones: the agent that holds keys, where collections
+are installed, and how engines of containers are set up."""
 
 
 PLUGINS = ("library", "module_utils", "roles", "collections")
@@ -69,6 +79,7 @@ def environment_of(base: Mapping[str, str], *, work: str, settings: str, configu
         "ANSIBLE_CACHE_PLUGIN": "memory",
         "ANSIBLE_INVENTORY_ENABLED": "ordito_inventory",
         "ANSIBLE_INVENTORY_PLUGINS": f"{INSIDE}/inventory",
+        "ANSIBLE_CONNECTION_PLUGINS": f"{INSIDE}/connection",
         "ANSIBLE_STDOUT_CALLBACK": "ordito_report",
         "ANSIBLE_CALLBACK_PLUGINS": f"{INSIDE}/callback",
         "ANSIBLE_NOCOLOR": "1",
