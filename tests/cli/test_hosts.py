@@ -44,7 +44,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def hosts_of(run: Run) -> dict[str, str]:
     """Which host each instance has."""
     found = run("status", "-o", "json").json["instances"]
-    return {name: i["attributes"]["ordito.host"]["id"] for name, i in found.items() if i["local"] == "ok"}
+    known = {name: i.get("attributes", {}).get("ordito.host", {}) for name, i in found.items() if i["local"] == "ok"}
+    return {name: str(host["id"]) for name, host in known.items() if host}
 
 
 def test_computes_get_hosts_that_have_what_they_ask_for_and_give_them_back(run: Run, place: Path) -> None:
@@ -205,3 +206,47 @@ def test_what_was_made_before_there_was_an_inventory_stays_what_it_is(run: Run, 
     assert run("check").code == 0
     assert run("status", "-o", "json").json["instances"]["box_1"]["local"] == "ok"
     assert run("undeploy", "--yes").code == 0
+
+
+SHARED = """\
+hosts:
+  one: { connection: local, instances: 3 }
+  two: { connection: local, instances: 3 }
+"""
+
+
+def test_instances_are_spread_unless_they_are_to_be_packed(run: Run, place: Path) -> None:
+    plain = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n    box:\n"
+    plain += "      type: tosca.nodes.Compute\n      instance_count: 3\n      occurrences: [ 0, 9 ]\n"
+    (place / "hosts.yaml").write_text(SHARED)
+    (place / "service.yaml").write_text(plain)
+    assert run("deploy", "--yes").code == 0
+    assert sorted(hosts_of(run).values()) == ["one", "one", "two"]
+    assert run("undeploy", "--yes").code == 0
+    (place / "service.yaml").write_text(plain + "      metadata: { ordito.placement: pack }\n")
+    assert run("deploy", "--yes").code == 0
+    assert sorted(hosts_of(run).values()) == ["one", "one", "one"]
+    (place / "service.yaml").write_text(plain + "      metadata: { ordito.placement: packed, ordito.label: a }\n")
+    refused = run("plan")
+    assert refused.code == 3
+    assert "did you mean" in refused.err
+    assert "ordito.labels" in refused.err
+
+
+def test_what_a_policy_keeps_apart_is_on_different_hosts(run: Run, place: Path) -> None:
+    """R-12-10: with anti-affinity no two instances share a machine, though the machines could be shared."""
+    (place / "hosts.yaml").write_text(SHARED)
+    service = SERVICE[: SERVICE.index("      capabilities:")]
+    app = "    app:\n      type: tosca.nodes.SoftwareComponent\n      requirements: [ { host: box } ]\n"
+    policy = "  policies:\n    - apart:\n        type: acme.Apart\n        targets: [ app ]\n"
+    policy += "        properties: { anti_affinity: Compute }\n"
+    kind = "policy_types:\n  acme.Apart:\n    derived_from: tosca.policies.Placement\n"
+    kind += "    properties: { anti_affinity: { type: string } }\n"
+    (place / "service.yaml").write_text(
+        service.replace("topology_template:", f"{kind}topology_template:") + app + policy
+    )
+    assert run("deploy", "-i", "boxes=2", "--yes").code == 0
+    assert sorted(i for n, i in hosts_of(run).items()) == ["one", "two"]
+    refused = run("deploy", "-i", "boxes=3", "--yes")
+    assert refused.code == 3
+    assert "from which it is to be apart" in refused.err

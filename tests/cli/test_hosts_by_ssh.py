@@ -171,3 +171,33 @@ def test_a_host_that_lets_nobody_in_keeps_what_is_on_it(pool: Pool) -> None:
     assert undeployed.code == 0, undeployed.err
     assert pool.where() == {}
     assert {host["state"] for host in pool.states().values()} == {"free"}
+
+
+def test_credentials_stand_elsewhere_and_hosts_are_reached_by_way_of_others(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys and passwords come from secrets, variables and files when a host is reached, and no output shows them."""
+    gate, web = pool.hosts["pool-a"], pool.hosts["pool-b"]
+    key = gate.key.read_text()
+    (pool.place / "known_hosts").write_text(f"{gate.known_hosts_line}\n{web.known_hosts_line}\n")
+    (pool.place / "ensemble.yaml").write_text("spec: { service: service.yaml }\n")
+    assert pool.run("secrets", "set", "key", "--file", str(gate.key)).code == 0
+    (pool.place / "hosts.yaml").write_text(
+        "defaults: { user: { env: HOSTS_USER }, known_hosts: known_hosts, agent: false, identity: { secret: key } }\n"
+        "hosts:\n"
+        f"  gate: {{ address: {gate.address}, port: {gate.port}, identity: {{ file: {gate.key} }} }}\n"
+        f'  web: {{ address: "{{{{ env.HOSTS_WEB }}}}", port: {web.port}, jump: gate }}\n'
+    )
+    refused = pool.run("hosts", "check", "web")
+    assert refused.code == 4
+    assert 'hosts.yaml:4:20: "{{ env.HOSTS_WEB }}" has no value' in refused.err
+    monkeypatch.setenv("HOSTS_USER", gate.user)
+    monkeypatch.setenv("HOSTS_WEB", web.address)
+    found = pool.run("hosts", "check")
+    assert found.code == 0, found.err
+    assert found.out.count(" yes ") == 2
+    assert "PRIVATE KEY" not in found.out + found.err
+    (pool.place / "hosts.yaml").write_text((pool.place / "hosts.yaml").read_text().replace("jump: gate", "jump: web"))
+    refused = pool.run("hosts", "check", "web")
+    assert "web is reached through itself: web -> web" in refused.err
+    assert key not in (pool.place / "hosts.yaml").read_text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -62,17 +62,15 @@ class Checked(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
 
 
-def check_hosts(
-    request: HostsRequest, *, accept_new: bool = False, told: Callable[[Checked], None] = lambda _: None
-) -> tuple[Checked, ...]:
-    """Check hosts, many at the same time; each is told when it is known. Those that can be reached again are given out
-    again. With ``accept_new`` keys of hosts that are not known yet are written into the file of known keys.
+def check_hosts(request: HostsRequest, *, accept_new: bool = False) -> tuple[Checked, ...]:
+    """Check hosts, many at the same time. Those that can be reached again are given out again. With ``accept_new`` keys
+    of hosts that are not known yet are written into the file of known keys.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
     """
     pool = open_pool(request)
     _, lost = read_books(pool)
-    found = asyncio.run(_check_all(pool, told, accept_new=accept_new))
+    found = asyncio.run(_check_all(pool, accept_new=accept_new))
     pool.plugins.close()
     again = [one.name for one in found if not one.unreachable and one.name in lost]
     if again:
@@ -88,14 +86,12 @@ def check_hosts(
     )
 
 
-async def _check_all(pool: Pool, told: Callable[[Checked], None], *, accept_new: bool) -> list[Checked]:
+async def _check_all(pool: Pool, *, accept_new: bool) -> list[Checked]:
     places, hands = asyncio.Semaphore(AT_ONCE), pool.plugins.hands
 
     async def one(name: str) -> Checked:
         async with places:
-            checked = await _check(pool, hands, name, accept_new=accept_new)
-        told(checked)
-        return checked
+            return await _check(pool, hands, name, accept_new=accept_new)
 
     async with pool.plugins.connected():
         return await asyncio.gather(*(one(name) for name in pool.names))

@@ -65,7 +65,7 @@ class Books:
 
     def take(self, taken: Taken) -> None:
         """Write down that an instance has a host."""
-        amounts = json.dumps({"amounts": dict(taken.amounts), "resources": dict(taken.resources)})
+        amounts = msgspec.json.encode(_Amounts(taken.amounts, taken.resources)).decode()
         self._database.execute(
             "INSERT INTO taken VALUES (?, ?, ?, ?, ?, ?)",
             (taken.ensemble, taken.instance, taken.node, taken.host, amounts, taken.place),
@@ -145,6 +145,16 @@ class Allocations:
             raise PoolFailed(f"{self._file}, which says who has which host, cannot be used: {said}") from error
 
 
+class _Amounts(msgspec.Struct, frozen=True):
+    """What an instance takes of its host, as it is written down."""
+
+    amounts: Mapping[str, float] = {}
+    resources: Mapping[str, float] = {}
+
+
+_AMOUNTS = msgspec.json.Decoder(_Amounts)
+
+
 def _taken(row: Sequence[str]) -> Taken:
-    amounts: Mapping[str, Mapping[str, float]] = json.loads(row[4])
-    return Taken(row[0], row[1], row[2], row[3], amounts.get("amounts", {}), amounts.get("resources", {}), row[5])
+    found = _AMOUNTS.decode(row[4])
+    return Taken(row[0], row[1], row[2], row[3], found.amounts, found.resources, row[5])

@@ -82,5 +82,5 @@ def shown(name: str, value: float) -> str:
         return f"{value:g}"
     for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= factor:
-            return f"{value / factor:g} {prefix}{unit}"
+            return f"{value / factor:.4g} {prefix}{unit}"
     return f"{value:g} {unit}"

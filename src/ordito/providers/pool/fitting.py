@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -25,7 +25,12 @@ class Taken(msgspec.Struct, frozen=True):
     @property
     def owner(self) -> str:
         """The instance, with the directory of its ensemble."""
-        return f"{self.instance} of {self.place}"
+        return owner_of(self.instance, self.place)
+
+
+def owner_of(instance: str, place: str) -> str:
+    """An instance with the directory of its ensemble, for people."""
+    return f"{instance} of {place}"
 
 
 def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:
@@ -85,12 +90,16 @@ def left_of(host: Host, taken: Sequence[Taken]) -> dict[str, float]:
     return free
 
 
-def ordered(hosts: Iterable[Host], asking: Asking, taken: Mapping[str, Sequence[Taken]], node: str) -> list[Host]:
+def ordered(hosts: Collection[Host], asking: Asking, taken: Mapping[str, Sequence[Taken]], node: str) -> Iterator[Host]:
     """Hosts in the order in which they are tried: those first where fewest instances are, of the same node before all
     others, or with ``packs`` most; and then as they stand in the inventory."""
     if asking.packs:
-        return sorted(hosts, key=lambda h: -len(taken.get(h.name, ())))
-    return sorted(hosts, key=lambda h: (_of_node(taken.get(h.name, ()), node), len(taken.get(h.name, ()))))
+        yield from sorted(hosts, key=lambda h: -len(taken.get(h.name, ())))
+        return
+    # Most often one is free, and the others need not be put into an order.
+    yield from (host for host in hosts if not taken.get(host.name))
+    others = (host for host in hosts if taken.get(host.name))
+    yield from sorted(others, key=lambda h: (_of_node(taken[h.name], node), len(taken[h.name])))
 
 
 def _of_node(taken: Sequence[Taken], node: str) -> int:

@@ -11,7 +11,7 @@ from ordito.providers.connection import ssh_target
 from ordito.providers.localhost import COMPUTE
 from ordito.providers.pool.allocations import Allocations, Books, Lost, PoolFailed
 from ordito.providers.pool.asking import Asking, asking_of
-from ordito.providers.pool.fitting import Taken, ordered, takes, unfit
+from ordito.providers.pool.fitting import Taken, ordered, owner_of, takes, unfit
 from ordito.providers.pool.hosts import Host, read_hosts
 from ordito.providers.section import NoValue, Section
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
@@ -125,9 +125,11 @@ class PoolProvider:
         """Take the host back. Where it does not answer it is lost: what ran on it is gone, as far as anybody knows, and
         it is not given out again before it was reached once more. Raises ``Unreachable`` where it is there and lets
         nobody in: then nothing is known of what runs on it, and the instance keeps it."""
-        taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
+        taken, lost = await self._in_books(lambda books: (books.of(asked.ensemble, asked.instance), books.lost()))
         if taken is None:
-            return False
+            # It was taken back before, and its host may have been found to be lost then.
+            before = lost.get(_host_of(asked.attributes))
+            return before is not None and owner_of(asked.instance, self._section.ensemble) in before.remains
         why = await self._unreachable(taken.host)
         since = datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -191,8 +193,7 @@ class PoolProvider:
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """How the host of an instance is reached with the credentials of now; None for one that is this machine. Raises
         ``Unreachable``."""
-        host = attributes.get(HOST)
-        return self.target_of(str(host.get("id", "")) if isinstance(host, Mapping) else "")
+        return self.target_of(_host_of(attributes))
 
     def target_of(self, name: str) -> Target | None:
         """How a host is reached with the credentials of now; None for this machine. Raises ``Unreachable``."""
@@ -244,6 +245,12 @@ class PoolProvider:
             "ports": own.get("ports", {NAME: port}),
             HOST: {"provider": NAME, "id": host.name},
         }
+
+
+def _host_of(attributes: Mapping[str, object]) -> str:
+    """The name of the host that an instance is recorded to have, "" for none."""
+    host = attributes.get(HOST)
+    return str(host.get("id", "")) if isinstance(host, Mapping) else ""
 
 
 def _taking(asked: Delegation, asking: Asking, host: Host, place: str) -> Taken:
