@@ -23,6 +23,9 @@ topology_template:
       capabilities:
         host: { properties: { num_cpus: 1, mem_size: 1 GB } }
         os: { properties: { type: Linux, distribution: Ubuntu, version: 16.04 } }
+      artifacts:
+        vm: { type: tosca.artifacts.Deployment.Image.VM, file: images/IMAGE }
+      interfaces: { Standard: { operations: { create: vm } } }
       requirements:
         - local_storage:
             node: disk
@@ -48,6 +51,7 @@ topology_template:
     volume: { value: { get_attribute: [ disk, volume_id ] } }
     segment: { value: { get_attribute: [ net, segmentation_id ] } }
 """
+TRUSTY, XENIAL = "ami-1e749f67", "ami-785db401"
 SECRET = "canary-of-the-cloud-key"
 
 
@@ -56,7 +60,9 @@ def project(tmp_path: Path, moto: Moto) -> Path:
     moto.reset()
     project = tmp_path / "project"
     project.mkdir()
-    (project / "service.yaml").write_text(SERVICE)
+    (project / "service.yaml").write_text(SERVICE.replace("IMAGE", TRUSTY))
+    (project / "images").mkdir()
+    (project / "images" / TRUSTY).touch()
     (project / "start.sh").write_text("true\n")
     (tmp_path / "key").write_text(SECRET)
     inventory = {
@@ -65,7 +71,7 @@ def project(tmp_path: Path, moto: Moto) -> Path:
             "key": "a-key",
             "secret": {"file": str(tmp_path / "key")},
             "arguments": {"region": moto.region, "host": moto.host, "port": moto.port, "secure": False},
-            "images": [{"type": "linux", "distribution": "ubuntu", "version": "16.04", "image": "ami-785db401"}],
+            "images": [{"type": "linux", "distribution": "ubuntu", "version": "16.04", "image": XENIAL}],
             "sizes": ["t2.micro", "t2.small"],
             "reach": False,
         }
@@ -83,8 +89,9 @@ def driver(moto: Moto) -> Any:
 
 
 def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
-    """R-5.9.3-1, R-5.9.3-2, R-5.9.11-1, R-8.5-1, R-8.5.1-3, R-8.5.1-8, R-8.5.2-3, R-3.4.4-1: machine, volume, network
-    and port come up with what the cloud says of them; a second deployment has nothing to do; all of it goes again."""
+    """R-5.8.4.3-1, R-13.4.5-1, R-5.9.3-2, R-5.9.11-1, R-8.5-1, R-8.5.1-3, R-8.5.1-8, R-8.5.2-3,
+    R-3.4.4-1: machine (of the image that implements its create), volume, network and port come up with what the cloud
+    says of them; a second deployment has nothing to do; what is lost is healed; all of it goes again."""
     done = ordito(project, "deploy", "service.yaml", "--yes")
     assert done.code == 0, done.both
     cloud = driver(moto)
@@ -93,6 +100,7 @@ def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
     status = status_of(project)
     outputs, instances = status["outputs"], status["instances"]
     assert outputs["address"] == machine.private_ips[0]
+    assert machine.extra["image_id"] == TRUSTY
     assert volumes[outputs["volume"]].extra["instance_id"] == machine.id
     (network,) = outputs["networks"].values()
     assert network["addresses"] == [outputs["address"], outputs["port"]]

@@ -13,7 +13,7 @@ from ordito.work.providing import Delegation, Material
 
 MEGABYTE = 2**20
 OF_OS = ("type", "distribution", "version", "architecture")
-IMAGES = frozenset({"tosca.artifacts.Deployment.Image", "tosca.artifacts.Deployment.Image.VM"})
+IMAGES = frozenset({"tosca.artifacts.Deployment.Image.VM"})
 
 
 def size_of(driver: Any, dialect: Dialect, settings: CloudSettings, asked: Delegation) -> Any:
