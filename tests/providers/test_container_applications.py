@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from ordito.providers.containers.asked_for import application_of
 from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.images import KIND, reference
 from ordito.work.providing import Delegation, Far, Material, ProviderFailed, Verb
+from ordito.work.targets import Ran, Target
 from tests.support.real.podman import SMALL, Podman, small_root
 from tests.support.real.registry import PASSWORD, USER, serving
 
@@ -28,6 +29,7 @@ ENGINES = Engines(LocalHands(), "podman")
 """They ask for the engine once for all tests, which costs as much as all else that a test does with it."""
 
 NAME = "ordito-e1-app_1"
+ELSEWHERE = Target("ssh", "elsewhere", {"address": "192.0.2.1"})
 SERVES = ["sh", "-c", "trap 'exit 0' TERM; echo serving; while :; do sleep 1000 & wait; done"]
 
 
@@ -42,6 +44,16 @@ def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
 
 def _provider() -> ApplicationProvider:
     return ApplicationProvider(ENGINES)
+
+
+class Elsewhere(LocalHands):
+    """Hands that reach a host which has none of our files, as far as those can tell who use them."""
+
+    async def run(
+        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+    ) -> Ran:
+        assert target == ELSEWHERE
+        return await super().run(None, words, given=given, timeout=timeout)
 
 
 def _asked(image: Material | str, properties: Mapping[str, object] | None = None, **more: object) -> Delegation:
@@ -110,25 +122,27 @@ def test_images_come_from_archives_and_build_contexts(engine: Podman, tmp_path: 
     (context / "Containerfile").write_text(f"FROM {SMALL}\nCOPY greeting /greeting\n")
     (context / "greeting").write_text("hello")
     (tmp_path / "junk.tar").write_text("no archive")
-    provider = _provider()
+    here, there = _provider(), ApplicationProvider(Engines(Elsewhere(), "podman"))
     before = engine.run("images", "--quiet").split()
 
     async def run() -> None:
-        for file in (saved, tmp_path / "root.tar", context):
-            provided = await provider.create(_asked(str(file)))
+        for file, host in ((saved, ELSEWHERE), (tmp_path / "root.tar", None), (context, ELSEWHERE)):
+            provider = there if host else here
+            asked = _asked(str(file), host=host)
+            provided = await provider.create(asked)
             assert provided.attributes["image"] == provided.attributes[CONTAINER_ATTRIBUTE]["digest"]  # type: ignore[index]
             if file is context:
                 assert engine.run("exec", NAME, "cat", "/greeting") == "hello"
-            await provider.delete(_asked(str(file)))
+            await provider.delete(asked)
         # What was made for the instance is gone with it.
         assert sorted(set(engine.run("images", "--quiet").split())) == sorted(set(before))
         with pytest.raises(ProviderFailed, match=r"junk.tar is no archive"):
-            await provider.create(_asked(str(tmp_path / "junk.tar")))
+            await here.create(_asked(str(tmp_path / "junk.tar")))
         with pytest.raises(ProviderFailed, match=r"missing.tar does not exist"):
-            await provider.create(_asked(str(tmp_path / "missing.tar")))
+            await here.create(_asked(str(tmp_path / "missing.tar")))
         (context / "Containerfile").write_text(f"FROM {SMALL}\nCOPY nothing /greeting\n")
         with pytest.raises(ProviderFailed, match=r"no image could be built from .*Containerfile"):
-            await provider.create(_asked(str(context / "Containerfile")))
+            await there.create(_asked(str(context / "Containerfile"), host=ELSEWHERE))
 
     asyncio.run(run())
 

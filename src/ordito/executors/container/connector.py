@@ -13,14 +13,18 @@ from ordito.executors.remote.connection import Channel, Ears
 from ordito.work.targets import CONTAINER, Target, Unreachable
 
 AT_ONCE = 16
-"""Commands that run in one container at a time: the engine locks the container for each to start and to end."""
+"""Commands that are started in one container at a time: the engine locks the container for each of them."""
+
+STARTING = 2.0
+"""Seconds after which a command counts as started that has printed nothing; it may be at work for as long as it likes,
+and must not keep others from ending it."""
 
 _OUT, _ERR = 1, 2
 _RUNNING = ("inspect", "--format", "{{.State.Running}}")
 
 
 class _Place(msgspec.Struct):
-    """What is known of one container: whether it ran when it was last asked, and the turns of those who want to run
+    """What is known of one container: whether it ran when it was last asked, and the turns of those who want to start
     something in it."""
 
     turns: asyncio.Semaphore
@@ -46,10 +50,11 @@ class ContainerConnector:
             if not place.is_known:
                 await _check(target)
                 place.is_known = True
-            command = _Exec(target, ears, lambda: self._ended(command, place))
+            command = _Exec(target, ears, place.turns.release, lambda: self._ended(command, place))
             await _spawn(command, (*_exec(target), *words))
             self._running.add(command)
             started = True
+            asyncio.get_running_loop().call_later(STARTING, command.has_started)
         finally:
             if not started:
                 place.turns.release()
@@ -68,15 +73,15 @@ class ContainerConnector:
     def _ended(self, command: _Exec, place: _Place) -> None:
         self._running.discard(command)
         place.is_known &= not command.is_lost
-        place.turns.release()
 
 
 class _Exec(asyncio.SubprocessProtocol):
     """A command in a container; it has ended when the process of the engine has, and both outputs."""
 
-    def __init__(self, target: Target, ears: Ears, ended: Callable[[], None]) -> None:
+    def __init__(self, target: Target, ears: Ears, started: Callable[[], None], ended: Callable[[], None]) -> None:
         self._target = target
         self._ears = ears
+        self._started: Callable[[], None] | None = started
         self._ended = ended
         self._transport: asyncio.SubprocessTransport | None = None
         self._closed = False
@@ -89,16 +94,24 @@ class _Exec(asyncio.SubprocessProtocol):
         self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self.has_started()
         if not self._closed:
             (self._ears.heard_out if fd == _OUT else self._ears.heard_err)(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It has ended, and both outputs with it."""
+        self.has_started()
         status = None
         if self._transport is not None:
             status = self._transport.get_returncode()
             self._transport.close()
         self._telling = asyncio.get_running_loop().create_task(self._tell(status))
+
+    def has_started(self) -> None:
+        """Others have their turn now; does nothing the second time."""
+        started, self._started = self._started, None
+        if started is not None:
+            started()
 
     async def _tell(self, status: int | None) -> None:
         lost = ""
