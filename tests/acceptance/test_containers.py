@@ -64,7 +64,7 @@ def deployment(tmp_path: Path, podman: Podman) -> Iterator[Deployment]:
 
 
 def test_the_shop_runs_on_computes_that_are_containers(deployment: Deployment) -> None:
-    """R-5.9.2-3: the same service as on one machine; each tier's files are in its own container, and nowhere else."""
+    """The same service as on one machine; each tier's files are in its own container, and nowhere else."""
     volumes = "".join(f"    - {volume}\n" for volume in large_volumes())
     inventory = f"containers:\n  engine: podman\n  image: {LARGE}\n  volumes:\n{volumes}"
     (deployment.ensemble / "hosts.yaml").write_text(inventory)
@@ -128,7 +128,7 @@ topology_template:
 
 
 def test_an_application_in_a_container_lives_through_all_that_is_done_with_it(deployment: Deployment) -> None:
-    """R-9.1.1-1, R-5.9.13-1: made from a build context, with inputs of create as variables, stopped, started, lost and
+    """Made from a build context, with inputs of create as variables, stopped, started, lost and
     healed; a secret is nowhere but in the container."""
     home = deployment.home
     (home / "image").mkdir()

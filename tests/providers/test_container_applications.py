@@ -219,6 +219,23 @@ def test_which_ports_are_published() -> None:
         application_of(_asked(SMALL, requirements={"storage": (Far("disk_1", ()),)}))
 
 
+def test_what_a_runtime_says_of_its_containers() -> None:
+    """R-9.2.1-1: of the ports that are exposed only source and source_range are heeded."""
+    specs = [{"protocol": "udp", "source": 53, "target": 5353}, {"source_range": [80, 81], "target_range": [1, 2]}]
+    properties = {
+        "host::publish_all": True,
+        "host::publish_ports": [{"source": 80, "target": 8080}],
+        "host::expose_ports": [*specs, {"target": 99}],
+        "host::volumes": ["cache:/var/cache"],
+    }
+    runtime = Far("runtime_1", ("tosca.nodes.Container.Runtime",), properties=properties)
+    found = application_of(_asked(SMALL, requirements={"host": (runtime,)})).options
+    assert found == (
+        *("--publish", "8080:80", "--expose", "53/udp", "--expose", "80-81", "--publish-all"),
+        *("--volume", "cache:/var/cache"),
+    )
+
+
 def test_what_is_not_clear_is_refused() -> None:
     two = (Material("one", (KIND,), "/a.tar"), Material("other", (KIND,), "/b.tar"))
     for artifacts, why in ((two, r"several images \(one, other\)"), ((), "has no artifact of type")):

@@ -53,6 +53,8 @@ def application_of(asked: Delegation) -> Application:
         if own.get(name):
             options += [flag, str(own[name])]
     options += [word for port in _ports(asked, own) for word in ("--publish", port)]
+    options += [word for port in _exposed(asked) for word in ("--expose", port)]
+    options += ["--publish-all"] if _of_runtime(asked, "publish_all") is True else []
     options += [word for volume in _volumes(asked, own) for word in ("--volume", volume)]
     options += _texts(own, "options")
     if entrypoint:
@@ -69,9 +71,17 @@ def application_of(asked: Delegation) -> Application:
     )
 
 
+def _of_runtime(asked: Delegation, name: str) -> object:
+    """A property of the capability of the runtime, where that is a Container.Docker (§9.2.1)."""
+    return next((far.properties.get(f"host::{name}") for far in asked.requirements.get("host", ())), None)
+
+
+def _listed(written: object) -> Sequence[object]:
+    return written if isinstance(written, Sequence) and not isinstance(written, str) else ()
+
+
 def _texts(own: Mapping[str, object], name: str) -> tuple[str, ...]:
-    found = own.get(name)
-    return tuple(str(text) for text in found) if isinstance(found, Sequence) and not isinstance(found, str) else ()
+    return tuple(str(text) for text in _listed(own.get(name)))
 
 
 def _health(written: object) -> Health:
@@ -90,6 +100,7 @@ def _seconds(written: object, usual: float) -> float:
 
 def _volumes(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
     yield from _texts(own, "volumes")
+    yield from map(str, _listed(_of_runtime(asked, "volumes")))
     for storage in asked.requirements.get(STORAGE, ()):
         place = storage.relationship.get("location")
         if not isinstance(place, str) or not place.startswith("/"):
@@ -110,9 +121,8 @@ def volume_name(asked: Delegation, storage: str) -> str:
 
 def _ports(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
     """The ports that are published: those of endpoints under their own number, and those that the template lists."""
-    listed = own.get("ports")
     found: dict[str, None] = {}
-    for spec in listed if isinstance(listed, Sequence) and not isinstance(listed, str) else ():
+    for spec in (*_listed(own.get("ports")), *_listed(_of_runtime(asked, "publish_ports"))):
         found.update(dict.fromkeys(_of_spec(asked, spec)))
     for name, port in asked.properties.items():
         capability, _, last = name.partition("::")
@@ -123,6 +133,14 @@ def _ports(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
             for spec in port.values():
                 found.update(dict.fromkeys(_of_spec(asked, spec)))
     return iter(found)
+
+
+def _exposed(asked: Delegation) -> Iterator[str]:
+    """The ports that other containers see: of those only what is in the container means something (§9.2.1.1)."""
+    for spec in _listed(_of_runtime(asked, "expose_ports")):
+        inside = _span(spec.get("source"), spec.get("source_range")) if isinstance(spec, Mapping) else None
+        if isinstance(spec, Mapping) and inside is not None:
+            yield f"{_written(inside)}{_suffix(str(spec.get('protocol') or ''))}"
 
 
 def _of_spec(asked: Delegation, spec: object) -> list[str]:
