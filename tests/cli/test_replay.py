@@ -111,3 +111,16 @@ topology_template:
         assert shown.code == 0, shown.err
         assert "hunter2" not in shown.out
         assert shown.out.count("(sensitive)") >= 2
+
+
+def test_a_deployment_keeps_the_id_that_its_first_job_has_drawn(run: Run, tmp_path: Path) -> None:
+    def drawn(text: str) -> list[str]:
+        return [line.split()[-1] for line in text.splitlines() if line.startswith("  ensemble: ")]
+
+    deployed(run)
+    file = tmp_path / "ensemble.yaml"
+    (first,) = drawn(file.read_text())
+    assert run("undeploy", "--yes").code == 0
+    deployed(run)
+    assert drawn(file.read_text()) == [first]
+    assert drawn(run("jobs", "replay", "--first", "1").out) == [first]

@@ -37,7 +37,7 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 from ordito.work.rollback import WayBack
-from ordito.work.targets import Target
+from ordito.work.targets import Hands, Target
 
 JOB = "A6BKKQCN0000"
 REAL, NO_OP = 0, 1
@@ -425,6 +425,8 @@ def run(
     journal: MemoryJournal | None = None,
     provider: FakeProvider | None = None,
     back: WayBack | None = None,
+    operations: type[FakeOperations] | None = None,
+    hands: Hands | None = None,
 ) -> Ran:
     """Run a plan, or continue from the records of a cut journal."""
     options = options or JobOptions()
@@ -448,7 +450,7 @@ def run(
         run_job(
             JobHeader(JOB, "deploy", "digest", "service.yaml", 1_800_000_000.0, options=options),
             plan,
-            FakeOperations(plan, snapshot, refused, warned, questions),
+            (operations or FakeOperations)(plan, snapshot, refused, warned, questions),
             snapshot,
             executors=[executor] if with_executor else [],
             providers=Providers((provider,)),
@@ -459,6 +461,7 @@ def run(
             control=control,
             resume=records,
             way_back=None if back is None else lambda: back,
+            hands=hands,
         )
     )
     return Ran(result, snapshot, journal, executor.world, events, executor, provider)
