@@ -13,32 +13,31 @@ from tests.acceptance.program import LOGGING, SHOP, Finished, ordito, start, sta
 from tests.support.forked import Running
 from tests.support.real.hosts import SshHost, SshHosts
 
-INVENTORY = """\
-defaults:
-  user: {user}
-  identity: {key}
-  known_hosts: {known_hosts}
-  config: false
-  agent: false
-  connect_timeout: 3 s
-  keep_alive: 1 s
-hosts:
-"""
-
 
 def write_inventory(place: Path, hosts: SshHosts, members: Sequence[SshHost], **more: str) -> Path:
-    """An inventory of these hosts, with the keys that they have now; ``more`` are further defaults, in YAML."""
-    settings = {"key": str(hosts.key), **{name: text for name, text in more.items() if name == "key"}}
-    text = INVENTORY.format(user=members[0].user, known_hosts=hosts.known_hosts(members), **settings)
-    lines = [f"  {name}: {value}\n" for name, value in more.items() if name != "key"]
-    text = text.replace("hosts:\n", f"{''.join(lines)}hosts:\n")
-    text += "".join(f"  {host.name}: {{ address: {host.address}, port: {host.port} }}\n" for host in members)
-    place.write_text(text, encoding="utf-8")
+    """An inventory of these hosts, with the keys that they have now; ``more`` are other defaults, in YAML."""
+    defaults = {
+        "user": members[0].user,
+        "identity": str(hosts.key),
+        "known_hosts": str(hosts.known_hosts(members)),
+        "config": "false",
+        "agent": "false",
+        "connect_timeout": "3 s",
+        "keep_alive": "1 s",
+        **more,
+    }
+    lines = ["defaults:", *(f"  {name}: {text}" for name, text in defaults.items()), "hosts:"]
+    lines += [f"  {host.name}: {{ address: {host.address}, port: {host.port} }}" for host in members]
+    place.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return place
 
 
-SOON = "import ordito.providers.pool.provider as p; p.REACH_SECONDS = 1.0\n"
-"""A host that is looked at is given up soon."""
+SOON = """\
+import ordito.engine.delegates as engine
+import ordito.providers.pool.provider as pool
+engine.REACHED_WITHIN = pool.REACH_SECONDS = 1.0
+"""
+"""A host that is waited for is given up soon."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +129,15 @@ topology_template:
         Standard:
           operations:
             create: do.sh
-            configure: { implementation: do.sh, outputs: { mark: [ SELF, mark ] } }
+            configure: do.sh
             start: do.sh
             stop: do.sh
             delete: do.sh
-      attributes: { mark: { type: string, default: none } }
 """
 SCRIPT = """\
 set -eu
 step=${ORDITO_STEP##*.}
 mkdir -p /tmp/app
-mark=$$
 if [ -e "/tmp/app/hold-$step" ]; then
     echo "holds $step"
     touch /tmp/app/holding
@@ -182,7 +179,12 @@ def let_go(host: SshHost) -> None:
 
 def has_begun(host: SshHost) -> None:
     """Wait until an operation waits on a host."""
-    host.run("sh", "-c", "until [ -e /tmp/app/holding ]; do sleep 0.01; done")
+    host.run("sh", "-c", "timeout 30 sh -c 'until [ -e /tmp/app/holding ]; do sleep 0.01; done'")
+
+
+def has_ended(host: SshHost, operation: str) -> None:
+    """Wait until an operation has ended well on a host."""
+    host.run("sh", "-c", f"timeout 30 sh -c 'until grep -q \"end .*{operation} \" {LOG}; do sleep 0.01; done'")
 
 
 def operations(host: SshHost) -> list[str]:

@@ -29,8 +29,8 @@ def check_tiers(shop: Hosted, hosts: dict[str, SshHost]) -> None:
 
 
 def test_the_shop_lives_on_hosts(ssh_hosts: SshHosts, tmp_path: Path) -> None:
-    """R-5.9.3-4: deployed with its tiers on three hosts, scaled to five web hosts, healed when one goes away, removed
-    without a trace."""
+    """R-5.9.3-2, R-5.9.3-3: deployed with its tiers on three hosts, scaled to five web hosts, healed when one goes,
+    and removed without a trace."""
     ssh_hosts.need_isolation()
     with ssh_hosts.some(*(f"host-{n}" for n in range(1, 9))) as members:
         hosts = {host.name: host for host in members}
