@@ -310,7 +310,7 @@ class Batch:
         # What it has not read it has not begun.
         began = bool(os.listdir(f"{self.slot.path}/{RESULTS}")) or ended.status < 0  # noqa: PTH208
         ending = Ending.FAILED if began else Ending.NOT_STARTED
-        return Outcome(ending, exit_code=ended.status, message=message, tail=tuple(said[-TAIL_LINES:]))
+        return Outcome(ending, message=message, tail=tuple(said[-TAIL_LINES:]))
 
     def _tell_end(self, ticket: Ticket, outcome: Outcome) -> None:
         if self._tickets.pop(ticket.invocation.step, None) is not None:

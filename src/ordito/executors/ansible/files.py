@@ -40,7 +40,6 @@ _ENDINGS = {
     "lost": Ending.LOST,
     "none": Ending.NOT_STARTED,
 }
-_EXIT_CODES = {"ok": 0, "failed": 2, "unreachable": 4, "lost": 4}
 
 
 class BatchStep(msgspec.Struct, frozen=True):
@@ -102,7 +101,8 @@ def remove_secrets(slot: Slot) -> None:
 
 
 def outcome_of_host(slot: Slot, step: BatchStep, wanted: Sequence[str]) -> Outcome | None:
-    """How the playbook has ended for one host, as its process has written it down; None where it has not."""
+    """How the playbook has ended for one host, as its process has written it down; None where it has not. A host has no
+    exit code: the process has one, for all of them."""
     try:
         result = msgspec.json.decode(content(f"{slot.path}/{RESULTS}/{step.number}.json"), type=HostResult)
     except msgspec.DecodeError:
@@ -113,10 +113,9 @@ def outcome_of_host(slot: Slot, step: BatchStep, wanted: Sequence[str]) -> Outco
     problem = next((p for name, value in reports.items() if (p := _wrong_report(name, value))), "")
     ending = _ENDINGS.get(result.ending, Ending.FAILED)
     if problem and ending is Ending.SUCCEEDED:
-        return Outcome(Ending.FAILED, exit_code=0, changed=result.changed, message=problem)
+        return Outcome(Ending.FAILED, changed=result.changed, message=problem)
     return Outcome(
         ending,
-        exit_code=_EXIT_CODES.get(result.ending),
         outputs={name: value for name, value in result.outputs.items() if name not in reports},
         changed=None if ending is Ending.LOST else bool(reports.get("ordito_changed", result.changed)),
         status=str(reports.get("ordito_status", "")),
