@@ -23,9 +23,6 @@ topology_template:
       capabilities:
         host: { properties: { num_cpus: 1, mem_size: 1 GB } }
         os: { properties: { type: Linux, distribution: Ubuntu, version: 16.04 } }
-      artifacts:
-        vm: { type: tosca.artifacts.Deployment.Image.VM, file: images/IMAGE }
-      interfaces: { Standard: { operations: { create: vm } } }
       requirements:
         - local_storage:
             node: disk
@@ -42,8 +39,10 @@ topology_template:
       requirements: [ link: net, binding: server ]
     app:
       type: tosca.nodes.SoftwareComponent
+      artifacts:
+        vm: { type: tosca.artifacts.Deployment.Image.VM, file: images/IMAGE }
       requirements: [ host: server ]
-      interfaces: { Standard: { operations: { start: start.sh } } }
+      interfaces: { Standard: { operations: { create: vm, start: start.sh } } }
   outputs:
     address: { value: { get_attribute: [ server, private_address ] } }
     networks: { value: { get_attribute: [ server, networks ] } }
@@ -90,7 +89,7 @@ def driver(moto: Moto) -> Any:
 
 def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
     """R-5.8.4.3-1, R-13.4.5-1, R-5.9.3-2, R-5.9.11-1, R-8.5-1, R-8.5.1-3, R-8.5.1-8, R-8.5.2-3,
-    R-3.4.4-1: machine (of the image that implements its create), volume, network and port come up with what the cloud
+    R-3.4.4-1: machine (of the image that a component on it is), volume, network and port come up with what the cloud
     says of them; a second deployment has nothing to do; what is lost is healed; all of it goes again."""
     done = ordito(project, "deploy", "service.yaml", "--yes")
     assert done.code == 0, done.both

@@ -8,6 +8,7 @@ from ordito.model.service import STANDARD, NodeTemplate
 from ordito.syntax.expressions import Value
 
 IMAGE = "tosca.artifacts.Deployment.Image"
+MACHINE_IMAGE = "tosca.artifacts.Deployment.Image.VM"
 
 
 def is_image(operation: Operation) -> bool:

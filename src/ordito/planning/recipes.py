@@ -13,7 +13,7 @@ from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
 from ordito.model.deploying import UNDEPLOY
-from ordito.model.made_of import images_of, is_image
+from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
 from ordito.model.operation import Artifact, Interface, Operation
 from ordito.model.service import (
     ARTIFACT,
@@ -252,7 +252,8 @@ class Recipes:
                 continue
             if stage is not None and is_image(operation):
                 continue  # Nothing runs it: the provider makes the node from it.
-            call = self._calls.of_node(node, interface, row.operation, operation)
+            wanted = None if self._is_of_host(node, operation) else operation
+            call = self._calls.of_node(node, interface, row.operation, wanted)
             where = where_run(operation, node, NODE, lifecycle=row.is_delegated)
             entry = self._entry(call, stage or placed.stage, where)
             if row.undoes:
@@ -265,6 +266,14 @@ class Recipes:
             call = self._calls.of_node(node, name, row.operation, declared)
             found.append(self._entry(call, placed.stage, ORCHESTRATOR))
         return found
+
+    def _is_of_host(self, node: NodeTemplate, operation: Operation) -> bool:
+        """Whether an operation of a component is the image of a machine that its host is made from (§11.1.3)."""
+        host = self._service.nodes.get(node.host.target) if node.host is not None and is_image(operation) else None
+        kinds = operation.implementation.kinds if operation.implementation is not None else ()
+        if host is None or not host.is_compute or MACHINE_IMAGE not in kinds or not self.is_delegated(host):
+            return False
+        return self._options.takes(host.name, host.kinds, kinds)
 
     def _is_deployed(self, node: NodeTemplate, operation: Operation) -> bool:
         """Whether an artifact of a node is deployed by an operation of its own. It is not where the provider of the

@@ -10,7 +10,7 @@ from ordito.base.sensitive import Sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.model.made_of import IMAGE, images_of, values_of_create
+from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
 from ordito.model.operation import Artifact
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
@@ -74,7 +74,7 @@ class Delegating:
             metadata=template.metadata,
             host=self._host(step.instance, template, verb),
             requirements=self._requirements(template, step.instance),
-            artifacts=tuple(self._material(a, context) for a in _artifacts(template)),
+            artifacts=(*(self._material(a, context) for a in _artifacts(template)), *self._images_on(template)),
             inputs=self._inputs(template, context),
             apart=self._apart.get(template.name, frozenset()),
             ensemble=self._ensemble,
@@ -150,6 +150,14 @@ class Delegating:
         )
 
     # ------------------------------------------------------------------------------------------------- artifacts
+
+    def _images_on(self, template: NodeTemplate) -> Iterator[Material]:
+        """The images of machines that components on a Compute stand for (§11.1.3)."""
+        for relationship in self._service.incoming.get(template.name, ()) if template.is_compute else ():
+            component = self._service.nodes[relationship.source]
+            image = image_of_create(component) if relationship.is_hosting else None
+            if image is not None and MACHINE_IMAGE in image.kinds:
+                yield self._material(image, Context(node=component.name))
 
     def _material(self, artifact: Artifact, context: Context) -> Material:
         is_file = not (artifact.repository or artifact.address) and not is_url(artifact.file)

@@ -169,6 +169,12 @@ def test_volumes_are_made_attached_and_removed(cloud: Cloud) -> None:
     assert asyncio.run(cloud.provider.look(other)).status == "ok"
     with pytest.raises(ProviderFailed, match="volume_id"):
         cloud.create(cloud.asked("lost_1", STORAGE, {"volume_id": "vol-00000000"}))
+    snapshot = driver.create_volume_snapshot(there).id
+    again = cloud.create(cloud.asked("again_1", STORAGE, {"size": "0 MB", "snapshot_id": snapshot})).attributes
+    (restored,) = (v for v in driver.list_volumes() if v.id == again["volume_id"])
+    assert (restored.size, restored.extra["snapshot_id"]) == (1, snapshot)
+    with pytest.raises(ProviderFailed, match="look at `snapshot_id`"):
+        cloud.create(cloud.asked("lost_2", STORAGE, {"snapshot_id": "snap-00000000"}))
 
 
 def test_networks_are_made_or_found(cloud: Cloud) -> None:

@@ -36,6 +36,7 @@ HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
         ("invalidcreds", "authfailure", "signaturedoesnotmatch", "unauthorized", "401", "invalidclienttokenid"),
         "look at `key` and `secret` in the section `cloud` of the inventory",
     ),
+    (("snapshot",), "look at `snapshot_id` of the node"),
     (("keypair", "key pair"), "look at `key_pair` and `public_key` in the section `cloud`"),
     (("invalidami", "image"), "look at `image` and `images` in the section `cloud`"),
     (("instancetype", "flavor", "instance type"), "look at `size` and `sizes` in the section `cloud`"),

@@ -277,17 +277,19 @@ class Dialect:
         return str(extra.get("instance_id") or ""), str(extra.get("device") or "")
 
     def make_volume(self, driver: Any, who: Who, size: int, snapshot: str) -> None:
-        """Make a volume of so many GB, from a snapshot where one is named."""
-        more: dict[str, Any] = {"snapshot": self.snapshot(driver, snapshot)} if snapshot else {}
+        """Make a volume of so many GB, from a snapshot where one is named: of its size where nobody says another."""
+        more: dict[str, Any] = {}
+        if snapshot:
+            found = more["snapshot"] = self.snapshot(driver, snapshot)
+            size = size or int(found.size or 0)
         if self.settings.zone:
             more["location"] = self.location(driver)
         driver.create_volume(size, who.name, **more)
 
     def snapshot(self, driver: Any, id: str) -> Any:
         """A snapshot by its id."""
-        from libcloud.compute.base import VolumeSnapshot
-
-        return VolumeSnapshot(id, driver)
+        every = (one for volume in driver.list_volumes() for one in driver.list_volume_snapshots(volume))
+        return _with_id(every, id, "snapshot")
 
     def attach(self, driver: Any, node: Any, id: str, device: str) -> None:
         """Attach a volume to a machine."""

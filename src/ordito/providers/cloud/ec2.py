@@ -168,6 +168,12 @@ class Ec2(Dialect):
         finally:
             del driver.ex_create_tags
 
+    def snapshot(self, driver: Any, id: str) -> Any:
+        """Whether or not its volume is still there."""
+        from libcloud.compute.base import VolumeSnapshot
+
+        return driver.list_snapshots(snapshot=VolumeSnapshot(id, driver))[0]
+
     def attach(self, driver: Any, node: Any, id: str, device: str) -> None:
         """At the device that is asked for, else at the next one."""
         taken = {mapping["device_name"] for mapping in node.extra.get("block_device_mapping", ())}

@@ -117,6 +117,10 @@ class OpenStack(Dialect):
             del images.encode_data
         return driver.get_image(made["id"])
 
+    def snapshot(self, driver: Any, id: str) -> Any:
+        """Whether or not its volume is still there."""
+        return driver.ex_get_snapshot(id)
+
     # -------------------------------------------------------------------------------------------------- networks
 
     def network(self, driver: Any, name: str, id: str) -> Net | None:
