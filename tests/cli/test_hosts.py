@@ -250,3 +250,18 @@ def test_what_a_policy_keeps_apart_is_on_different_hosts(run: Run, place: Path) 
     refused = run("deploy", "-i", "boxes=3", "--yes")
     assert refused.code == 3
     assert "from which it is to be apart" in refused.err
+
+
+def test_a_pool_whose_books_are_lost_learns_again_who_has_which_host(run: Run, place: Path) -> None:
+    assert run("deploy", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "one"}
+    (place / ".ordito" / "hosts.db").unlink()
+    assert run("scale", "box=2", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "one", "box_2": "two"}
+    listed = {h["name"]: h["state"] for h in run("hosts", "list", "-o", "json").json["hosts"]}
+    assert listed == {"small": "free", "one": "taken", "two": "taken"}
+    (place / ".ordito" / "hosts.db").unlink()
+    refused = run("scale", "box=3", "--yes")
+    assert refused.code == 3
+    assert "one is taken by box_1" in refused.err
+    assert run("undeploy", "--yes").code == 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.program import Run, process, start, until
+from tests.cli.program import Run, start, until
 from tests.cli.test_hosts import SERVICE
 
 HELD = (
@@ -28,14 +27,13 @@ def inventory(place: Path, number: int) -> None:
     (place / "hosts.yaml").write_text("hosts:\n" + "".join(f"  h{n}: {{ {has} }}\n" for n in range(number)))
 
 
-def owners(place: Path) -> dict[str, list[str]]:
+def owners(run: Run) -> dict[str, list[str]]:
     """Who has which host."""
-    listed = process(place, "--hosts", "hosts.yaml", "hosts", "list", "-o", "json")
-    hosts = json.loads(listed.out)["hosts"]
+    hosts = run("--hosts", "hosts.yaml", "hosts", "list", "-o", "json").json["hosts"]
     return {h["name"]: [f"{Path(o['ensemble']).name}/{o['instance']}" for o in h["owners"]] for h in hosts}
 
 
-def test_jobs_of_two_ensembles_at_the_same_time_never_get_the_same_host(tmp_path: Path) -> None:
+def test_jobs_of_two_ensembles_at_the_same_time_never_get_the_same_host(run: Run, tmp_path: Path) -> None:
     (tmp_path / "service.yaml").write_text(SERVICE)
     inventory(tmp_path, 9)
     arguments = ("--hosts", "hosts.yaml", "-i", "boxes=5", "--yes")
@@ -43,7 +41,7 @@ def test_jobs_of_two_ensembles_at_the_same_time_never_get_the_same_host(tmp_path
     codes = [job.wait(60) for job in jobs]
     for job in jobs:
         job.communicate()
-    found = owners(tmp_path)
+    found = owners(run)
     assert all(len(some) <= 1 for some in found.values())
     # One of ten has none, in whichever ensemble: its plan was refused, or the host that it was to have was taken.
     assert codes.count(0) == 1
@@ -51,11 +49,11 @@ def test_jobs_of_two_ensembles_at_the_same_time_never_get_the_same_host(tmp_path
     # Nothing remains taken when both are gone.
     for name in ("a", "b"):
         if (tmp_path / name / "ensemble.yaml").exists():
-            assert process(tmp_path, "undeploy", "-e", name, "--yes").code == 0
-    assert all(not some for some in owners(tmp_path).values())
+            assert run("undeploy", "-e", name, "--yes").code == 0
+    assert all(not some for some in owners(run).values())
 
 
-def test_a_host_is_given_out_once_however_often_the_job_is_killed(tmp_path: Path) -> None:
+def test_a_host_is_given_out_once_however_often_the_job_is_killed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "service.yaml").write_text(HELD)
     inventory(tmp_path, 3)
     os.mkfifo(tmp_path / "go")
@@ -64,14 +62,14 @@ def test_a_host_is_given_out_once_however_often_the_job_is_killed(tmp_path: Path
     until((tmp_path / "began").exists)
     job.send_signal(signal.SIGKILL)
     job.communicate()
-    before = owners(tmp_path)
+    before = owners(run)
     assert sum(map(len, before.values())) == 1
     job = start(tmp_path, "jobs", "resume")
     until(lambda: (tmp_path / "began").read_text().count("here") == 2)
     (tmp_path / "go").write_text("")
     assert job.wait(60) == 0
     job.communicate()
-    assert owners(tmp_path) == before
+    assert owners(run) == before
 
 
 def test_what_a_dead_process_was_about_to_take_is_not_taken(run: Run, tmp_path: Path) -> None:
@@ -89,4 +87,4 @@ def test_what_a_dead_process_was_about_to_take_is_not_taken(run: Run, tmp_path: 
     (tmp_path / "die.py").write_text(program)
     assert subprocess.run([sys.executable, "die.py"], cwd=tmp_path, check=False).returncode == -9
     assert run("deploy", "--yes").code == 0
-    assert owners(tmp_path) == {"h0": [f"{tmp_path.name}/box_1"]}
+    assert owners(run) == {"h0": [f"{tmp_path.name}/box_1"]}

@@ -14,7 +14,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.apart import kept_apart
 from ordito.work.plan import Action, Plan
-from ordito.work.providing import Delegation, Foresees, Verb
+from ordito.work.providing import Delegation, Foresees, Verb, recorded_with
 
 MADE, REMOVED = "deploy", "undeploy"
 
@@ -36,7 +36,8 @@ def foresee(
             by_provider.setdefault(provider.name, []).append(asked)
     diagnostics = Diagnostics()
     for name, asked_of in by_provider.items():
-        _report(service, asked_of, foreseeing[name].foresee(asked_of, going), diagnostics)
+        problems = foreseeing[name].foresee(asked_of, going, recorded_with(name, snapshot))
+        _report(service, asked_of, problems, diagnostics)
     if diagnostics.has_errors:
         raise PlanRefused(diagnostics.sorted())
 

@@ -216,6 +216,7 @@ class _Job:
         """Run the steps, then write the files and commit them."""
         keep_outline(self._layout, self._header.id, self._outline)
         canceller = Canceller(conversation, self._limits.timeout)
+        self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
         result = asyncio.run(self._run(change_ids, conversation, canceller, records))
         commit = ALWAYS if self._ensemble.is_shared else commit
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)

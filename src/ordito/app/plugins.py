@@ -8,6 +8,7 @@ from functools import partial
 
 import msgspec
 
+from ordito.app.errors import Refused
 from ordito.app.inventory_file.read import Inventory
 from ordito.app.reaching import THIS_MACHINE, AllHands, KnownTargets
 from ordito.ensemble.layout import Layout
@@ -18,10 +19,11 @@ from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.executors.remote.hands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
+from ordito.instances.records import Snapshot
 from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
-from ordito.work.providing import Lends, Providers, Starts, TakesArtifacts
+from ordito.work.providing import KeepsBooks, Lends, ProviderFailed, Providers, Starts, TakesArtifacts, recorded_with
 from ordito.work.targets import CONTAINER, SSH
 
 SCRATCH = "scratch"
@@ -65,6 +67,16 @@ class Plugins(msgspec.Struct, frozen=True):
         return Maker(
             provider.name, provider.protocol, looks=provider.name != LOCALHOST, starts=isinstance(provider, Starts)
         )
+
+    def remember(self, ensemble: str, snapshot: Snapshot) -> None:
+        """Have providers that keep books of their own write down what exists. Raises ``Refused``."""
+        for provider in self.providers.all:
+            if not isinstance(provider, KeepsBooks):
+                continue
+            try:
+                provider.remember(ensemble, recorded_with(provider.name, snapshot))
+            except ProviderFailed as failed:
+                raise Refused("broken-pool", str(failed), "give this user the right to use it") from failed
 
     async def leave(self) -> None:
         """Take away what the job has on other hosts, and from hosts that were given back all that is there, and end the

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from ordito.instances.records import Snapshot
 from ordito.work.targets import HOST, Target
 
 
@@ -228,13 +229,33 @@ class Provider(Protocol):
         not know the host any more."""
 
 
+class Recorded(msgspec.Struct, frozen=True):
+    """What is recorded of an instance that exists: its node template and its attributes."""
+
+    node: str
+    attributes: Mapping[str, object]
+
+
 @runtime_checkable
 class Foresees(Protocol):
     """A provider that knows before anything is done what it cannot make."""
 
-    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> Mapping[str, str]:
+    def foresee(
+        self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
+    ) -> Mapping[str, str]:
         """Of instances that are to be made, in this order, those that cannot be, each with the reason for people;
-        ``going`` are instances that are to be removed before. Nothing is changed."""
+        ``going`` are instances that are to be removed before, ``has`` those that exist and are recorded as made by this
+        provider. Nothing is changed."""
+
+
+@runtime_checkable
+class KeepsBooks(Protocol):
+    """A provider that keeps books of its own of who has what, which may be behind what is recorded: records travel with
+    git, and are put back from copies."""
+
+    def remember(self, ensemble: str, has: Mapping[str, Recorded]) -> None:
+        """Write down what is not in the books, when a job begins: instances that exist and are recorded as made by this
+        provider. Raises ``ProviderFailed``."""
 
 
 class Providers(msgspec.Struct, frozen=True):
@@ -267,6 +288,16 @@ class Providers(msgspec.Struct, frozen=True):
         there any more."""
         name = recorded_provider(attributes)
         return self.named(name) if name else self.of(node, kinds)
+
+
+def recorded_with(provider: str, snapshot: Snapshot) -> dict[str, Recorded]:
+    """The instances that exist and are recorded as made by a provider, by id."""
+    found: dict[str, Recorded] = {}
+    for name, attributes in snapshot.attributes.items():
+        instance = snapshot.instances.get(name)
+        if instance is not None and instance.exists and recorded_provider(attributes) == provider:
+            found[name] = Recorded(instance.node, attributes)
+    return found
 
 
 def recorded_provider(attributes: Mapping[str, object]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import msgspec
+
 from ordito.providers.connection import ssh_target
 from ordito.providers.localhost import COMPUTE
 from ordito.providers.pool.allocations import Allocations, Books, Lost, PoolFailed
@@ -14,7 +16,7 @@ from ordito.providers.pool.asking import Asking, asking_of
 from ordito.providers.pool.fitting import Taken, ordered, owner_of, takes, unfit
 from ordito.providers.pool.hosts import Host, read_hosts
 from ordito.providers.section import NoValue, Section
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
 from ordito.work.targets import HOST, SSH, Hands, Refused, Target, Unreachable
 
 T = TypeVar("T")
@@ -77,18 +79,47 @@ class PoolProvider:
             books.take(_taking(asked, asking, host, self._section.ensemble))
             return host
 
-    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> dict[str, str]:
+    def remember(self, ensemble: str, has: Mapping[str, Recorded]) -> None:
+        """Write down the hosts that are recorded and not in the books (``work.providing.KeepsBooks``)."""
+        try:
+            if not self._unwritten(ensemble, has, self.allocations.read()[0]):
+                return
+            with self.allocations.change() as books:
+                for one in self._unwritten(ensemble, has, books.taken()):
+                    books.release(one.ensemble, one.instance)
+                    books.take(one)
+        except PoolFailed as problem:
+            raise ProviderFailed(str(problem)) from problem
+
+    def _unwritten(
+        self, ensemble: str, has: Mapping[str, Recorded], taken: Mapping[str, Sequence[Taken]]
+    ) -> list[Taken]:
+        """What is recorded and not in the books, or is there for a directory in which the ensemble is no more."""
+        place = self._section.ensemble
+        known = {t.instance: t for on_host in taken.values() for t in on_host if t.ensemble == ensemble}
+        moved = [msgspec.structs.replace(t, place=place) for n, t in known.items() if n in has and t.place != place]
+        hosts = {name: _host_of(one.attributes) for name, one in has.items() if name not in known}
+        return [*moved, *(Taken(ensemble, n, has[n].node, host, place=place) for n, host in hosts.items() if host)]
+
+    def foresee(
+        self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
+    ) -> dict[str, str]:
         """Those instances for which there would be no host, with the reasons (``work.providing.Foresees``)."""
         try:
             taken, lost = self.allocations.read()
         except PoolFailed as failed:
             return {one.instance: str(failed) for one in asked}
         ensemble = asked[0].ensemble if asked else ""
-        left = {h: [t for t in all_ if t.ensemble != ensemble or t.instance not in going] for h, all_ in taken.items()}
-        has = {t.instance for all_ in left.values() for t in all_ if t.ensemble == ensemble}
+        unwritten = self._unwritten(ensemble, has, taken) if ensemble else []
+        again = {*going, *(one.instance for one in unwritten)}
+        left = {h: [t for t in all_ if t.ensemble != ensemble or t.instance not in again] for h, all_ in taken.items()}
+        for recorded in unwritten:
+            if recorded.instance not in going:
+                left.setdefault(recorded.host, []).append(recorded)
+        placed = {t.instance for all_ in left.values() for t in all_ if t.ensemble == ensemble}
         problems: dict[str, str] = {}
         for one in asked:
-            if one.instance in has:
+            if one.instance in placed:
                 continue
             asking = asking_of(one.properties, one.metadata)
             host, problem = self._choose(one, asking, left, lost)
