@@ -98,6 +98,15 @@ def test_the_shop_runs_on_computes_that_are_containers(deployment: Deployment) -
     assert deployment.containers() == {}
 
 
+COMPUTE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    password: { type: string }
+  node_templates:
+    server: { type: tosca.nodes.Compute }
+"""
+
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 imports: [ profile:ordito ]
@@ -109,12 +118,17 @@ topology_template:
     runtime:
       type: tosca.nodes.Container.Runtime
       requirements: [ host: server ]
+    disk:
+      type: ordito.nodes.Container.Volume
+      requirements: [ host: server ]
     app:
       type: ordito.nodes.Container.Application
       properties:
         command: [ sh, -c, "trap 'exit 0' TERM; echo up; while :; do sleep 1000 & wait; done" ]
         health: { command: [ test, -d, /tmp ], within: 20 s }
-      requirements: [ host: runtime ]
+      requirements:
+        - host: runtime
+        - storage: { node: disk, relationship: { type: ordito.relationships.Mounts, properties: { location: /data } } }
       artifacts:
         image: { file: image, type: tosca.artifacts.Deployment.Image.Container.Docker }
       interfaces:
@@ -145,6 +159,8 @@ def test_an_application_in_a_container_lives_through_all_that_is_done_with_it(de
     assert set(before) == {"app_1"}
     resumed = deployment.done("jobs", "resume", "--yes")
     assert deployment.containers() == before
+    volume = next(iter(deployment.podman.run("volume", "ls", "--quiet").split()))
+    deployment.inside("app_1", "sh", "-c", "echo kept >/data/kept")
     assert deployment.inside("app_1", "sh", "-c", "echo $COLOR $PASSWORD $SIZE") == f"red {secret} 3\n"
     assert deployment.done("output", "address").out.strip() == "127.0.0.1"
     assert (home / "started").read_text() == "started\n"
@@ -160,6 +176,8 @@ def test_an_application_in_a_container_lives_through_all_that_is_done_with_it(de
     deployment.done("start", "app", "--yes")
     assert state() == ("ok", "started")
     assert deployment.podman.run(*running) == "true\n"
+    assert deployment.inside("app_1", "cat", "/data/kept") == "kept\n"
+    assert volume in deployment.podman.run("inspect", before["app_1"])
     deployment.podman.run("kill", before["app_1"])
     deployment.run("check", "--yes")
     assert state() == ("error", "error")
@@ -168,6 +186,7 @@ def test_an_application_in_a_container_lives_through_all_that_is_done_with_it(de
     assert set(deployment.containers()) == {"app_1"}
     deployment.done("undeploy", "--yes", "--allow-changed")
     assert deployment.containers() == {}
+    assert not deployment.podman.run("volume", "ls", "--quiet")
     assert secret not in resumed.both
     files = [p for p in deployment.ensemble.rglob("*") if p.is_file()]
     assert not [p for p in files if secret.encode() in p.read_bytes()]
@@ -200,3 +219,8 @@ def test_what_is_wrong_with_containers_is_said_before_anything_is_made(tmp_path:
     wrong = said()
     assert wrong.code == 3
     assert "unclear-image" in wrong.both
+    (tmp_path / "service.yaml").write_text(COMPUTE)
+    (ensemble / "hosts.yaml").write_text("containers: { network: host }\nprovide: { server: container }\n")
+    wrong = said()
+    assert wrong.code == 3
+    assert "no image for containers is known" in wrong.both

@@ -106,7 +106,7 @@ def _volumes(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
         if not isinstance(place, str) or not place.startswith("/"):
             raise ProviderFailed(
                 f"{asked.instance} requires {storage.instance} as storage, and does not say where: give the requirement"
-                " a relationship of type tosca.relationships.AttachesTo with a location, for example /data"
+                " a relationship of type ordito.relationships.Mounts with a location, for example /data"
             )
         yield f"{volume_name(asked, storage.instance)}:{place}"
 

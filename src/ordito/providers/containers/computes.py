@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from ordito.base.scalar_units import amount
@@ -18,6 +18,11 @@ from ordito.work.targets import CONTAINER, HOST, Target, Unreachable
 COMPUTE = "tosca.nodes.Compute"
 SIZE = "scalar-unit.size"
 MEBIBYTE = 1024 * 1024
+
+NO_IMAGE = (
+    "no image for containers is known: write one into the inventory, for example"
+    " `containers: {image: docker.io/library/debian:12}`"
+)
 
 WAIT = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done"
 """What runs in a container that is a Compute: it waits, and takes in the processes whose parents have ended."""
@@ -47,6 +52,14 @@ class ContainerProvider:
     def takes(self, kinds: Sequence[str]) -> bool:
         """No artifact: the inventory says which image it is."""
         return False
+
+    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> Mapping[str, str]:
+        """All of them, where the inventory names no image."""
+        return {} if self._has_image else {one.instance: NO_IMAGE for one in asked}
+
+    def _image(self, asked: Delegation) -> str:
+        distribution, version = (str(asked.properties.get(f"os::{part}") or "") for part in ("distribution", "version"))
+        return self._settings.image_for(distribution, version)
 
     async def create(self, asked: Delegation) -> Provided:
         """A running container; after a crash the one that is there."""
@@ -102,13 +115,9 @@ class ContainerProvider:
     def _wanted(self, engine: Engine, asked: Delegation) -> Wanted:
         """The container as inventory and template ask for it."""
         settings = self._settings
-        distribution, version = (str(asked.properties.get(f"os::{part}") or "") for part in ("distribution", "version"))
-        image = settings.image_for(distribution, version)
+        image = self._image(asked)
         if not image:
-            raise ProviderFailed(
-                f"no image is known for {asked.instance}: write one into the inventory, for example"
-                " `containers: {image: docker.io/library/debian:12}`"
-            )
+            raise ProviderFailed(f"{asked.instance}: {NO_IMAGE}")
         program, *arguments = settings.command or ("sh", "-c", WAIT)
         return Wanted(
             image,

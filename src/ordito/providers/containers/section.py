@@ -16,6 +16,7 @@ from ordito.providers.containers.applications import ApplicationProvider, Runtim
 from ordito.providers.containers.computes import ContainerProvider
 from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.settings import ENGINES, ContainerSettings, Login
+from ordito.providers.containers.volumes import VolumeProvider
 from ordito.providers.section import NoValue, Section
 from ordito.providers.shapes import LINES, TEXT, Entries, ListOf, MapOf, OneOf
 from ordito.work.providing import Provider, ProviderFailed
@@ -49,7 +50,7 @@ def make_computes(section: Section, hands: Hands) -> ContainerProvider:
 
 
 def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ...]:
-    """The providers of runtimes and of applications in containers, which need no section; it may say which engine."""
+    """The providers of runtimes, applications and volumes, which need no section; it may say which engine."""
     engine = section.entries.get("engine") if section is not None else None
     name = section.check(engine, ENGINE, f'"engine" of {WHAT}') if section is not None and engine is not None else ""
 
@@ -57,7 +58,7 @@ def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ..
         return _settings(section).registries if section is not None else {}
 
     engines = Engines(hands, str(name or ""))
-    return ApplicationProvider(engines, logins), RuntimeProvider(engines)
+    return ApplicationProvider(engines, logins), RuntimeProvider(engines), VolumeProvider(engines)
 
 
 def _settings(section: Section) -> ContainerSettings:
