@@ -157,9 +157,8 @@ def make(folder: str, files: list[str]) -> None:
 
 def pip(python: str) -> list[str]:
     """What calls pip for an environment: the interpreter's own, else the one that comes with every Python."""
-    status, said = run([sys.executable, "-m", "pip", "--version"])
-    found = re.match(r"pip (\d+)\.(\d+)", said)
-    if status == 0 and found and (int(found.group(1)), int(found.group(2))) >= (22, 3):
+    found = re.match(r"(\d+)\.(\d+)", own_pip())
+    if found and (int(found.group(1)), int(found.group(2))) >= (22, 3):
         return [sys.executable, "-m", "pip", "--python", python]
     try:
         import ensurepip
@@ -171,6 +170,16 @@ def pip(python: str) -> list[str]:
             for wheel in sorted(glob.glob(os.path.join(glob.escape(place), "pip-*.whl"))):
                 return [python, os.path.join(wheel, "pip")]
     raise Failed(f"{sys.executable} has no pip; install it (the package python3-pip on Debian)")
+
+
+def own_pip() -> str:
+    """The version of the pip that the interpreter has, "" for none; one that does not know that is as good as none."""
+    try:
+        from importlib import metadata
+
+        return metadata.version("pip")
+    except ImportError:
+        return ""
 
 
 def run(command: list[str], folder: str = "/", *, shown: bool = False) -> tuple[int, str]:

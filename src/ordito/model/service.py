@@ -80,8 +80,9 @@ class NodeTemplate(msgspec.Struct, frozen=True):
 
     ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
     values (unset optional ones are absent); ``assigned`` names those that the template, or a type below the normative
-    ones, gave a value. ``attributes`` holds initial values. ``requirements`` are in declared order. ``instance_count``
-    and ``occurrences`` (§2.20) are None where the template does not give them. ``metadata`` are the template's own,
+    ones, gave a value. ``attributes`` holds initial values. ``requirements`` are in declared order; ``interfaces``
+    hold, as ``artifact.<name>``, what deploys its artifacts as well. ``instance_count`` and ``occurrences`` (§2.20) are
+    None where the template does not give them. ``metadata`` are the template's own,
     ``settings`` what they and those of its types say to Ordito. ``directives`` are "select" and
     "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
     """

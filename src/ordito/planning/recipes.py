@@ -14,7 +14,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
 from ordito.model.deploying import UNDEPLOY
 from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
-from ordito.model.operation import Artifact, Interface, Operation
+from ordito.model.operation import Interface, Operation
 from ordito.model.service import (
     ARTIFACT,
     LIFECYCLE,
@@ -28,6 +28,7 @@ from ordito.model.service import (
 )
 from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
+from ordito.planning.deployed_artifacts import is_deployed
 from ordito.planning.lifecycle import (
     DELEGATED,
     INSTALL,
@@ -46,7 +47,6 @@ from ordito.planning.lifecycle import (
 )
 from ordito.planning.options import PlanOptions
 from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
-from ordito.syntax.expressions import calls
 from ordito.work.plan import DELEGATE
 from ordito.work.targeting import ENDPOINT, makes_itself
 from ordito.work.targets import SSH
@@ -276,26 +276,10 @@ class Recipes:
         return self._options.takes(host.name, host.kinds, kinds)
 
     def _is_deployed(self, node: NodeTemplate, operation: Operation) -> bool:
-        """Whether an artifact of a node is deployed by an operation of its own. It is not where the provider of the
-        node has it, nor where no processor takes it and an operation of the template does; where nobody does, that is
-        an error."""
-        artifact = operation.implementation
-        assert artifact is not None
-        taken = self.is_delegated(node) and self._options.takes(node.name, node.kinds, artifact.kinds)
-        if taken and not node.is_compute:
-            return False
-        if self._calls.deploying(artifact):
-            return True
-        if not taken and not is_used(node, artifact):
-            self._diagnostics.error(
-                "no-processor",
-                f'there is no processor for artifact "{artifact.name}" of node "{node.name}", which is of type '
-                f"{artifact.kinds[1]}{f', version {artifact.version}' if artifact.version else ''}",
-                artifact.span or node.span,
-                hint="give it a deploy_path to have the file put there, name it among the dependencies of an operation,"
-                " implement create, or install a processor (docs/plugins.md)",
-            )
-        return False
+        """Whether an artifact of a node is deployed by an operation of its own."""
+        kinds = operation.implementation.kinds if operation.implementation is not None else ()
+        taken = self.is_delegated(node) and self._options.takes(node.name, node.kinds, kinds)
+        return is_deployed(node, operation, self._calls, self._diagnostics, taken=taken)
 
     def _begun_by(self, node: NodeTemplate, row: Row, interface: str) -> tuple[str, ...]:
         """The keys of the operations that a row undoes, where they are implemented: that of the same interface, else
@@ -447,21 +431,6 @@ def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
                 if operation.implementation is not None:
                     found.setdefault((kind, operation.name), []).append((interface.name, operation))
     return found
-
-
-def is_used(node: NodeTemplate, artifact: Artifact) -> bool:
-    """Whether an operation of a node does something with an artifact of it: ``create``, whose business it is, or one
-    that names it."""
-    for interface in node.interfaces.values():
-        for operation in interface.operations.values() if ARTIFACT not in interface.kinds else ():
-            if operation.implementation is None:
-                continue
-            if operation.name == "create" or any(d.file == artifact.file for d in operation.dependencies):
-                return True
-            named = (c for i in operation.inputs.values() for c in calls(i.value) if c.function == "get_artifact")
-            if any(call.arguments[1] == artifact.name for call in named):
-                return True
-    return False
 
 
 def of_row(every: Implemented, row: Row) -> Operation | None:
