@@ -133,3 +133,30 @@ def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
     assert outputs["volume"] not in {v.id for v in cloud.list_volumes()}
     assert [g.name for g in cloud.ex_get_security_groups()] == ["default"]
     assert SECRET.encode() not in b"".join(files_of(project).values())
+
+
+DIES = """
+import os
+from libcloud.common.base import Connection
+request = Connection.request
+def dying(self, path, params=None, **more):
+    answer = request(self, path, params=params, **more)
+    if (params or {}).get("Action") == "RunInstances":
+        os._exit(9)
+    return answer
+Connection.request = dying
+"""
+
+
+def test_a_machine_that_a_dead_job_has_asked_for(project: Path, moto: Moto) -> None:
+    """Killed between the cloud's making of the machine and anything else, a job that is resumed finds it."""
+    assert ordito(project, "deploy", "service.yaml", "--yes", code=DIES).code == 9
+    (machine,) = driver(moto).list_nodes()
+    done = ordito(project, "jobs", "resume", "--yes")
+    assert done.code == 0, done.both
+    (found,) = driver(moto).list_nodes()
+    assert found.id == machine.id
+    host = status_of(project)["instances"]["server_1"]["attributes"]["ordito.host"]
+    assert host == {"provider": "cloud", "id": machine.id}
+    assert ordito(project, "undeploy", "--yes").code == 0
+    assert [n for n in driver(moto).list_nodes() if n.state != "terminated"] == []
