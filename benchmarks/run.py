@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import engine, makespan, operations, planning, playbooks, shapes, status, validate, version
+from benchmarks import engine, makespan, operations, planning, playbooks, shapes, ssh, status, validate, version
 from benchmarks.measure import missed
 
 BENCHMARKS = {
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "planning": lambda times: planning.main(times=times),
     "engine": lambda times: engine.main(times=times),
     "operations": lambda times: operations.main(times=times),
+    "ssh": lambda times: ssh.main(times=times),
     "makespan": lambda times: makespan.main(times=times),
     "ansible": lambda times: playbooks.main(),  # noqa: ARG005  (each run counts processes, which differ little)
     "status": lambda times: status.main(times=times),
