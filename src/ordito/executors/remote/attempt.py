@@ -18,7 +18,15 @@ from ordito.executors.remote.commands import run_command
 from ordito.executors.remote.frames import Frames, Out
 from ordito.executors.remote.host import Host
 from ordito.executors.remote.lane import Lane
-from ordito.executors.remote.operation_text import STALE, Spot, identity, named_files, operation_text
+from ordito.executors.remote.operation_text import (
+    STALE,
+    Spot,
+    identity,
+    identity_of,
+    named_files,
+    operation_text,
+    outputs_path,
+)
 from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end
 from ordito.executors.remote.tree import Trees
@@ -160,11 +168,10 @@ class Attempt:
         shared = await host.shared(invocation, tree_there)
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
         self._lane = await host.lane()
-        slot, more = host.next_slot()
-        self._slot = slot
+        self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames, self._out = Frames(mark), Out(mark)
-        text = operation_text(invocation, tree, Spot(host.tools, tree_there, slot, more, shared), mark)
+        text = operation_text(invocation, tree, Spot(host.tools, tree_there, self._slot, shared), mark)
         self._began = self._loop.time()
         self._lane.run(text, self)
         if invocation.timeout is not None:
@@ -199,11 +206,13 @@ class Attempt:
         """Give the shell back. Where a daemon that the operation has left may go on printing, that is read for a moment
         more, then it is let go, with the shell."""
         assert self._lane is not None
-        if not self._frames.is_held:
+        if not self._frames.left:
             lane, self._lane = self._lane, None
             self._host.give_back(lane)
             return
         self._lane.finish()
+        if self._frames.left != "held":
+            return
         until = self._ended_at + self._patience.linger
         while not self._is_over and self._ending is None:
             self._changed.clear()
@@ -229,7 +238,7 @@ class Attempt:
             if found is None:
                 return Outcome(ending, message="it was ended before it began")
             unended = await self._host.end(found, self._patience.grace)
-            await self._host.drop(self._slot)
+            await self._host.drop(self._slot, self._identity)
         except (Unreachable, Unusable) as error:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
             return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail_lines())
@@ -285,7 +294,9 @@ class Attempt:
         return f": {text}" if text else ""
 
     def _outcome_from(self, ended: Ended, result: bytes, outputs: bytes) -> Outcome:
-        return outcome_from(self.invocation, ended, result, outputs, f"{self._slot}/outputs.json", self._tail_lines())
+        return outcome_from(
+            self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail_lines()
+        )
 
     def _tail_lines(self) -> tuple[str, ...]:
         lines = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
@@ -295,7 +306,7 @@ class Attempt:
 
     @property
     def _identity(self) -> str:
-        return identity(self.invocation.job, self.invocation.step, self.invocation.attempt)
+        return identity_of(self.invocation)
 
 
 _REFUSALS: dict[str, Callable[[str, str, str, str], str]] = {

@@ -11,7 +11,7 @@ from ordito.executors.outcomes import outcome_found
 from ordito.executors.remote.attempt import Attempt
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.host import Found, Host
-from ordito.executors.remote.operation_text import KINDS, identity
+from ordito.executors.remote.operation_text import KINDS, identity, outputs_path
 from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end
 from ordito.executors.remote.tree import Trees
@@ -130,7 +130,9 @@ class RemoteExecutor:
 
     async def _settled(self, host: Host, doubt: InDoubt, found: Found) -> Outcome | None:
         if found.state == "ended":
-            return outcome_found(doubt, found.status, found.result, found.outputs, f"{found.slot}/outputs.json")
+            return outcome_found(
+                doubt, found.status, found.result, found.outputs, outputs_path(found.slot, found.identity)
+            )
         if found.state == "running":
             unended = await host.end(found, self._patience.grace)
             if unended:
@@ -138,7 +140,7 @@ class RemoteExecutor:
                 todo = "end them, then deploy (or undeploy) again"
                 message = f"processes of this step on {host.target.name} cannot be ended: {numbers}; {todo}"
                 return Outcome(Ending.FAILED, message=message)
-        await host.drop(found.slot)
+        await host.drop(found.slot, found.identity)
         return None
 
 

@@ -14,8 +14,8 @@ MOST_NOISE = 4_096
 
 class Frames:
     """Collects what is said. ``noise`` is what came before; ``begun`` are process id and start time;
-    ``refused`` says why the operation was not started, ``status`` is its exit status when it has ended, ``is_held``
-    whether what it has left may go on printing."""
+    ``refused`` says why the operation was not started, ``status`` is its exit status when it has ended, ``left``
+    is not empty where it has left something behind, ``held`` where that may go on printing."""
 
     def __init__(self, mark: str) -> None:
         self._mark = f"\n{mark} ".encode()
@@ -23,7 +23,7 @@ class Frames:
         self._file = "noise"
         self._files: dict[str, bytearray] = {}
         self.begun: tuple[int, int] | None = None
-        self.is_held = False
+        self.left = ""
         self.refused: tuple[str, ...] = ()
         self.status: int | None = None
 
@@ -71,8 +71,7 @@ class Frames:
             self.refused = tuple(rest.split(" ", 1))
             self._file = "noise"
         elif word == "end":
-            status, _, held = rest.partition(" ")
-            self.is_held = bool(held)
+            status, _, self.left = rest.partition(" ")
             self.status = int(status)
         else:
             self._file = word

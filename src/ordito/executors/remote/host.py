@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -25,9 +26,6 @@ from ordito.work.targets import Ran, Target
 PATIENCE = 60.0
 """Seconds for a short command on a host."""
 
-SLOTS = 16
-"""So many slots are made at a time."""
-
 _TOOLS = Path(__file__).with_name("tools")
 _SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
 
@@ -43,10 +41,11 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a host knows of an attempt: its slot, its process, ``running``, ``gone`` or ``ended`` (with a status), and
-    what it left. ``leads`` says whether the process leads a session of its own."""
+    """What a host knows of an attempt: its slot, its word, its process, whether that is ``running``, ``gone`` or has
+    ``ended`` (with a status), and what it left. ``leads`` says whether the process leads a session of its own."""
 
     slot: str
+    identity: str
     state: str
     pid: int
     start: int
@@ -72,7 +71,7 @@ class Host:
         self._uploads: Uploads | None = None
         self._lock = asyncio.Lock()
         self._lanes: list[Lane] = []
-        self._slots = 0
+        self._slots = itertools.count()
         self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
 
     async def ready(self) -> Facts:
@@ -99,14 +98,6 @@ class Host:
         """The folder of the tools on a host that is ready."""
         return f"{self._place}/{tools_name()}"
 
-    def next_slot(self) -> tuple[str, tuple[str, ...]]:
-        """A slot that nobody has had, and those that its user should make with it."""
-        number = self._slots
-        self._slots += 1
-        folder = f"{self._place}/jobs/{self._run}"
-        more = range(number + 1, number + SLOTS) if number and number % SLOTS == 0 else ()
-        return f"{folder}/{number}", tuple(f"{folder}/{n}" for n in more)
-
     async def tree(self, invocation: Invocation, named: Sequence[str]) -> str:
         """The folder of the service's tree on the host, with what the operation needs in it."""
         assert self._uploads is not None, "the host is ready"
@@ -132,19 +123,28 @@ class Host:
         """What is known of an attempt; None where it never began, and then never will. Raises ``Unreachable``."""
         facts = await self.ready()
         words = ["sh", f"{self.tools}/find.sh", f"{facts.place}/jobs/{self._job}", identity, slot]
-        return _found((await self.checked(words)).out)
+        return _found((await self.checked(words)).out, identity)
 
     async def end(self, found: Found, grace: float) -> list[int]:
         """End an operation with everything that it started; the ids of what cannot be ended."""
         leads = "leads" if found.leads else ""
         seconds = str(max(round(grace), 1))
-        words = ["sh", f"{self.tools}/end.sh", str(found.pid), str(found.start), leads, found.slot, seconds]
+        words = [
+            "sh",
+            f"{self.tools}/end.sh",
+            str(found.pid),
+            str(found.start),
+            leads,
+            found.slot,
+            found.identity,
+            seconds,
+        ]
         ran = await self._run_command(words, timeout=grace + 2 * PATIENCE)
         return [int(word) for word in ran.out.split() if word.isdigit()]
 
-    async def drop(self, slot: str) -> None:
+    async def drop(self, slot: str, identity: str) -> None:
         """Forget how an operation ended that was ended from outside."""
-        await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot])
+        await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot, identity])
 
     async def lane(self) -> Lane:
         """A shell that has nothing to do. Raises ``Unreachable``."""
@@ -153,7 +153,7 @@ class Host:
             if lane.is_usable:
                 return lane
             lane.finish()
-        lane = Lane()
+        lane = Lane(f"{self._place}/jobs/{self._run}/{next(self._slots)}")
         await lane.open(self.connector, self.target, self.tools)
         return lane
 
@@ -295,12 +295,12 @@ def _facts(out: bytes) -> tuple[Facts | None, bool, list[Found]]:
             boot, tools, packs, name = rest.split(" ", 3)
             facts, has_tools = Facts(place, boot, name, packs == "1"), tools == "1"
         elif kind == "open":
-            pid, start, leads, slot = rest.split(" ", 3)
-            left.append(Found(slot, "running", int(pid), int(start), leads == "setsid"))
+            pid, start, leads, word, slot = rest.split(" ", 4)
+            left.append(Found(slot, word, "running", int(pid), int(start), leads == "setsid"))
     return facts, has_tools, left
 
 
-def _found(out: bytes) -> Found | None:
+def _found(out: bytes, identity: str) -> Found | None:
     at = out.find(b"slot /")
     if at < 0:
         return None
@@ -310,7 +310,7 @@ def _found(out: bytes) -> Found | None:
     result, rest = _sized(rest)
     outputs, _ = _sized(rest)
     path = slot.removeprefix(b"slot ").decode(errors="surrogateescape")
-    return Found(path, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs)
+    return Found(path, identity, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs)
 
 
 def _sized(data: bytes) -> tuple[bytes, bytes]:

@@ -16,9 +16,10 @@ MOST_OPERATIONS = 500
 
 
 class Lane:
-    """A shell on a host. Whoever has it hears it; nobody else may use it meanwhile."""
+    """A shell on a host. Whoever has it hears it; nobody else may use it meanwhile. ``slot`` is its folder there."""
 
-    def __init__(self) -> None:
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
         self._channel: Channel | None = None
         self._ears: Ears | None = None
         self._operations = 0
@@ -27,12 +28,7 @@ class Lane:
     async def open(self, connector: Connector, target: Target, tools: str) -> None:
         """Start the shell. Raises ``Unreachable``."""
         self._channel = await connector.start(target, ["sh"], self)
-        self._channel.write(opening_text(tools).encode())
-
-    @property
-    def is_new(self) -> bool:
-        """Whether no operation was run by it before the one that it has now."""
-        return self._operations <= 1
+        self._channel.write(opening_text(tools, self.slot).encode())
 
     @property
     def is_usable(self) -> bool:

@@ -47,21 +47,30 @@ READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VER
 class Spot(msgspec.Struct, frozen=True):
     """Where an operation runs on its host.
 
-    ``tools`` and ``tree`` are folders, as is ``slot``; ``more`` are slots to come, which its shell makes on the way.
-    ``shared`` is a file of variables that others read too, ``script`` is its script where that is not in the tree.
+    ``tools`` and ``tree`` are folders, as is ``slot``, which belongs to its shell. ``shared`` is a file of variables that
+    others read too, ``script`` is its script where that is not in the tree.
     """
 
     tools: str
     tree: str
     slot: str
-    more: tuple[str, ...] = ()
     shared: str = ""
     script: str = ""
+
+
+def outputs_path(slot: str, word: str) -> str:
+    """Where ``$ORDITO_OUTPUTS`` of an attempt is; as every process of it knows that, they are known by it."""
+    return f"{slot}/{word}.json"
 
 
 def identity(job: str, step: str, attempt: int) -> str:
     """A word for one attempt at a step."""
     return blake2b(f"{job}\0{step}\0{attempt}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def identity_of(invocation: Invocation) -> str:
+    """The word for an invocation."""
+    return identity(invocation.job, invocation.step, invocation.attempt)
 
 
 def named_files(invocation: Invocation) -> list[str]:
@@ -94,10 +103,9 @@ def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) ->
         spot = msgspec.structs.replace(spot, script=f"{spot.slot}/tree/{os.path.normpath(invocation.artifact)}")
     lines = [
         "{",
-        f"ordito_mark={mark} ordito_slot={quote(spot.slot)}",
-        " ".join(["ordito_slots", *_work(spot.more)]),
+        f"ordito_mark={mark} ordito_identity={identity_of(invocation)}",
         "(",
-        f"ordito_begin {identity(invocation.job, invocation.step, invocation.attempt)}",
+        "ordito_begin",
         *_files(spot.slot, environment),
         *_tree(invocation, spot, texts),
         *_copies(invocation, tree, spot),
@@ -110,9 +118,9 @@ def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) ->
     return "\n".join(lines) + "\n"
 
 
-def opening_text(tools: str) -> str:
+def opening_text(tools: str, slot: str) -> str:
     """What a shell is sent first."""
-    return f'ordito_tools={quote(tools)}\n. "$ordito_tools/operation.sh" || exit {STALE}\n'
+    return f'ordito_tools={quote(tools)} ordito_slot={quote(slot)}\n. "$ordito_tools/operation.sh" || exit {STALE}\n'
 
 
 def environment_text(invocation: Invocation, tree: str) -> str:
@@ -143,7 +151,7 @@ def _environment(invocation: Invocation, spot: Spot) -> Environment:
         moved,
         {},
         scratch=f"{slot}/work",
-        outputs=f"{slot}/outputs.json",
+        outputs=outputs_path(slot, identity_of(invocation)),
         file=f"{slot}/environment",
         shared=spot.shared if invocation.large else "",
     )
@@ -159,10 +167,6 @@ def _moved(variables: Mapping[str, str], root: str, tree: str) -> Mapping[str, s
 
 def _moved_value(value: str, root: str, tree: str) -> str:
     return tree if value == root else value.replace(f"{root}/", f"{tree}/")
-
-
-def _work(slots: Sequence[str]) -> list[str]:
-    return [quote(f"{slot}/work") for slot in slots]
 
 
 def _files(slot: str, environment: Environment) -> Iterator[str]:
@@ -243,13 +247,17 @@ def _started(invocation: Invocation, spot: Spot, environment: Environment) -> li
     if interpreter.is_shell and (invocation.outputs or source):
         # The shell beside it knows how it ends; what is around a script is there for its variables.
         ids = (invocation.job, invocation.step, str(invocation.attempt))
-        result = f"{spot.slot}/result"
+        result = _result(invocation, spot)
         arguments += ["-c", wrapper(interpreter, ids, invocation.outputs, result, source, tools=spot.tools)]
     lines = [f"export {name}={quote(value)}" for name, value in interpreter.variables]
     if invocation.needs is not None and invocation.needs.version:
         lines.append(_bash_of(invocation.needs.version, interpreter.name))
     program = interpreter.program if "/" in interpreter.program else ""
     return [*lines, _exec(program, quote(interpreter.name), [*arguments, script])]
+
+
+def _result(invocation: Invocation, spot: Spot) -> str:
+    return f"{spot.slot}/{identity_of(invocation)}.result"
 
 
 def _bash_of(version: str, name: str) -> str:
@@ -265,10 +273,10 @@ def _bash_of(version: str, name: str) -> str:
 
 def _python(invocation: Invocation, spot: Spot, environment: Environment, source: str, script: str) -> list[str]:
     needs = invocation.needs
-    identity_of = {"job": invocation.job, "step": invocation.step, "attempt": str(invocation.attempt)}
-    result = {"result": f"{spot.slot}/result"}
+    ids = {"job": invocation.job, "step": invocation.step, "attempt": str(invocation.attempt)}
+    result = {"result": _result(invocation, spot)}
     settings = {
-        **identity_of,
+        **ids,
         **result,
         "outputs": invocation.outputs,
         "base": [],
@@ -280,7 +288,7 @@ def _python(invocation: Invocation, spot: Spot, environment: Environment, source
     if needs is not None and needs.requirements:
         folder = os.path.dirname(script)
         files = [f"{folder}/{os.path.basename(file)}" for file in needs.requirements]
-        packages = {**identity_of, **result, "requirements": files, "cache": ""}
+        packages = {**ids, **result, "requirements": files, "cache": ""}
         arguments[1:1] = [f"{spot.tools}/packages_runner.py", json.dumps(packages)]
     if needs is None or not needs.version:
         return [_exec("", "python3", arguments)]

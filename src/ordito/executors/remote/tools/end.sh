@@ -1,13 +1,13 @@
-# sh end.sh PID START SESSION SLOT GRACE: ends an operation and everything that it started. First TERM, after GRACE
+# sh end.sh PID START SESSION SLOT IDENTITY GRACE: ends an operation and everything that it started. First TERM, after GRACE
 # seconds KILL. Prints the ids of what cannot be ended. SESSION is not empty where PID leads a session of its own.
 #
-# Processes are found by their session, by the slot in their environment (those with another session), and by their
+# Processes are found by their session, by the identity in their environment (those with another session), and by their
 # parents. Where there is no /proc the process group has to do.
 
-pid=$1 start=$2 session=$3 slot=$4 grace=$5
+pid=$1 start=$2 session=$3 slot=$4 identity=$5 grace=$6
 
 # How it ends from now on is not how it ended.
-: >"$slot/stopped"
+: >"$slot/stopped-$identity"
 
 is_ours() {
     # The id of a session is not given out again while it has members: is a younger process its leader, it is empty.
@@ -33,7 +33,7 @@ members() {
             found="$found$id "
         fi
     done
-    for file in $(grep -lsF "ORDITO_OUTPUTS=$slot/" /proc/[0-9]*/environ 2>/dev/null); do
+    for file in $(grep -lsF "ORDITO_OUTPUTS=$slot/$identity" /proc/[0-9]*/environ 2>/dev/null); do
         id=${file#/proc/} id=${id%/environ}
         case "$table " in *" $id:"*) ;; *) continue ;; esac
         case $found in *" $id "*) ;; *) found="$found$id " ;; esac

@@ -5,7 +5,12 @@
 # and says so: on descriptor 3 it speaks to the orchestrator, in lines that begin with a mark. Of the operation itself it
 # does nothing but in a shell of its own, which becomes it; there ordito_refuse ends, here it only says why.
 #
-# ordito_mark, ordito_slot and ordito_tools are set for each operation, and not exported.
+# ordito_tools and ordito_slot are set, and for each operation ordito_mark and ordito_identity; none of them is exported.
+# The slot is this shell's own. What is written down about operations are lines of one file there, since making a file
+# for each costs more than all the rest of a short one:
+#
+#     B IDENTITY PID START SETSID     it has begun
+#     E IDENTITY STATUS               it has ended
 
 . "$ordito_tools/undo.sh"
 
@@ -19,31 +24,28 @@ if { command exec 4<>/proc/self/fd/3; } 2>/dev/null; then exec 3>&4 4>&-; fi
 { command exec 1<>/proc/self/fd/1; } 2>/dev/null || :
 unset SSH_CONNECTION SSH_CLIENT SSH_TTY SSH_ORIGINAL_COMMAND MAIL OLDPWD
 if command -v setsid >/dev/null 2>&1; then ordito_setsid=setsid; else ordito_setsid=; fi
+mkdir -p "$ordito_slot/work"
+if { command exec 4>>"$ordito_slot/log" 5<"$ordito_slot/log"; }; then ordito_has_log=1; else ordito_has_log=; fi
 
 ordito_refuse() {
     # Shells say little of why they could not write.
     [ "$1" != disk ] || { echo . | cat >"$ordito_slot/try" && rm -f "$ordito_slot/try"; }
     printf '\n%s refused %s\n' "$ordito_mark" "$*" >&3
+    [ "$1" != void ] || printf 'E %s void\n' "$ordito_identity" >&4
     exit 125
 }
 
-# ordito_slots FOLDER...: makes the slot, and the folders of slots to come.
-ordito_slots() {
-    [ -d "$ordito_slot/work" ] || mkdir -p "$ordito_slot/work" "$@"
-}
-
-# ordito_begin IDENTITY: writes down who begins, and says so. Where the file is there already, somebody has found out
-# that this did not begin, and it must not begin any more.
+# ordito_begin: writes down who begins, and says so. Where somebody has found out meanwhile that it did not begin, it must
+# not begin any more.
 ordito_begin() {
-    ordito_identity=$1 ordito_line=
+    [ -n "$ordito_has_log" ] || ordito_refuse disk
+    ordito_line=
     { read -r ordito_line </proc/self/stat; } 2>/dev/null || ordito_line="$(exec sh -c 'echo $PPID') (sh)"
     # Behind the name, which may hold blanks: state, parent, group, session, and as the twentieth the start time.
     ordito_pid=${ordito_line%% *}
     set -- ${ordito_line##*) }
-    set -C
-    printf '%s\n%s %s %s\n' "$ordito_identity" "$ordito_pid" "${20-0}" "$ordito_setsid" >"$ordito_slot/begin" ||
-        ordito_refuse disk
-    set +C
+    printf 'B %s %s %s %s\n' "$ordito_identity" "$ordito_pid" "${20-0}" "$ordito_setsid" >&4 || ordito_refuse disk
+    [ ! -e "$ordito_slot/void-$ordito_identity" ] || ordito_refuse void
     printf '\n%s begin %s %s\n' "$ordito_mark" "$ordito_pid" "${20-0}" >&3
     exec 2>&1
 }
@@ -97,7 +99,7 @@ ordito_exec() {
     shift 2
     cd "$ordito_slot/work" || ordito_refuse disk
     # A session of its own, so that all that belongs to it can be found. It is no new process.
-    exec $ordito_setsid "$ordito_program" "$@" </dev/null 3>&-
+    exec $ordito_setsid "$ordito_program" "$@" </dev/null 3>&- 4>&- 5>&-
 }
 
 # ordito_tell NAME FILE: says that a file comes, then the file.
@@ -108,13 +110,8 @@ ordito_tell() {
     }
 }
 
-# ordito_is_held: whether a process that the operation has left can still print into what this shell prints into. Only
-# the operation's own session is looked at to find out whether there are any, so that hardly ever many processes are.
+# ordito_is_held: whether some process can still print into what this shell prints into.
 ordito_is_held() {
-    if [ -n "$ordito_setsid" ]; then
-        { read -r ordito_line && read -r ordito_pid ordito_line; } <"$ordito_slot/begin" || return 1
-        kill -0 -- "-$ordito_pid" || return 1
-    fi
     for ordito_file in /proc/[0-9]*; do
         case $ordito_file in "/proc/$$") continue ;; esac
         if [ "$ordito_file/fd/1" -ef /proc/self/fd/1 ] || [ "$ordito_file/fd/2" -ef /proc/self/fd/1 ]; then
@@ -124,26 +121,47 @@ ordito_is_held() {
     return 1
 }
 
+# ordito_look_back: sets ordito_left to "left" where the operation has left a process in its session or a file that is to
+# stay, and to "held" where that may go on printing. Hardly ever are many processes looked at to find that out.
+ordito_look_back() {
+    ordito_left=
+    while IFS=' ' read -r ordito_line ordito_word ordito_pid ordito_word; do
+        [ "$ordito_line" != B ] || break
+    done <&5
+    [ ! -e "$ordito_slot/kept" ] || ordito_left=left
+    if [ -z "$ordito_setsid" ] || kill -0 -- "-$ordito_pid"; then
+        ordito_left=left
+        if ordito_is_held; then ordito_left=held; fi
+    fi
+}
+
+# ordito_tidy: empties the slot, but for what the operation said.
+ordito_tidy() {
+    for ordito_file in environment unexported tree; do
+        [ ! -e "$ordito_slot/$ordito_file" ] || rm -rf "$ordito_slot/$ordito_file"
+    done
+    [ ! -e "$ordito_slot/kept" ] || return 0
+    set -- "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*
+    for ordito_file; do
+        if [ -e "$ordito_file" ] || [ -L "$ordito_file" ]; then
+            rm -rf "$@" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$@"; }
+            return
+        fi
+    done
+}
+
 # ordito_end STATUS WANTED: writes down and says how the operation ended; its result is told where outputs are WANTED.
 # An operation that is ended from outside has not ended by itself, and what it left is no result.
 ordito_end() {
     ordito_status=$1
     {
-        [ -e "$ordito_slot/stopped" ] || printf '%s\n' "$ordito_status" >"$ordito_slot/end"
-        [ -z "$2" ] || ordito_tell result "$ordito_slot/result"
-        ordito_tell outputs "$ordito_slot/outputs.json"
+        [ -e "$ordito_slot/stopped-$ordito_identity" ] || printf 'E %s %s\n' "$ordito_identity" "$ordito_status" >&4
+        [ -z "$2" ] || ordito_tell result "$ordito_slot/$ordito_identity.result"
+        ordito_tell outputs "$ordito_slot/$ordito_identity.json"
         ordito_undo
-        if [ ! -e "$ordito_slot/kept" ]; then
-            set -- "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*
-            for ordito_file; do
-                if [ -e "$ordito_file" ] || [ -L "$ordito_file" ]; then
-                    rm -rf "$@" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$@"; }
-                    break
-                fi
-            done
-        fi
-        if ordito_is_held; then ordito_held=held; else ordito_held=; fi
+        ordito_tidy
+        ordito_look_back
     } 2>/dev/null
     printf '\001%s out\n' "$ordito_mark"
-    printf '\n%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_held" >&3
+    printf '\n%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_left" >&3
 }

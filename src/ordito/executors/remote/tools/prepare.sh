@@ -2,7 +2,7 @@
 # ordito_place (that of this one), ordito_job (with this run's own ending), ordito_tools.
 #
 #     ordito host BASE BOOT NAME TOOLS PACKS     TOOLS: 1 if the tools are there; PACKS: 1 if there is tar
-#     ordito open PID START LEADS SLOT           for each operation of another job that began and has not ended
+#     ordito open PID START LEADS IDENTITY SLOT  for each operation of another job that began and has not ended
 
 umask 077
 mkdir -p "$ordito_place/jobs" "$ordito_place/trees" || exit 3
@@ -16,10 +16,13 @@ tools=0 packs=0
 [ ! -f "$ordito_place/$ordito_tools/operation.sh" ] || tools=1
 if command -v tar >/dev/null 2>&1; then packs=1; fi
 printf 'ordito host %s\nordito about %s %s %s %s\n' "$ordito_place" "$boot" "$tools" "$packs" "$name"
-for folder in "$ordito_place"/jobs/*/*; do
-    case $folder in "$ordito_place/jobs/${ordito_job%.*}".*) continue ;; esac
-    [ -f "$folder/begin" ] && [ ! -s "$folder/end" ] || continue
-    { read -r line && read -r pid start session; } <"$folder/begin"
-    printf 'ordito open %s %s %s %s\n' "$pid" "$start" "${session:-none}" "$folder"
+for log in "$ordito_place"/jobs/*/*/log; do
+    case $log in "$ordito_place/jobs/${ordito_job%.*}".*) continue ;; esac
+    [ -f "$log" ] || continue
+    # A shell runs one after the other: only the last can be at work.
+    last=$(tail -n 1 "$log")
+    case $last in 'B '*) ;; *) continue ;; esac
+    set -- $last
+    printf 'ordito open %s %s %s %s %s\n' "$3" "$4" "${5:-none}" "$2" "${log%/log}"
 done
 exit 0
