@@ -15,7 +15,7 @@ from ordito.executors.copies import Unusable
 from ordito.executors.operation import Ended
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.remote.commands import run_command
-from ordito.executors.remote.frames import Frames, Out
+from ordito.executors.remote.frames import Frames
 from ordito.executors.remote.host import Host
 from ordito.executors.remote.lane import Lane
 from ordito.executors.remote.operation_text import (
@@ -60,7 +60,6 @@ class Attempt:
         self.over = asyncio.Event()
         """Set when nothing of it runs any more."""
         self._frames = Frames("")
-        self._out = Out("")
         self._is_stale = False
         self._started: Started | None = None
         self._slot = ""
@@ -68,7 +67,6 @@ class Attempt:
         self._lost = ""
         self._ending: Ending | None = None
         self._tail = b""
-        self._early: list[bytes] = []
         self._began = 0.0
         self._ended_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -95,36 +93,31 @@ class Attempt:
     # ------------------------------------------------------------------------------------------------ what is heard
 
     def heard_out(self, data: bytes) -> None:
-        """See ``Ears``."""
-        self._print(self._out.take(data))
-        if self._out.is_over:
-            self._changed.set()
-
-    def heard_err(self, data: bytes) -> None:
-        """See ``Ears``; the shell beside the operation speaks here."""
-        self._frames.take(data)
+        """See ``Ears``; the operation prints here, and the shell beside it speaks in between."""
+        printed = self._frames.take(data)
         if self._frames.begun is not None and self._started is None:
             self._note_start()
+        self._print(printed)
         if self._frames.status is not None and not self._ended_at:
             self._ended_at = self._loop.time()
             self._changed.set()
+
+    def heard_err(self, data: bytes) -> None:
+        """See ``Ears``; something went wrong before the operation began."""
+        self._frames.take_noise(data)
 
     def ended(self, status: int | None, lost: str = "") -> None:
         """See ``Ears``; the shell has ended, or the connection to it."""
         self._is_over = True
         self._lost = lost if status is None else f"the shell beside the operation has ended with {status}"
         self._is_stale = status == STALE
-        self._print(self._out.left())
+        self._print(self._frames.rest())
         self._changed.set()
 
     def _print(self, data: bytes) -> None:
         if not data:
             return
         self._tail = (self._tail + data)[-TAIL_BYTES:]
-        if self._started is None:
-            # The two outputs overtake each other; nothing is told of an operation before its start.
-            self._early.append(data)
-            return
         self._stream.put((self, Printed(data)), len(data))
         if self._stream.is_full and self._lane is not None and not self._is_over:
             self._lane.pause()
@@ -170,7 +163,7 @@ class Attempt:
         self._lane = await host.lane()
         self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
-        self._frames, self._out = Frames(mark), Out(mark)
+        self._frames = Frames(mark)
         text = operation_text(invocation, tree, Spot(host.tools, tree_there, self._slot, shared), mark)
         self._began = self._loop.time()
         self._lane.run(text, self)
@@ -184,14 +177,11 @@ class Attempt:
         facts = self._host.facts
         self._started = Started(pid, start, facts.boot, facts.name, self._slot)
         self._stream.put((self, self._started))
-        early, self._early = self._early, []
-        for data in early:
-            self._stream.put((self, Printed(data)), len(data))
 
     async def _attend(self) -> Outcome:
         """Wait for the end, whatever kind it has."""
         while True:
-            if self._frames.status is not None and (self._out.is_over or self._is_over):
+            if self._frames.status is not None:
                 outcome = self._ended_outcome()
                 await self._linger()
                 return outcome

@@ -1,8 +1,8 @@
-"""What the shell beside an operation says, taken out of its standard error.
+"""What the shell beside an operation says, taken out of the stream that the operation prints into.
 
-It is a stream of lines ``<mark> WORD ...`` that begin with a mark that nobody can guess, each after a line break of its
-own; what follows ``result`` and ``outputs`` until the next one is a file. Everything before the first is of others: a
-greeting, or why the shell could not begin.
+The shell speaks in lines ``<mark> WORD ...``, whose mark nobody can guess. What stands between them is what the
+operation printed, save behind ``result`` and ``outputs``, where files follow, and before the first one: that is of
+others, a greeting perhaps. Both go through one pipe, so that their order is kept, and an end is one message.
 """
 
 from __future__ import annotations
@@ -10,99 +10,86 @@ from __future__ import annotations
 from ordito.executors.result import LARGEST_FILE
 
 MOST_NOISE = 4_096
+NOISE = "noise"
 
 
 class Frames:
-    """Collects what is said. ``noise`` is what came before; ``begun`` are process id and start time;
-    ``refused`` says why the operation was not started, ``status`` is its exit status when it has ended, ``left``
-    is not empty where it has left something behind, ``held`` where that may go on printing."""
+    """Takes the stream apart.
+
+    ``begun`` are process id and start time; ``refused`` says why the operation was not started, ``status`` is its exit
+    status when it has ended, ``left`` is not empty where it has left something behind, ``held`` where that may go on
+    printing.
+    """
 
     def __init__(self, mark: str) -> None:
-        self._mark = f"\n{mark} ".encode()
-        self._rest = b"\n"
-        self._file = "noise"
+        # The first byte is in it but once, and hardly ever in anything else.
+        self._mark = f"\1{mark} ".encode()
+        self._rest = b""
+        self._file = NOISE
         self._files: dict[str, bytearray] = {}
         self.begun: tuple[int, int] | None = None
         self.left = ""
         self.refused: tuple[str, ...] = ()
         self.status: int | None = None
 
-    def take(self, data: bytes) -> None:
-        """A piece of the stream."""
-        self._rest += data
-        while (at := self._rest.find(self._mark)) >= 0:
-            end = self._rest.find(b"\n", at + len(self._mark))
-            if end < 0:
-                break
-            self._keep(self._rest[:at])
-            line = self._rest[at + len(self._mark) : end].decode(errors="replace")
-            self._rest = self._rest[end + 1 :]
-            self._hear(line)
-        else:
+    def take(self, data: bytes) -> bytes:
+        """A piece of the stream; what of it, or of what was kept back of the piece before, the operation printed."""
+        data = self._rest + data
+        printed = []
+        while (at := data.find(self._mark)) >= 0 and (end := data.find(b"\n", at)) >= 0:
+            printed.append(self._keep(data[:at]))
+            self._hear(data[at + len(self._mark) : end].decode(errors="replace"))
+            data = data[end + 1 :]
+        if at < 0:
             # A mark may come in two pieces.
-            safe = max(len(self._rest) - len(self._mark), 0)
-            self._keep(self._rest[:safe])
-            self._rest = self._rest[safe:]
+            at = data.rfind(self._mark[:1], max(len(data) - len(self._mark), 0))
+            if at < 0 or not self._mark.startswith(data[at:]):
+                at = len(data)
+        self._rest = data[at:]
+        printed.append(self._keep(data[:at]))
+        return b"".join(printed)
+
+    def take_noise(self, data: bytes) -> None:
+        """Something that was said beside the stream."""
+        self._store(NOISE, data)
+
+    def rest(self) -> bytes:
+        """What was kept back, when nothing more comes."""
+        rest, self._rest = self._rest, b""
+        return self._keep(rest)
 
     def file(self, name: str) -> bytes:
-        """A file that was told; ``noise`` as well."""
+        """A file that was told."""
         return bytes(self._files.get(name, b""))
 
     @property
     def noise(self) -> str:
-        """The last line that is of nobody's making that we know."""
-        text = (self.file("noise") + (self._rest if self._file == "noise" else b"")).decode(errors="replace")
-        return text.strip().rpartition("\n")[2]
+        """The last line that is of nobody that we know."""
+        return self.file(NOISE).decode(errors="replace").strip().rpartition("\n")[2]
 
-    def _keep(self, data: bytes) -> None:
-        most = MOST_NOISE if self._file == "noise" else LARGEST_FILE + 1
-        kept = self._files.setdefault(self._file, bytearray())
-        if len(kept) < most:
+    def _keep(self, data: bytes) -> bytes:
+        """Put a piece where it belongs; gives it back if it was printed."""
+        if not self._file:
+            return data
+        self._store(self._file, data)
+        return b""
+
+    def _store(self, name: str, data: bytes) -> None:
+        kept = self._files.setdefault(name, bytearray())
+        if len(kept) < (MOST_NOISE if name == NOISE else LARGEST_FILE + 1):
             kept += data
 
     def _hear(self, line: str) -> None:
         word, _, rest = line.partition(" ")
-        self._file = "said"
+        self._file = ""
         if word == "begin":
             pid, start = (int(number) for number in rest.split())
             self.begun = (pid, start)
-            self._file = "noise"
         elif word == "refused":
             self.refused = tuple(rest.split(" ", 1))
-            self._file = "noise"
         elif word == "end":
             status, _, self.left = rest.partition(" ")
             self.status = int(status)
         else:
             self._file = word
             self._files[word] = bytearray()
-
-
-class Out:
-    """The output of an operation, taken out of the standard output of a shell that runs several: it ends with a mark,
-    whose first byte is in it but once."""
-
-    def __init__(self, mark: str) -> None:
-        self._mark = f"\1{mark} out\n".encode()
-        self._rest = b""
-        self.is_over = False
-
-    def take(self, data: bytes) -> bytes:
-        """A piece of the stream; what of it, or of the piece before, is the operation's for sure, or comes of what it
-        has left."""
-        data, self._rest = self._rest + data, b""
-        if self.is_over:
-            return data
-        before, found, after = data.partition(self._mark)
-        if found:
-            self.is_over = True
-            return before + after
-        at = data.rfind(self._mark[:1], max(len(data) - len(self._mark), 0))
-        if at >= 0 and self._mark.startswith(data[at:]):
-            data, self._rest = data[:at], data[at:]
-        return data
-
-    def left(self) -> bytes:
-        """What was kept back, when nothing more comes."""
-        rest, self._rest = self._rest, b""
-        return rest

@@ -47,8 +47,8 @@ READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VER
 class Spot(msgspec.Struct, frozen=True):
     """Where an operation runs on its host.
 
-    ``tools`` and ``tree`` are folders, as is ``slot``, which belongs to its shell. ``shared`` is a file of variables that
-    others read too, ``script`` is its script where that is not in the tree.
+    ``tools`` and ``tree`` are folders, as is ``slot``, which belongs to its shell. ``shared`` is a file of variables
+    for several, ``script`` is its script where that is not in the tree.
     """
 
     tools: str

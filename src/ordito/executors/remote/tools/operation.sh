@@ -2,7 +2,7 @@
 # (operation_text.py). Runs in any POSIX shell.
 #
 # This shell is the parent of the operation. It outlives a connection that is lost, writes down how the operation ended,
-# and says so: on descriptor 3 it speaks to the orchestrator, in lines that begin with a mark. Of the operation itself it
+# and says so: in what the operation prints it puts lines of its own, which begin with a mark. Of the operation itself it
 # does nothing but in a shell of its own, which becomes it; there ordito_refuse ends, here it only says why.
 #
 # ordito_tools and ordito_slot are set, and for each operation ordito_mark and ordito_identity; none of them is exported.
@@ -18,10 +18,9 @@
 # not passed on, as an ignored signal would be.
 trap : HUP INT TERM PIPE
 
-# Both pipes are opened for reading as well, so that nobody who prints gets SIGPIPE when the connection is lost.
-exec 3>&2
-if { command exec 4<>/proc/self/fd/3; } 2>/dev/null; then exec 3>&4 4>&-; fi
+# The pipe is opened for reading as well, so that nobody who prints gets SIGPIPE when the connection is lost.
 { command exec 1<>/proc/self/fd/1; } 2>/dev/null || :
+exec 3>&1
 unset SSH_CONNECTION SSH_CLIENT SSH_TTY SSH_ORIGINAL_COMMAND MAIL OLDPWD
 if command -v setsid >/dev/null 2>&1; then ordito_setsid=setsid; else ordito_setsid=; fi
 mkdir -p "$ordito_slot/work"
@@ -30,7 +29,7 @@ if { command exec 4>>"$ordito_slot/log" 5<"$ordito_slot/log"; }; then ordito_has
 ordito_refuse() {
     # Shells say little of why they could not write.
     [ "$1" != disk ] || { echo . | cat >"$ordito_slot/try" && rm -f "$ordito_slot/try"; }
-    printf '\n%s refused %s\n' "$ordito_mark" "$*" >&3
+    printf '\001%s refused %s\n' "$ordito_mark" "$*" >&3
     [ "$1" != void ] || printf 'E %s void\n' "$ordito_identity" >&4
     exit 125
 }
@@ -46,7 +45,7 @@ ordito_begin() {
     set -- ${ordito_line##*) }
     printf 'B %s %s %s %s\n' "$ordito_identity" "$ordito_pid" "${20-0}" "$ordito_setsid" >&4 || ordito_refuse disk
     [ ! -e "$ordito_slot/void-$ordito_identity" ] || ordito_refuse void
-    printf '\n%s begin %s %s\n' "$ordito_mark" "$ordito_pid" "${20-0}" >&3
+    printf '\001%s begin %s %s\n' "$ordito_mark" "$ordito_pid" "${20-0}" >&3
     exec 2>&1
 }
 
@@ -105,7 +104,7 @@ ordito_exec() {
 # ordito_tell NAME FILE: says that a file comes, then the file.
 ordito_tell() {
     [ ! -f "$2" ] || [ ! -s "$2" ] || {
-        printf '\n%s %s\n' "$ordito_mark" "$1" >&3
+        printf '\001%s %s\n' "$ordito_mark" "$1" >&3
         cat "$2" >&3
     }
 }
@@ -162,6 +161,5 @@ ordito_end() {
         ordito_tidy
         ordito_look_back
     } 2>/dev/null
-    printf '\001%s out\n' "$ordito_mark"
-    printf '\n%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_left" >&3
+    printf '\001%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_left" >&3
 }
