@@ -18,8 +18,8 @@ PARALLEL = 64
 CONNECTIONS = 2
 """Over each host's; ``sshd`` takes ten commands at a time over one."""
 OF_BARE = 0.80
-"""The part of the speed of asyncssh that a whole job must reach, from its first event to its last: allocating the hosts,
-connecting to them, and bringing the script there are in it."""
+"""The part of the speed of asyncssh that a whole job must reach, from its first event to its last: hosts are chosen and
+connected to in it, and the script is brought there."""
 
 BARE = """
 import asyncio, json, sys, time
@@ -63,8 +63,8 @@ def main(*, times: int) -> None:
     from tests.support.real.hosts import SshHosts
 
     print(
-        f"deploy of {OPERATIONS:,} trivial bash operations on {HOSTS} hosts over SSH, {PARALLEL} at a time (wall, median "
-        f"of {times} interleaved)"
+        f"deploy of {OPERATIONS:,} trivial bash operations on {HOSTS} hosts over SSH, {PARALLEL} at a time "
+        f"(wall, median of {times} interleaved)"
     )
     with tempfile.TemporaryDirectory(prefix="ordito-bench-") as name, SshHosts(Path(name) / "hosts") as hosts:
         folder = Path(name)
@@ -121,6 +121,7 @@ def _write(folder: Path) -> None:
     """The service, with a Compute for each host."""
     (folder / "nothing.sh").write_text(SCRIPT, encoding="utf-8")
     nodes = [f"    machine_{n}: {{ type: tosca.nodes.Compute }}\n" for n in range(HOSTS)]
-    for n in range(NODES):
-        nodes.append(f"    part_{n}: {{ type: bench.Part, requirements: [ host: machine_{n % HOSTS} ] }}\n")
+    nodes += [
+        f"    part_{n}: {{ type: bench.Part, requirements: [ host: machine_{n % HOSTS} ] }}\n" for n in range(NODES)
+    ]
     (folder / "service.yaml").write_text(HEAD + "".join(nodes), encoding="utf-8")
