@@ -132,7 +132,7 @@ async def test_dependencies_and_filled_templates_lie_beside_the_script(far: Far)
 
 
 async def test_each_content_comes_once(far: Far) -> None:
-    """Files of an earlier revision are linked; large ones come when an operation names them."""
+    """R-13.1-2: files of an earlier revision are linked; large ones come when an operation names them."""
     far.write("data/one", "a" * 1000)
     far.write("data/large", "b" * 1_500_000)
     ran = await far.run('stat -c %i "$(dirname "$0")/data/one"; ls "$(dirname "$0")/data"\n')

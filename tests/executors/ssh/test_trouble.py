@@ -154,7 +154,7 @@ def begun_by_one_that_dies(far: Far, script: str, **more: Any) -> Started:
 
 
 async def test_outcomes_are_known_after_a_crash(own: Far) -> None:
-    """R-13.2.8-1 of another kind: the result waits on the host, and is found by its slot or without it."""
+    """The result waits on the host, and is found by its slot or without it."""
     script = "echo begun\nwhile [ ! -e /tmp/go ]; do sleep 0.02; done\nOUT=found; exit 3\n"
     started = await asyncio.to_thread(begun_by_one_that_dies, own, script, outputs=("OUT",))
     own.host.run("touch", "/tmp/go")

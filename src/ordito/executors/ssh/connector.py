@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 MISSING = "hosts that are reached by SSH need asyncssh, which is not installed: pip install 'ordito[ssh]'"
 
 
+MOST_KNOWN = 10_000
+"""Targets whose settings are not read again."""
+
+
 class SshConnector:
     """All hosts that are reached by SSH, with their connections."""
 
@@ -44,6 +48,8 @@ class SshConnector:
         known = self._known.get(id(target))
         if known is not None:
             return known[1]
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
         settings = settings_of(target)
         if (found := self._hosts.get(settings)) is None:
             found = self._hosts[settings] = _connections(settings, target.name)
