@@ -46,7 +46,7 @@ class Attempt:
         invocation: Invocation,
         host: Host,
         trees: Trees,
-        stream: Stream[tuple[Attempt, Progress]],
+        stream: Stream[tuple[Attempt, Progress | None]],
         patience: Patience,
     ) -> None:
         self.invocation = invocation

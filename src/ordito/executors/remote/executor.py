@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from functools import partial
 
 from ordito.executors.copies import Unusable
 from ordito.executors.outcomes import outcome_found
@@ -47,7 +48,7 @@ class RemoteExecutor:
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
         """Run invocations at the same time; all are ended if the iteration is given up."""
-        stream: Stream[tuple[Attempt, Progress]] = Stream()
+        stream: Stream[tuple[Attempt, Progress | None]] = Stream()
         tasks: dict[Attempt, asyncio.Task[None]] = {}
         try:
             for invocation in batch:
@@ -55,13 +56,16 @@ class RemoteExecutor:
                     invocation, self._host(invocation.target, invocation.job), self._trees, stream, self._patience
                 )
                 self._running[invocation.step] = attempt
-                tasks[attempt] = asyncio.create_task(attempt.drive())
+                tasks[attempt] = task = asyncio.create_task(attempt.drive())
+                task.add_done_callback(partial(_tell_of_end, stream, attempt))
             while tasks:
                 attempt, progress = await stream.get()
-                if isinstance(progress, Outcome):
+                if progress is None:
+                    # Should there be a fault of ours in it, this raises it.
                     await tasks.pop(attempt)
                     self._forget(attempt)
-                yield attempt.invocation.step, progress
+                else:
+                    yield attempt.invocation.step, progress
         finally:
             for attempt, task in tasks.items():
                 attempt.end(Ending.CANCELLED)
@@ -142,6 +146,10 @@ class RemoteExecutor:
                 return Outcome(Ending.FAILED, message=message)
         await host.drop(found.slot, found.identity)
         return None
+
+
+def _tell_of_end(stream: Stream[tuple[Attempt, Progress | None]], attempt: Attempt, _: asyncio.Task[None]) -> None:
+    stream.put((attempt, None))
 
 
 class _Nobody:
