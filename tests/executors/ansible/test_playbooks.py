@@ -239,6 +239,15 @@ def test_settings_of_the_artifact(tmp_path: Path) -> None:
     assert stage.left() == []
 
 
+def test_without_room_for_scratch_files_nothing_is_started(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, 1)
+    playbook = stage.write("wait.yaml", WAITING)
+    stage.slots.write_text("no folder")
+    [played] = stage.play(stage.invocation(1, playbook))
+    assert played.end.ending is Ending.NOT_STARTED
+    assert played.end.message == f"wait.yaml was not started: File exists: {stage.slots}"
+
+
 def test_accepts_playbooks_where_ansible_is_installed() -> None:
     there = AnsibleExecutor("/nowhere", program="/bin/true")
     assert there.accepts((ANSIBLE,))

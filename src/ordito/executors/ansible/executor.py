@@ -159,7 +159,15 @@ class AnsibleExecutor:
             self._take_care_of,
             self._watch,
         )
-        batch = Batch(tickets, self._slots.acquire(job), tools)
+        try:
+            slot = self._slots.acquire(job)
+        except OSError as error:
+            with self._gathering.running():
+                for ticket in tickets:
+                    message = f"{ticket.invocation.artifact} was not started: {error.strerror}: {error.filename}"
+                    ticket.stream.put((ticket.invocation.step, Outcome(Ending.NOT_STARTED, message=message)))
+            return
+        batch = Batch(tickets, slot, tools)
         task = asyncio.get_running_loop().create_task(self._run(batch))
         for step in batch.steps:
             self._running[step] = (batch, task)
