@@ -265,3 +265,15 @@ def test_a_pool_whose_books_are_lost_learns_again_who_has_which_host(run: Run, p
     assert refused.code == 3
     assert "one is taken by box_1" in refused.err
     assert run("undeploy", "--yes").code == 0
+
+
+def test_the_version_of_an_operating_system_is_its_literal_text(run: Run, place: Path) -> None:
+    """R-5.5.12-3: 12.10 is not 12.1, wherever YAML would take them for the same number."""
+    (place / "service.yaml").write_text(SERVICE.replace("type: Linux }", "type: Linux, version: 12.10 }"))
+    system = "{ connection: local, capabilities: { host: { num_cpus: 2 }, os: { type: linux, version: %s } } }"
+    (place / "hosts.yaml").write_text(f"hosts:\n  old: {system % '12.1'}\n  new: {system % '12.10'}\n")
+    assert run("deploy", "--yes").code == 0
+    assert hosts_of(run) == {"box_1": "new"}
+    refused = run("scale", "box=2", "--yes")
+    assert refused.code == 3
+    assert "old has version 12.1;" in refused.err

@@ -197,7 +197,17 @@ def test_credentials_stand_elsewhere_and_hosts_are_reached_by_way_of_others(
     assert found.code == 0, found.err
     assert found.out.count(" yes ") == 2
     assert "PRIVATE KEY" not in found.out + found.err
+    (pool.place / "create.sh").write_text(f"cat <<END\n{key}END\n")
+    (pool.place / "service.yaml").write_text(SERVICE.replace("      capabilities: { os: {", "      # { os: {"))
+    deployed = pool.run("deploy", "--yes", "-v")
+    assert deployed.code == 0, deployed.err
+    (pool.place / "create.sh").unlink()
+    written = b"".join(
+        path.read_bytes() for path in pool.place.rglob("*") if path.is_file() and "artifacts" not in str(path)
+    )
+    for line in key.splitlines()[1:-1]:
+        assert line not in deployed.out + deployed.err
+        assert line.encode() not in written
     (pool.place / "hosts.yaml").write_text((pool.place / "hosts.yaml").read_text().replace("jump: gate", "jump: web"))
     refused = pool.run("hosts", "check", "web")
     assert "web is reached through itself: web -> web" in refused.err
-    assert key not in (pool.place / "hosts.yaml").read_text()
