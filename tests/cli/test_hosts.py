@@ -89,6 +89,10 @@ def test_all_faults_of_an_inventory_are_told_with_their_places(run: Run, place: 
     for near in ("password", "mem_size", "off", "pool", "hosts", "jump"):
         assert f'did you mean "{near}"?' in refused.err
     assert "hunter2" not in refused.err + refused.out
+    (place / "ensemble.yaml").write_text("spec: { service: service.yaml }\n")
+    checked = run("validate")
+    assert checked.code == 3
+    assert len(re.findall(r"--> hosts\.yaml:", checked.err)) == len(places)
 
 
 def test_the_inventory_that_a_command_names_is_remembered(run: Run, place: Path) -> None:

@@ -29,7 +29,7 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
     none for that in the directory itself; values to check against its inputs; whether warnings are errors
     (``strict``); whether what it names by URLs is fetched; what is chosen where it leaves a choice; and the environment
-    whose inputs are bound, None for the first."""
+    whose inputs are bound, None for the first; and the inventory, None for that of each environment."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
@@ -38,6 +38,7 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
     environment: str | None = None
+    hosts: str | None = None
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
             _check_inputs(service, within.inputs, diagnostics)
             if chosen.place is not None:
                 _check_variables(chosen.place, within.environment, service, diagnostics)
+                _check_hosts(chosen.place, within.environment, request.hosts, diagnostics)
         _tell_what_is_not_carried_out(service, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
@@ -105,6 +107,22 @@ def _check_variables(place: Place, environment: Environment, service: Service, d
     found = Diagnostics()
     variables_of(place, environment, service, found)
     diagnostics.extend(map(weighed, found))
+
+
+def _check_hosts(place: Place, environment: Environment, hosts: str | None, diagnostics: Diagnostics) -> None:
+    """Check the inventory of an environment, but for what stands elsewhere."""
+    from ordito.app.inventory_file.find import find_inventory
+    from ordito.app.inventory_file.read import read_inventory
+    from ordito.app.plugins import plugins_of
+
+    file = find_inventory(place, environment, hosts, "", diagnostics)
+    if file.path is None:
+        return
+    inventory = read_inventory(place, file, environment.name)
+    try:
+        plugins_of(place.layout, inventory)
+    except InvalidDocument:
+        diagnostics.extend(inventory.diagnostics)
 
 
 def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:

@@ -50,11 +50,11 @@ def command(
     """Check services."""
     if len(services) > 1 and not inputs.is_empty:
         raise click.UsageError("inputs are those of one service: check the services one by one")
-    environment = session.settings.wanted_environment
+    environment, hosts = session.settings.wanted_environment, session.settings.hosts
     for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
     if len(services) > 1 or for_tools:
         requests = [
-            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices, environment)
+            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices, environment, hosts)
             for s in services or ("",)
         ]
         checked = [_check(request) for request in requests]
@@ -64,9 +64,8 @@ def command(
         else:
             _several(session, checked, code)
         return code
-    request = ValidateRequest(
-        services[0] if services else "", inputs, session.settings.directory, strict, fetch, choices, environment
-    )
+    service = services[0] if services else ""
+    request = ValidateRequest(service, inputs, session.settings.directory, strict, fetch, choices, environment, hosts)
     result = validate(request)
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
