@@ -442,9 +442,12 @@ class Operations:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
-        if looked and self._service.nodes[record.node].is_compute:
+        is_host = looked and self._service.nodes[record.node].is_compute
+        # Nobody has changed a host that is away for a while.
+        news = is_news(record, changed) and not (is_host and found != ABSENT)
+        if is_host:
             changed = noted(changed, reached=found != BROKEN)
-        changed = marked(changed, change, applies=False, modified=is_news(record, changed) or bool(attributes))
+        changed = marked(changed, change, applies=False, modified=news or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
         return outcome, Delta(
             instances=() if changed == record else (changed,),
