@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.thorough import examples
+
 if TYPE_CHECKING:
     from tests.support.real.hosts import SshHosts
     from tests.support.real.moto import Moto
     from tests.support.real.podman import Podman
 
-settings.register_profile("ordito", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ordito", max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ordito")
 
 

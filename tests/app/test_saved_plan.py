@@ -15,6 +15,7 @@ from ordito.app.saved_plan import BEGINNING, Basis, SavedPlan, encoded, is_saved
 from ordito.work.plan import Difference, Plan
 from tests.planning.test_random_topologies import topologies
 from tests.support.runs import World
+from tests.support.thorough import examples
 
 BASIS = Basis("state", "A0 (deploy)", "user", "testing", "service", {"scripts/a.sh": "1"}, {"port": "2"}, "choices")
 
@@ -23,7 +24,7 @@ def saved(plan: Plan, asked: dict[str, object] | None = None) -> SavedPlan:
     return SavedPlan("0.1", plan.workflow, asked or {}, BASIS, plan)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     topologies(),
     st.sampled_from(["deploy", "undeploy"]),

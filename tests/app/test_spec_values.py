@@ -17,6 +17,7 @@ from ordito.app.spec.sources import MOST_BYTES, NoSecret, Sources
 from ordito.app.user_part import new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.layout import Layout
+from tests.support.thorough import examples
 
 
 class Kept:
@@ -146,7 +147,7 @@ DATA = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=DATA)
 def test_what_is_written_as_literal_is_read_back_as_it_was(
     data: object, tmp_path_factory: pytest.TempPathFactory

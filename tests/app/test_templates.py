@@ -22,6 +22,7 @@ from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.templating.sandbox import Sandbox, Unevaluated
 from ordito.source.nodes import Mapping
 from ordito.source.package import load_text
+from tests.support.thorough import examples
 
 DATA = yaml.safe_load((Path(__file__).parent / "data" / "templates.yaml").read_text(encoding="utf-8"))
 CASES = DATA["cases"]
@@ -138,7 +139,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(PIECES, max_size=14).map(" ".join))
 def test_nobody_can_break_it(text: str) -> None:
     """Whatever is written gives a value or a reason."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ordito.ensemble.manifest import MARKER, ManifestParts, join, split
 from tests.cli.program import Run
+from tests.support.thorough import examples
 
 SERVICE = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
 NODE = "topology_template: { node_templates: { n: { type: tosca.nodes.Root } } }\n"
@@ -59,7 +60,7 @@ def users(draw: st.DrawFn) -> bytes:
     return (mark + end.join(lines) + draw(st.sampled_from([end, "", end + end]))).encode()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(user=users())
 def test_deploying_and_undeploying_leave_it_alone(
     user: bytes, run: Run, tmp_path_factory: pytest.TempPathFactory

@@ -46,6 +46,7 @@ from tests.engine.fakes import (
     plans,
     run,
 )
+from tests.support.thorough import examples
 
 
 def calls(plan: Plan) -> list[str]:
@@ -64,7 +65,7 @@ def random_executor(plan: Plan, data: st.DataObject, parallel: int = 64) -> Fake
 
 
 @given(plans(), st.data(), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_plan_is_carried_out_once_and_in_order(plan: Plan, data: st.DataObject, parallel: int) -> None:
     """Every step ends once, in an order that keeps all edges, with no more at a time than there are places."""
     ran = run(plan, random_executor(plan, data, parallel), options=JobOptions(parallel=parallel))
@@ -85,7 +86,7 @@ def test_any_plan_is_carried_out_once_and_in_order(plan: Plan, data: st.DataObje
 
 
 @given(plans(largest=10), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_cut_after_any_record_the_job_continues_to_the_same_end(plan: Plan, data: st.DataObject) -> None:
     """A completed step never runs again, one in doubt is settled, and the end is that of an undisturbed run."""
     names = st.sampled_from([step.id for step in plan.steps])

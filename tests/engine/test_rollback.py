@@ -13,6 +13,7 @@ from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions, Record, RollbackRecord, StepStartedRecord
 from ordito.work.rollback import PREFIX, WayBack, with_rollback
 from tests.engine.fakes import FakeExecutor, Ran, World, ends, essence, make_plan, plans, run, way_back
+from tests.support.thorough import examples
 
 OPTIONS = JobOptions(on_failure="rollback")
 
@@ -85,7 +86,7 @@ def test_a_rollback_that_is_cancelled_is_incomplete() -> None:
 
 
 @given(plans(largest=8), st.integers(1, 5), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_cut_after_any_record_a_rollback_goes_on_as_one(plan: Plan, count: int, data: st.DataObject) -> None:
     """No completed step runs again. Once it has begun nothing of the job itself starts any more, and the end is the
     same; before, another failure than in the whole run may be the first, after which nothing starts."""

@@ -30,6 +30,7 @@ from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
 from ordito.model.choices import Choices, SelectedNode
 from ordito.work.records import GivenValue
 from tests.ensemble.jobs import files
+from tests.support.thorough import examples
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 odd_texts = st.sampled_from(
@@ -131,7 +132,7 @@ def content(snapshot: Snapshot) -> tuple[object, ...]:
 
 
 @given(snapshots(), statuses, st.sampled_from([10_000, 0]))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, snapshot: Snapshot, status: Status, largest: int
 ) -> None:

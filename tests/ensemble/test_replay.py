@@ -14,6 +14,7 @@ from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
 from tests.engine.fakes import FakeExecutor, World, make_plan, plans
 from tests.ensemble.jobs import deploy
+from tests.support.thorough import examples
 
 PLAN = make_plan(5, [(0, 1), (1, 2), (0, 3)], no_ops=[3])
 
@@ -25,7 +26,9 @@ def content(snapshot: Snapshot) -> tuple[object, ...]:
 
 
 @given(st.lists(st.tuples(plans(8), st.sets(st.integers(0, 7), max_size=3)), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 def test_the_first_records_give_the_state_after_each_job(
     tmp_path_factory: pytest.TempPathFactory, jobs: list[tuple[Plan, set[int]]]
 ) -> None:

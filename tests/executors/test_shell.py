@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ordito.executors.environment_files import KEPT
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from tests.executors.place import Place
+from tests.support.thorough import examples
 
 ODD = [
     "",
@@ -43,7 +44,7 @@ def test_values_survive_in_both_directions(place: Place, shell: str, value: str)
     assert ran.text == value
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.sampled_from("ABCD"), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 )

@@ -20,6 +20,7 @@ from ordito.model.schema import Constraint
 from ordito.model.service import Service
 from tests.support.documents import resolve
 from tests.support.services import definition, node, service
+from tests.support.thorough import examples
 
 FILE = Path(__file__).parent / "data" / "conditions" / "service.yaml"
 LINE = re.compile(r"^#: (\S+) (\{.*\})$", re.MULTILINE)
@@ -108,7 +109,7 @@ class Counting(Evaluator):
         return super().evaluate(value, context, trace)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES, st.fixed_dictionaries({name: st.sampled_from(["yes", "no"]) for name in NAMES}))
 def test_truth_tables(tree: object, values: dict[str, str]) -> None:
     """R-3.6.25-2, R-3.6.25-5: and, or (at least one), not (at least one does not hold), in listed order, no further

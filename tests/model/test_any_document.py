@@ -15,6 +15,7 @@ from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.source.package import open_package
+from tests.support.thorough import examples
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"
 DATA = Path(__file__).parent / "data"
@@ -129,7 +130,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=mutated())
 def test_mutated_documents(folder: Path, text: str) -> None:
     """Mistakes of all kinds give diagnostics, in every room that reads the document."""
@@ -139,7 +140,7 @@ def test_mutated_documents(folder: Path, text: str) -> None:
 HEAD = b"tosca_definitions_version: tosca_simple_yaml_1_3\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.binary(max_size=80), headed=st.booleans())
 @example(data=b"imports: ['../../../../../../../../dev/zero', '\\0', ./fuzzed.yaml]", headed=True)
 @example(data=b"topology_template: {node_templates: {'': {type: Root}}}", headed=True)

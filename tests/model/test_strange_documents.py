@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import strange
+from tests.support.thorough import examples
 from tools import fuzz
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_strange_documents(random: Random) -> None:
     """R-14.3-1: whatever a document holds, reading it gives a service or says what is wrong with it."""

@@ -19,6 +19,7 @@ from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan
 from tests.support.runs import OPTIONS, World, is_before, steps_of
 from tests.support.services import STANDARD_OPERATIONS, Requires, compute, node, service
+from tests.support.thorough import examples
 
 CONFIGURE = [
     *("pre_configure_source", "pre_configure_target", "post_configure_source", "post_configure_target"),
@@ -50,7 +51,7 @@ def topologies(draw: st.DrawFn, counts: dict[str, int] | None = None) -> Service
     return service(*nodes)
 
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUICK

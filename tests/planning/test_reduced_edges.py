@@ -13,6 +13,7 @@ from ordito.planning.reduce import reduce
 from ordito.work.plan import Action
 from tests.support.runs import OPTIONS
 from tests.support.services import node, service
+from tests.support.thorough import examples
 
 Kinds = Sequence[str]
 Edges = Sequence[tuple[int, int]]
@@ -49,7 +50,7 @@ def graphs(draw: st.DrawFn) -> tuple[Kinds, Edges]:
     return kinds, draw(st.lists(st.sampled_from(pairs), max_size=30)) if pairs else []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(graphs())
 def test_the_order_among_steps_that_work_is_kept_and_nothing_is_added(graph: tuple[Kinds, Edges]) -> None:
     kinds, edges = graph
@@ -67,7 +68,7 @@ def test_the_order_among_steps_that_work_is_kept_and_nothing_is_added(graph: tup
     assert len({*zip(draft.befores, draft.afters, strict=True)}) == len(draft.befores) <= max(len(edges), 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(graphs())
 def test_what_goes_on_past_failures_still_does(graph: tuple[Kinds, Edges]) -> None:
     """A tolerant join before a step that is not tolerant keeps that one from depending on what is before the join."""

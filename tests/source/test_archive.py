@@ -21,6 +21,7 @@ from ordito.source import archive as archives
 from ordito.source.archive import open_archive
 from ordito.source.package import open_package
 from tests.source.archives import NAMED, packed
+from tests.support.thorough import examples
 
 
 def refused(path: Path) -> list[tuple[str, str]]:
@@ -249,7 +250,7 @@ def whole_archive() -> bytes:
     return stream.getvalue()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_damage(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Whatever became of an archive, it is opened or refused; what is opened can be read, or is a damaged file."""

@@ -24,6 +24,7 @@ from ordito.work.evaluations import MOST_REMEMBERED, Evaluation, combine
 from ordito.work.notices import Notice, changes_of
 from ordito.work.triggers import decide, hearing
 from tests.support.documents import resolve
+from tests.support.thorough import examples
 
 FILES = sorted((Path(__file__).parent / "data" / "triggers").glob("*.yaml"))
 EXISTS = re.compile(r"^#: (\w+_\d+)(?: on (\w+_\d+))?$", re.MULTILINE)
@@ -128,7 +129,7 @@ def test_how_values_are_combined(method: str, values: list[object], expected: ob
     assert combine(values, method) == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=8))
 def test_what_is_combined_lies_between_the_values(values: list[int]) -> None:
     for method in ("last", "average", "minimum", "maximum"):
