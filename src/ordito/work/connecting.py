@@ -54,7 +54,10 @@ class Connecting:
         values = self._evaluated({"initiator": written.initiator, "secure": written.secure}, context)
         by_protocol: dict[str, tuple[list[Span], list[Span]]] = {}
         for ports in written.ports or (Ports(None),):
-            protocol, target, source = self._spans(ports, context)
+            # A port of the source alone is what its own endpoint says.
+            of_source = ports.target is None and ports.source is not None
+            said_by = Context(node=written.source.node) if of_source else context
+            protocol, target, source = self._spans(ports, said_by)
             spans = by_protocol.setdefault(protocol, ([], []))
             spans[0].extend(target)
             spans[1].extend(source)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive
+from ordito.providers.cloud.library import library
 from ordito.providers.cloud.section import make_provider
 from ordito.providers.cloud.settings import Image
 from ordito.providers.section import NoValue, Section
@@ -123,6 +125,18 @@ def test_values_that_cannot_be_had(tmp_path: Path) -> None:
     provider = make_provider(section(tmp_path, "cloud: { driver: EC2, public_key: none.pub }"), _hands())
     with pytest.raises(Unreachable, match=r'the file "none.pub" with a public key cannot be read'):
         provider.target("web_1", {"public_address": "198.51.100.1"})
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said what to install, with the inventory's place."""
+    monkeypatch.setitem(sys.modules, "libcloud.compute.providers", None)
+    library.cache_clear()
+    found = section(tmp_path, "cloud: { driver: EC2 }")
+    make_provider(found, _hands())
+    library.cache_clear()
+    (told,) = found.diagnostics.sorted()
+    assert "pip install 'ordito[cloud]'" in told.message
+    assert told.span is not None
 
 
 def _hands() -> Hands:
