@@ -105,6 +105,7 @@ def test_a_whole_section(tmp_path: Path) -> None:
         ("cloud: { driver: EC2, requests: 0 }", "a whole number from 1 to 64"),
         ("cloud: { driver: EC2, images: [ { type: linux } ] }", 'has no "image"'),
         ("cloud: { driver: EC2, reach: maybe }", "true or false"),
+        ("cloud: { driver: EC2, admits: everybody }", "192.0.2.0/24"),
     ],
 )
 def test_mistakes_are_told_where_they_are(tmp_path: Path, text: str, problem: str) -> None:

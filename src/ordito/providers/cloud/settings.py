@@ -27,11 +27,11 @@ class CloudSettings(msgspec.Struct, frozen=True):
     which the driver itself takes (region, host, port, ...). ``image`` is for every machine for which none of
     ``images`` is; ``size`` likewise where no size is asked for, and ``sizes`` are those that may be taken, () for all.
     ``network`` is the id or name of that in which machines are made and networks become parts, ``groups`` are security
-    groups that every machine is in. Where ``doors``, each Compute has one more group, with what must
-    reach it; where there are no others, that lets in from ``admits``, a range of addresses, by SSH ("" for nobody).
-    ``connection`` are settings of the target (user, identity, ...), ``address`` says by which address machines are
-    reached. ``public_key`` is the text of a key that becomes a key pair,
-    ``key_pair`` the name of one that is there. Times are in seconds.
+    groups that every machine is in. Where ``doors``, each Compute has one more group, with what must reach it; where
+    there are no others, that lets in from ``admits``, a range of addresses, by SSH ("" for nobody). ``connection`` are
+    settings of the target (user, identity, ...), ``address`` says by which address machines are reached.
+    ``public_key`` is the text of a key that becomes a key pair, ``key_pair`` the name of one that is there. Times
+    are in seconds.
     """
 
     driver: str
