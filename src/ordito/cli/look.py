@@ -15,6 +15,7 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
 from ordito.cli.verb import verb
+from ordito.instances.records import CANNOT_BE_REACHED
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
@@ -52,12 +53,23 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
         session.result(drift_data(workflow, result), lambda channel: write_drift(workflow, result, channel))
         if result.report is None:
             return ExitCode.DONE
-        if result.differs:
-            session.next(NextCommand(session.settings.command("status"), "see what that means for the rest"))
+        commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in _next(result)]
+        if commands:
+            session.next(*commands)
         code = exit_code(result.report)
         return ExitCode.CHANGES if code is ExitCode.DONE and detailed_exitcode and result.differs else code
 
     return command
+
+
+def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of commands that make sense after it, each with what it does."""
+    if result.differs:
+        yield ("status",), "see what that means for the rest"
+    away = [found.after.id for found in result.found if found.after.note == CANNOT_BE_REACHED]
+    if away:
+        yield ("hosts", "check"), "see which hosts of the inventory can be reached"
+        yield ("heal", *away), "have what stays away made anew, with all that is on it"
 
 
 def drift_data(workflow: str, result: DriftResult) -> dict[str, object]:
@@ -111,6 +123,8 @@ def _differences(found: Found) -> Iterator[str]:
     from ordito.cli.job_view import as_text
 
     before, after = found.before, found.after
+    if after.note == CANNOT_BE_REACHED:
+        yield "it cannot be reached"
     if before.state != after.state:
         yield f"state: {before.state} -> {after.state}"
     for name, drift in found.attributes.items():

@@ -60,7 +60,9 @@ class Inventory(msgspec.Struct, frozen=True):
     def providers(self, hands: Hands) -> Providers:
         """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
         inventory."""
-        made = [p for name in provider_names() if name in self.sections and (p := self._make(name, hands)) is not None]
+        # Who offers providers is looked up only where somebody wants one.
+        wanted = [name for name in provider_names() if name in self.sections] if self.sections else []
+        made = [p for name in wanted if (p := self._make(name, hands)) is not None]
         made += make_everywhere(self.sections.get(CONTAINER), hands)
         if self.diagnostics.has_errors:
             raise InvalidDocument(self.diagnostics.sorted())
