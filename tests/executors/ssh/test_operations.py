@@ -191,7 +191,11 @@ async def test_daemons_live_on(far: Far) -> None:
     quiet = "setsid -f sleep 4721 >/dev/null 2>&1; sleep 4722 >/dev/null 2>&1 & echo done\n"
     ran = await far.run(quiet)
     assert (good(ran), ran.text) == ({}, "done\n")
-    loud = f"(echo late; sleep 0.1; head -c 300000 /dev/zero; touch /tmp/{far.area}; exec sleep 4723) & echo done\n"
+    loud = f"""(echo late; touch /tmp/{far.area}-1; sleep 0.1; head -c 300000 /dev/zero; touch /tmp/{far.area}
+exec sleep 4723) &
+while [ ! -e /tmp/{far.area}-1 ]; do sleep 0.02; done
+echo done
+"""
     ran = await far.run(loud)
     assert good(ran) == {}
     assert set(ran.text.split("\0")[0].split()) == {"late", "done"}

@@ -220,3 +220,19 @@ async def test_iterations_that_are_given_up(own: Far) -> None:
             break
     await run.aclose()  # type: ignore[attr-defined]
     assert "sleep 4781" not in own.host.run("ps", "-e", "-o", "args")
+
+
+async def test_more_operations_than_a_host_takes(tmp_path: Path, ssh_hosts: SshHosts) -> None:
+    """They wait for each other, and what has to be asked meanwhile finds a place."""
+    ssh_hosts.need_isolation()
+    host = ssh_hosts.start("narrow", config="MaxSessions 2\n")
+    try:
+        far = Far(tmp_path, ssh_hosts, host, "area")
+        far.target = target_of(host, str(far.target.settings["known_hosts"]), connections=1)
+        ran = await asyncio.gather(*(far.run(f"echo {n}\n", f"s{n}.sh") for n in range(12)))
+        assert [one.text for one in ran] == [f"{n}\n" for n in range(12)]
+        again = far.invocation("echo again\n", "s1.sh", attempt=2)
+        assert (await far.arun(again)).text == "again\n"
+        await far.leave()
+    finally:
+        ssh_hosts.stop(host)

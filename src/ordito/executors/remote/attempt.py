@@ -160,7 +160,7 @@ class Attempt:
         tree_there = await host.tree(invocation, named_files(invocation))
         shared = await host.shared(invocation, tree_there)
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
-        self._lane = await host.lane()
+        self._lane = await host.lanes.take()
         self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames = Frames(mark)
@@ -198,7 +198,7 @@ class Attempt:
         assert self._lane is not None
         if not self._frames.left:
             lane, self._lane = self._lane, None
-            self._host.give_back(lane)
+            self._host.lanes.give_back(lane)
             return
         self._lane.finish()
         if self._frames.left != "held":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -16,7 +15,7 @@ import msgspec
 from ordito.executors.copies import Unusable
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
-from ordito.executors.remote.lane import Lane
+from ordito.executors.remote.lanes import Lanes
 from ordito.executors.remote.operation_text import environment_text
 from ordito.executors.remote.tree import Trees
 from ordito.executors.remote.upload import Uploads
@@ -25,6 +24,9 @@ from ordito.work.targets import Ran, Target
 
 PATIENCE = 60.0
 """Seconds for a short command on a host."""
+
+PRESSED = 2.0
+"""Seconds after which a command that has not ended may be one for which a host has no place."""
 
 _TOOLS = Path(__file__).with_name("tools")
 _SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
@@ -70,8 +72,7 @@ class Host:
         self._is_ready = False
         self._uploads: Uploads | None = None
         self._lock = asyncio.Lock()
-        self._lanes: list[Lane] = []
-        self._slots = itertools.count()
+        self._lanes: Lanes | None = None
         self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
 
     async def ready(self) -> Facts:
@@ -146,30 +147,19 @@ class Host:
         """Forget how an operation ended that was ended from outside."""
         await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot, identity])
 
-    async def lane(self) -> Lane:
-        """A shell that has nothing to do. Raises ``Unreachable``."""
-        while self._lanes:
-            lane = self._lanes.pop()
-            if lane.is_usable:
-                return lane
-            lane.finish()
-        lane = Lane(f"{self._place}/jobs/{self._run}/{next(self._slots)}")
-        await lane.open(self.connector, self.target, self.tools)
-        return lane
-
-    def give_back(self, lane: Lane) -> None:
-        """It has nothing to do any more."""
-        lane.let_go()
-        self._lanes.append(lane)
+    @property
+    def lanes(self) -> Lanes:
+        """The shells on a host that is ready."""
+        assert self._lanes is not None, "the host is ready"
+        return self._lanes
 
     async def leave(self) -> None:
         """Remove the slots of this job, save those with something to keep. Raises ``Unreachable``."""
         if self._facts is not None:
             words = ["sh", f"{self.tools}/listen.sh", f"{self._place}/jobs/{self._run}"]
             await self._run_command(words)
-            lanes, self._lanes = self._lanes, []
-            for lane in lanes:
-                lane.close()
+            if self._lanes is not None:
+                self._lanes.close()
             text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which=quote(self._job) + ".*")}'
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
@@ -194,10 +184,17 @@ class Host:
         return self.facts.place
 
     async def _run_command(self, words: Sequence[str], given: bytes = b"", timeout: float = PATIENCE) -> Ran:
+        running = asyncio.create_task(run_command(self.connector, self.target, words, given, timeout))
         try:
-            return await run_command(self.connector, self.target, words, given, timeout)
+            done, _ = await asyncio.wait([running], timeout=PRESSED)
+            if not done and self._lanes is not None:
+                # Perhaps it waits for a place that is kept for nothing.
+                self._lanes.finish_idle()
+            return await running
         except TimeoutError:
             raise Unusable(f"{self.target.name} did not answer within {timeout:g} s") from None
+        finally:
+            running.cancel()
 
     async def _prepare(self) -> Facts:
         base = str(self.target.settings.get("base") or "")
@@ -214,6 +211,9 @@ class Host:
         text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which="*")}'
         text = text.replace("ORDITO_KEEP", f"{self._job}.*")
         await self._run_command(["sh", "-c", text, "sh", facts.place])
+        if self._lanes is None:
+            folder = f"{facts.place}/jobs/{self._run}"
+            self._lanes = Lanes(self.connector, self.target, f"{facts.place}/{tools_name()}", folder)
         self._uploads = Uploads(self.connector, self.target, facts.place, packs=facts.packs, trees=self._trees)
         return facts
 

@@ -7,6 +7,8 @@ many of them on a host as operations run there at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ordito.executors.remote.connection import Channel, Connector, Ears
 from ordito.executors.remote.operation_text import opening_text
 from ordito.work.targets import Target
@@ -18,8 +20,9 @@ MOST_OPERATIONS = 500
 class Lane:
     """A shell on a host. Whoever has it hears it; nobody else may use it meanwhile. ``slot`` is its folder there."""
 
-    def __init__(self, slot: str) -> None:
+    def __init__(self, slot: str, when_over: Callable[[Lane], None]) -> None:
         self.slot = slot
+        self._when_over = when_over
         self._channel: Channel | None = None
         self._ears: Ears | None = None
         self._operations = 0
@@ -79,6 +82,7 @@ class Lane:
     def ended(self, status: int | None, lost: str = "") -> None:
         """See ``Ears``."""
         self.is_over = True
+        self._when_over(self)
         if self._ears is not None:
             self._ears.ended(status, lost)
 

@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 SESSIONS = 10
 """Commands at a time over one connection: what ``sshd`` takes unless it is told otherwise (``MaxSessions``)."""
 
-ATTEMPTS = 4
+ATTEMPTS = 6
 PAUSE = 0.2
 """Seconds before the second attempt at a connection that the host ended at once (``MaxStartups``); then doubled."""
+
+MOST_REFUSALS = 8
+REFUSED_PAUSE = 0.02
+"""How many times a command is refused over a connection that runs no other before it is given up, and seconds after the
+first time, as many more after each."""
 
 CLOSING = 2.0
 """Seconds that a connection may take to close."""
@@ -106,6 +111,7 @@ class Connections:
         import asyncssh
 
         text = " ".join(map(shlex.quote, words))
+        refusals = 0
         while True:
             line = await self._line_with_room()
             line.busy += 1
@@ -114,8 +120,12 @@ class Connections:
             except asyncssh.ChannelOpenError as error:
                 self._give_back(line)
                 if line.is_open and not line.busy:
-                    line.close()
-                    raise Unreachable(f"{self._name} lets nobody run commands over SSH: {error.reason}") from None
+                    refusals += 1
+                    if refusals > MOST_REFUSALS:
+                        line.close()
+                        raise Unreachable(f"{self._name} lets nobody run commands over SSH: {error.reason}") from None
+                    # A host takes a moment to see that a command has ended.
+                    await asyncio.sleep(REFUSED_PAUSE * refusals)
                 # So many and no more (MaxSessions); or it is going away, which the next look at it will show.
                 line.most = max(line.busy, 1)
             except (asyncssh.Error, OSError) as error:

@@ -1,0 +1,107 @@
+"""The lanes of one host: as many as operations run there at a time, and no more than leave room for short commands."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import deque
+
+from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.lane import Lane
+from ordito.work.targets import Target
+
+USUAL = 64
+OF_CONNECTION = 8
+"""So many for each connection that a host may be asked for, where its settings say how many."""
+
+
+class Lanes:
+    """Gives out shells, those first that have nothing to do."""
+
+    def __init__(self, connector: Connector, target: Target, tools: str, folder: str) -> None:
+        """``folder`` is where their slots are made."""
+        self._connector = connector
+        self._target = target
+        self._tools = tools
+        self._folder = folder
+        self._numbers = itertools.count()
+        self._idle: list[Lane] = []
+        self._is_pressed = False
+        self._open: set[Lane] = set()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._waiting: deque[asyncio.Future[Lane]] = deque()
+        connections = target.settings.get("connections")
+        self._most = OF_CONNECTION * connections if isinstance(connections, int) else USUAL
+
+    async def take(self) -> Lane:
+        """A shell that has nothing to do. Raises ``Unreachable``."""
+        self._is_pressed = False
+        while self._idle:
+            lane = self._idle.pop()
+            if lane.is_usable:
+                return lane
+            lane.finish()
+        waiter: asyncio.Future[Lane] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._open_more()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self.give_back(waiter.result())
+            raise
+
+    def give_back(self, lane: Lane) -> None:
+        """It has nothing to do any more; whoever waits for one gets it."""
+        lane.let_go()
+        waiter = self._next_waiter() if lane.is_usable else None
+        if waiter is not None:
+            waiter.set_result(lane)
+        elif self._is_pressed:
+            lane.finish()
+        else:
+            self._idle.append(lane)
+
+    def finish_idle(self) -> None:
+        """Let those end that have nothing to do, and those still to come: something else needs their place."""
+        self._is_pressed = True
+        idle, self._idle = self._idle, []
+        for lane in idle:
+            lane.finish()
+
+    def close(self) -> None:
+        """Listen to none any more."""
+        for lane in [*self._open]:
+            lane.close()
+        self._idle.clear()
+
+    def _open_more(self) -> None:
+        if len(self._open) + len(self._opening) < self._most:
+            task = asyncio.create_task(self._open_one())
+            self._opening.add(task)
+            task.add_done_callback(self._opened)
+
+    async def _open_one(self) -> None:
+        lane = Lane(f"{self._folder}/{next(self._numbers)}", self._ended)
+        await lane.open(self._connector, self._target, self._tools)
+        self._open.add(lane)
+        self.give_back(lane)
+
+    def _opened(self, task: asyncio.Task[None]) -> None:
+        self._opening.discard(task)
+        error = None if task.cancelled() else task.exception()
+        waiter = self._next_waiter() if error is not None else None
+        if error is not None and waiter is not None:
+            waiter.set_exception(error)
+
+    def _ended(self, lane: Lane) -> None:
+        self._open.discard(lane)
+        if self._waiting:
+            self._open_more()
+
+    def _next_waiter(self) -> asyncio.Future[Lane] | None:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                return waiter
+        return None
