@@ -12,7 +12,7 @@ from ordito.providers.containers.engine import Container, Engine, Engines
 from ordito.providers.containers.making import Wanted, ended, made, options, own, removed, seen, started, stopped
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import ContainerSettings
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
+from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
 from ordito.work.targets import CONTAINER, HOST, Target, Unreachable
 
 COMPUTE = "tosca.nodes.Compute"
@@ -53,7 +53,9 @@ class ContainerProvider:
         """No artifact: the inventory says which image it is."""
         return False
 
-    def foresee(self, asked: Sequence[Delegation], going: Collection[str]) -> Mapping[str, str]:
+    def foresee(
+        self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
+    ) -> Mapping[str, str]:
         """All of them, where the inventory names no image."""
         return {} if self._has_image else {one.instance: NO_IMAGE for one in asked}
 
