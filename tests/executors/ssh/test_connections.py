@@ -107,6 +107,11 @@ async def test_who_is_let_in(guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Pa
     text = await refusal(target_of(guarded, known, identity=str(locked)))
     assert f"a private key cannot be used ({locked})" in text
     assert '"passphrase"' in text
+    opened = {"identity": str(locked), "passphrase": Sensitive("word")}
+    assert await whoami(target_of(guarded, known, **opened)) == "ops at guarded"
+    text = await refusal(target_of(guarded, known, identity=str(locked), passphrase=Sensitive("another word")))
+    assert f"a private key cannot be used ({locked})" in text
+    assert "another word" not in text
     by_password = {"identity": None, "password": Sensitive("open sesame")}
     assert await whoami(target_of(guarded, known, **by_password)) == "ops at guarded"
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "wrong"))

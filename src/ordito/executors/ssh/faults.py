@@ -94,7 +94,7 @@ def _key_trouble(settings: SshSettings, _: str, error: Exception) -> str:
     keys = ", ".join(_named(text) for text in settings.identity) or "a key in ~/.ssh"
     more = "" if settings.passphrase else '; if it is encrypted, give its "passphrase"'
     if "bcrypt" in str(error):
-        more += "; such keys need the package bcrypt (pip install bcrypt), or an agent that has the key (ssh-add)"
+        more += "; it needs the package bcrypt (pip install 'ordito[ssh]'), or an agent that has the key (ssh-add)"
     return f"a private key cannot be used ({keys}): {error}{more}"
 
 
