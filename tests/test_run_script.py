@@ -209,18 +209,14 @@ def test_what_real_targets_need_is_installed_once_or_said(tree: Tree) -> None:
         f'case "$*" in *sudo*) printf "" > "{programs}/sudo"; /bin/chmod +x "{programs}/sudo";; esac\n'
     )
     (programs / "apt-get").chmod(0o755)
-    text = (tree.root / "run").read_text()
-    text = re.sub(r"PROGRAMS = \{.*?\n\}", 'PROGRAMS = {"sudo-of-tests": ["sudo"]}', text, flags=re.DOTALL)
-    text = text.replace('"/usr/local/sbin", "/usr/sbin", "/sbin"', '""').replace("os.geteuid()", "0")
-    (tree.root / "run").write_text(text)
+    (tree.root / "run").write_text(with_one_package().replace("os.geteuid()", "0"))
     tree.run("ordito")
-    (tree.root / ".venv/bin/python").unlink()
-    (tree.root / ".venv/bin/python").write_text("#!/bin/sh\necho tested\n")
-    (tree.root / ".venv/bin/python").chmod(0o755)
+    stand_in(tree, "echo tested")
     (programs / "fails").touch()
     code, output, errors = tree.run("test", PATH=str(programs))
     assert (code, output) == (0, "tested\n"), errors
-    assert "the tests of real targets that need sudo-of-tests will be skipped" in errors
+    assert "missing for the tests of real targets: sudo-of-tests (sudo). Apt-get could not install them" in errors
+    assert "tests that need them are skipped\n" in errors
     (programs / "fails").unlink()
     code, output, errors = tree.run("test", PATH=str(programs))
     assert (code, output) == (0, "tested\n"), errors
@@ -229,6 +225,69 @@ def test_what_real_targets_need_is_installed_once_or_said(tree: Tree) -> None:
     (programs / "diary").unlink()
     assert tree.run("test", PATH=str(programs)) == (0, "tested\n", "")
     assert not (programs / "diary").exists()
+
+
+@pytest.mark.parametrize(
+    ("user", "there", "why"),
+    [
+        ("0", False, "there is no apt-get here"),
+        ("1", True, "Only root may install them: apt-get install sudo-of-tests"),
+    ],
+)
+def test_who_cannot_install_is_told_what_to_do(tree: Tree, user: str, there: bool, why: str) -> None:
+    programs = tree.root / "programs"
+    programs.mkdir()
+    if there:
+        (programs / "apt-get").write_text(f"#!/bin/sh\n: > {shlex.quote(str(programs))}/called\n")
+        (programs / "apt-get").chmod(0o755)
+    text = with_one_package().replace("os.geteuid()", user)
+    (tree.root / "run").write_text(text)
+    tree.run("ordito")
+    stand_in(tree, "echo tested")
+    code, output, errors = tree.run("test", PATH=str(programs), ORDITO_REQUIRED="sshd")
+    assert (code, output) == (0, "tested\n"), errors
+    assert why in errors
+    assert "tests that need them are skipped, those of sshd fail" in errors
+    assert not (programs / "called").exists()
+
+
+def without_programs() -> str:
+    """The text of a `./run` that needs nothing of this machine."""
+    text = re.sub(r"PROGRAMS = \{.*?\n\}", "PROGRAMS = {}", (ROOT / "run").read_text(), count=1, flags=re.DOTALL)
+    return re.sub(r"MODULES = \{.*?\}", "MODULES = {}", text, count=1)
+
+
+def with_one_package() -> str:
+    """The text of a `./run` that needs one program which this machine lacks."""
+    text = without_programs().replace("PROGRAMS = {}", 'PROGRAMS = {"sudo-of-tests": ["sudo"]}')
+    return text.replace('"/usr/local/sbin", "/usr/sbin", "/sbin"', '""')
+
+
+def stand_in(tree: Tree, command: str) -> None:
+    """Let a command be what runs instead of the tests."""
+    (tree.root / ".venv/bin/python").unlink()
+    (tree.root / ".venv/bin/python").write_text(f"#!/bin/sh\n{command}\n")
+    (tree.root / ".venv/bin/python").chmod(0o755)
+
+
+def test_everything_that_tries_more_in_a_thorough_run_is_in_it(tree: Tree) -> None:
+    (tree.root / "run").write_text(without_programs())
+    for name, text in {
+        "some/test_random.py": "@given(st.text())\n",
+        "some/test_few.py": "from tests.support.thorough import examples\n",
+        "other/test_crash.py": "RECORDS = 30 if THOROUGH else 2\n",
+        "other/test_plain.py": "def test_plain() -> None: ...\n",
+        "support/thorough.py": "THOROUGH = True\n",
+    }.items():
+        place = tree.root / "tests" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    tree.run("ordito")
+    stand_in(tree, 'echo "$ORDITO_THOROUGH" "$@"')
+    code, output, errors = tree.run("crash", "-k", "one")
+    assert code == 0, errors
+    files = "tests/other/test_crash.py tests/some/test_few.py tests/some/test_random.py"
+    assert output == f"1 -m pytest -n 3 {files} -k one\n"
 
 
 def pinned() -> dict[str, Requirement]:

@@ -16,7 +16,8 @@ import pytest
 
 from tests.acceptance.busy import Busy, comparable, make_busy
 from tests.acceptance.program import completed_twice, make_small, ordito, start
-from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD, THOROUGH, Calm, assert_ends_alike, assert_replays
+from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD, Calm, assert_ends_alike, assert_replays
+from tests.support.thorough import THOROUGH
 
 MODE = "continue"
 CLOCK_GOES_BACK = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -24,6 +23,7 @@ from tests.acceptance.program import (
     removed_after,
     start,
 )
+from tests.support.thorough import THOROUGH
 
 KILL_AFTER = """
 import os, signal
@@ -53,7 +53,6 @@ def dying(part):
 PARTS = ("close.write_job_record", "close.append_lines", "close.write_manifest", "Journal.finish")
 INSTANCES = 2
 DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 MOMENTS = 30 if THOROUGH else 1
 RECORDS = range(1, 31) if THOROUGH else (2, 9)
 

@@ -3,7 +3,6 @@ been, no completed step runs twice, and its records give what is recorded."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
@@ -17,6 +16,7 @@ from ordito.ensemble.replay import rebuild
 from ordito.ensemble.store import read_ensemble
 from tests.acceptance.busy import Busy, comparable, make_busy
 from tests.acceptance.program import completed_twice, overlaps, start
+from tests.support.thorough import THOROUGH
 
 KILL_AT_RECORD = """
 import os, signal
@@ -39,7 +39,6 @@ journal.Journal.commit = commit
 """
 """Lets the journal have the first so many records of the job, even if that is only a part of a turn, and dies."""
 
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 MODES = ("continue", "rollback")
 CODES = {"continue": 1, "rollback": 7}
 RECORDS = range(140) if THOROUGH else (0, 33)

@@ -3,7 +3,6 @@ completed step runs twice, and its records give what is recorded, job by job."""
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from tests.acceptance.busy import comparable
 from tests.acceptance.everything import Everything, make_everything
 from tests.acceptance.program import completed_twice, overlaps
 from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
+from tests.support.thorough import THOROUGH
 
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 QUICK = (9,)
 """The records after which the journal is cut in quick tests; in thorough ones it is cut after each."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.orders import Orders, make_orders, rest
 from tests.acceptance.program import status_of
+from tests.support.thorough import THOROUGH
 
 NODES = """\
     host: { type: tosca.nodes.Compute }
@@ -56,7 +56,6 @@ UP = [
     "app_1.peer.db_1.Configure.add_target",
     "web_1.peer.db_1.Configure.add_target",
 ]
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 CUTS = ["db_1.Maintain.heal", *DOWN, *UP] if THOROUGH else ["db_1.Maintain.heal", DOWN[0], DOWN[5], UP[0], UP[7]]
 """The operations during which a healing is cut off."""
 

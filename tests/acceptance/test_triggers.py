@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.program import LIMIT, Finished, Project, ordito, start, status_of
+from tests.support.thorough import THOROUGH
 
 DATA = Path(__file__).parent.parent / "data" / "reacting"
 
@@ -34,7 +35,6 @@ for name in ("put", "decide", "record_by", "recorded", "begin", "go_on", "end", 
 """Dies before or after the inbox is changed for the so-manieth time."""
 
 
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 MOMENTS = range(1, 12) if THOROUGH else (1, 2, 4, 6)
 MOMENTS_OF_PARTS = range(4, 10) if THOROUGH else (5, 7)
 

@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from tests.scenarios.test_random_failures import FailsOnce, finished, true
-from tests.scenarios.test_random_workflows import THOROUGH, Play, essence
+from tests.scenarios.test_random_workflows import Play, essence
 from tests.support.commands import Ran
 from tests.support.hands import always_well
 from tests.support.scenarios import SCENARIOS
+from tests.support.thorough import THOROUGH
 
 TOPOLOGIES = ("blueprint", "pairs", "hosts")
 RETRIED = frozenset({"deploy", "undeploy", "scale out", "scale in", "workflow"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +17,8 @@ from tests.support.commands import Commands, Ran
 from tests.support.lifecycle_oracle import MAKE, REMOVE, START, STOP, Expected
 from tests.support.random_topologies import Nodes, topologies
 from tests.support.scenarios import place_service
+from tests.support.thorough import THOROUGH
 
-THOROUGH = os.environ.get("ORDITO_THOROUGH") == "1"
 SOME = settings(
     max_examples=400 if THOROUGH else 10,
     # Shrinking what takes whole commands is for those who have the time.
