@@ -135,6 +135,31 @@ def test_a_service_in_a_cloud(project: Path, moto: Moto) -> None:
     assert SECRET.encode() not in b"".join(files_of(project).values())
 
 
+def test_a_cloud_that_cannot_be_reached_changes_no_record(project: Path, moto: Moto) -> None:
+    """Neither does a check find anything, nor does healing forget what was made: both are out of reach, and what is
+    there is removed once the cloud answers again."""
+    assert ordito(project, "deploy", "service.yaml", "--yes").code == 0
+    (machine,) = driver(moto).list_nodes()
+    inventory = json.loads((project / "hosts.yaml").read_text())
+    inventory["cloud"]["arguments"]["port"] = 9
+    answers = (project / "hosts.yaml").read_text()
+    (project / "hosts.yaml").write_text(json.dumps(inventory))
+    before = status_of(project)["instances"]
+    checked = ordito(project, "check", "--yes")
+    assert checked.code == 4, checked.both
+    assert status_of(project)["instances"] == before
+    driver(moto).stop_node(machine)
+    healed = ordito(project, "heal", "server", "--yes")
+    assert healed.code == 4, healed.both
+    recorded = status_of(project)["instances"]["server_1"]
+    assert recorded["readyState"]["local"] == "unknown"
+    assert recorded["attributes"]["ordito.host"] == {"provider": "cloud", "id": machine.id}
+    (project / "hosts.yaml").write_text(answers)
+    gone = ordito(project, "undeploy", "--yes", "--allow-changed")
+    assert gone.code == 0, gone.both
+    assert [n for n in driver(moto).list_nodes() if n.state != "terminated"] == []
+
+
 DIES = """
 import os
 from libcloud.common.base import Connection

@@ -15,7 +15,7 @@ from ordito.work.providing import (
     Verb,
     recorded_provider,
 )
-from ordito.work.targets import Hands, Target, Unreachable
+from ordito.work.targets import Hands, Target, Unasked, Unreachable
 
 REACHED_WITHIN = 300.0
 """Seconds that a host may take until it can be reached, where nobody says how many."""
@@ -122,8 +122,9 @@ def _made(provided: Provided) -> Outcome:
 
 
 def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
-    """How a step ends whose host cannot be reached: who was to look at it has found an error."""
-    if verb is Verb.LOOK:
+    """How a step ends whose host cannot be reached: who was to look at it has found an error, save where nobody could
+    be asked."""
+    if verb is Verb.LOOK and not isinstance(unreachable, Unasked):
         return Outcome(Ending.SUCCEEDED, status="error", message=f"cannot be reached: {unreachable}")
     return Outcome(Ending.UNREACHABLE, message=str(unreachable))
 

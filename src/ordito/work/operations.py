@@ -193,7 +193,9 @@ class Operations:
             owner = self._called.source(step, self._called.plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
         record = self._snapshot.instances[owner]
-        again = step.anew and step.opens and step.enter == CREATING
+        # What its provider could not remove is still there, and known by what is recorded of it.
+        is_left = step.action is DELEGATE and record.exists and bool(record.applied)
+        again = step.anew and step.opens and step.enter == CREATING and not is_left
         begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
         begins |= self._makes and not record.created
         if not begins:
@@ -218,8 +220,11 @@ class Operations:
         if step.action in APART:
             return self._end_apart(step, outcome, change)
         call = self._called.plan.calls[step.call]
-        if is_probe(self._service, call) and (outcome.ending in ANSWERED or step.dispensable):
-            return self._found(step, call, outcome, change)
+        if is_probe(self._service, call):
+            if outcome.ending in ANSWERED or step.dispensable:
+                return self._found(step, call, outcome, change)
+            if outcome.ending in NEVER_STARTED:
+                return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         outcome, found = self._given(step, call, outcome)

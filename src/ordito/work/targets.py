@@ -45,6 +45,10 @@ class Refused(Unreachable):
     accepted, say."""
 
 
+class Unasked(Unreachable):
+    """Who knows of a target cannot be asked, such as the API of a cloud: that says nothing of the target itself."""
+
+
 class Hands(Protocol):
     """Runs short commands on targets, for those who make and look after hosts."""
 

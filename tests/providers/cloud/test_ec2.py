@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -16,7 +18,7 @@ from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import CloudSettings, Image
 from ordito.work.providing import Connection as Way
 from ordito.work.providing import Delegation, Endpoint, Far, Material, Provided, ProviderFailed, Verb
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import Target, Unasked
 from tests.support.real.moto import Moto
 
 COMPUTE = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
@@ -366,6 +368,8 @@ def die_after(action: str) -> None:
 
 
 REFUSED_MACHINES: tuple[tuple[Mapping[str, object], dict[str, object], str], ...] = (
+    (SMALL, {"sizes": ("t9.micro",)}, r"the cloud has none of the sizes t9.micro: look at `sizes`"),
+    (SMALL, {"arguments": {"regoin": "us-east-1"}}, r'has no argument "regoin"; did you mean "region"\?'),
     ({"host::num_cpus": 64}, {}, r"none of those that `sizes` allows \(4\) has what web asks for: num_cpus 64"),
     ({"os::distribution": "plan9"}, {}, r"no image is known for web \(distribution plan9\): add one to `images`"),
     ({}, {"images": (), "image": "ami-11111111"}, 'no image "ami-11111111": look at `image`'),
@@ -387,8 +391,17 @@ def test_refusals_name_the_setting(cloud: Cloud) -> None:
 def test_a_cloud_that_is_not_there(cloud: Cloud) -> None:
     """Nothing was asked of it, so nothing can have been made."""
     nowhere = cloud.with_settings(arguments={**cloud.settings.arguments, "port": 9})
-    with pytest.raises(Unreachable, match=r"making web_1 failed .* does not answer"):
+    with pytest.raises(Unasked, match=r"making web_1 failed .* cannot be reached"):
         nowhere.create(cloud.asked("web_1", COMPUTE, SMALL))
+    with pytest.raises(Unasked, match=r"looking at web_1 failed .* cannot be reached"):
+        asyncio.run(nowhere.provider.look(cloud.asked("web_1", COMPUTE, SMALL)))
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        arguments = {**cloud.settings.arguments, "port": silent.getsockname()[1]}
+        mute = cloud.with_settings(arguments=arguments, request_timeout=0.2)
+        with pytest.raises(ProviderFailed, match=r"making web_1 failed .* no answer .*; what it has done is found by"):
+            mute.create(cloud.asked("web_1", COMPUTE, SMALL))
+        with pytest.raises(Unasked, match=r"looking at web_1 failed .* no answer"):
+            asyncio.run(mute.provider.look(cloud.asked("web_1", COMPUTE, SMALL)))
 
 
 def test_settings_reach_the_machine(cloud: Cloud) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from ordito.base.sensitive import Sensitive, revealed, sensitive_parts, texts_in
+from ordito.base.suggest import nearest
 from ordito.providers.cloud.dialect import Dialect, Unsupported
 from ordito.providers.cloud.library import Library, library
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.work.providing import ProviderFailed
-from ordito.work.targets import Unreachable
+from ordito.work.targets import Unasked
 
 T = TypeVar("T")
 
@@ -30,6 +33,9 @@ BUSY = (
     "slow down",
 )
 NEVER_SENT = ("failed to establish a new connection", "connecttimeout", "name resolution", "name or service not known")
+NO_ANSWER = ("timed out", "timeout", "connection aborted", "connection reset", "remotedisconnected")
+POOL = re.compile(r"\bHTTPS?Connection(?:Pool)?\(host='([^']*)', port=(\d+)\)")
+"""What a connection calls itself in what it says."""
 
 HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
@@ -46,6 +52,7 @@ HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("securitygroup", "security group", "invalidgroup"), "look at `groups` in the section `cloud`"),
     (("subnet", "vpc", "network"), "look at `network` in the section `cloud`, and at the properties of the network"),
+    (("invalid region",), "look at `region` in `arguments` of the section `cloud`"),
     (("availability zone", "availabilityzone"), "look at `zone` in the section `cloud`"),
 )
 """What to do about what clouds say, by words in it: the first that fits."""
@@ -57,6 +64,10 @@ WRONG: tuple[type[Exception], ...] = (Unsupported, OSError, NotImplementedError,
 
 class Busy(Exception):
     """The cloud has taken too many requests; this one was not carried out."""
+
+
+class NoAnswer(ProviderFailed):
+    """The cloud was asked and has not answered: whether it has done what was asked is not known."""
 
 
 class Api:
@@ -71,8 +82,8 @@ class Api:
     async def run(self, doing: str, work: Callable[[Any], T]) -> T:
         """Do something with a driver of libcloud. ``doing`` says what, for people: "making server_1".
 
-        What is done may be done again from the beginning where the cloud was too busy. Raises ``ProviderFailed``, and
-        ``Unreachable`` where the cloud was never asked.
+        What is done may be done again from the beginning where the cloud was too busy. Raises ``ProviderFailed``
+        (``NoAnswer`` where the cloud does not say how it went), and ``Unasked`` where the cloud was never asked.
         """
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._settings.requests, "cloud")
@@ -101,12 +112,13 @@ class Api:
             arguments = {"timeout": settings.request_timeout, **self._dialect.arguments, **settings.arguments}
             given = [str(revealed(v)) for v in (settings.key, settings.secret) if revealed(v)]
             make = found.get_driver(found.drivers.get(settings.driver.lower(), settings.driver.lower()))
+            _check_arguments(make, settings)
             driver = self._own.driver = self._dialect.opened(make(*given, **_plain(arguments)))
         return driver
 
     def _told(self, doing: str, error: Exception) -> Exception:
         """What went wrong, for people: what the cloud said, no secret, and what to do next."""
-        said = self._without_secrets(" ".join(str(error).split()) or type(error).__name__)
+        said = self._without_secrets(_said(error))
         kinds = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
         sought = f"{kinds} {said}".lower()
         if any(word in sought for word in BUSY):
@@ -119,7 +131,9 @@ class Api:
             kind = type(error).__name__
             return ProviderFailed(f"{self._failed(doing)}: libcloud does not understand its answer ({kind}: {said})")
         if isinstance(error, OSError) and any(word in sought for word in NEVER_SENT):
-            return Unreachable(f"{self._failed(doing)}: the cloud does not answer ({said}); look at `arguments`")
+            return Unasked(f"{self._failed(doing)}: the cloud cannot be reached ({said}); look at `arguments`")
+        if isinstance(error, OSError) and any(word in sought for word in NO_ANSWER):
+            return NoAnswer(f"{self._failed(doing)}: no answer ({said}); what it has done is found by the next command")
         hint = next((hint for words, hint in HINTS if any(word in sought for word in words)), "")
         return ProviderFailed(f"{self._failed(doing)}: {said}" + (f"; {hint}" if hint else ""))
 
@@ -137,6 +151,25 @@ class Api:
         ):
             text = text.replace(secret, "(sensitive)")
         return text
+
+
+def _check_arguments(driver: type, settings: CloudSettings) -> None:
+    """Drivers throw away arguments that they do not know. Raises ``Unsupported`` for one that is nearly another: no
+    list is complete of those that there are."""
+    known = {name for kind in driver.__mro__ for name in inspect.signature(kind.__init__).parameters}
+    for name in settings.arguments:
+        meant = nearest(name, sorted(known - {"self", "args", "kwargs"})) if name not in known else None
+        if meant and not name.startswith("ex_"):
+            raise Unsupported(
+                f'the driver {settings.driver} has no argument "{name}"; did you mean "{meant[0]}"? Look at `arguments`'
+            )
+
+
+def _said(error: Exception) -> str:
+    """What an error says: of a connection that was never made the reason alone, without what was to be asked."""
+    reason = getattr(next(iter(error.args), None), "reason", None)
+    said = " ".join(str(reason or error).split()) or type(error).__name__
+    return POOL.sub(r"\1:\2", said)
 
 
 def _secrets(settings: Mapping[str, object]) -> Iterator[str]:

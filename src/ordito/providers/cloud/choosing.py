@@ -26,6 +26,8 @@ def size_of(driver: Any, dialect: Dialect, settings: CloudSettings, asked: Deleg
     if settings.size and not (cpus or memory or disk):
         return named(driver.list_sizes(), settings.size, "size", "size")
     allowed = [s for s in every if not settings.sizes or {str(s.id), str(s.name)} & set(settings.sizes)]
+    if not allowed and settings.sizes:
+        raise Unsupported(f"the cloud has none of the sizes {', '.join(settings.sizes)}: look at `sizes`")
     counted = any(dialect.cpus(size) is not None for size in allowed)
     enough = [
         s

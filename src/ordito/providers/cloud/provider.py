@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ordito.providers.cloud.api import Api
+from ordito.providers.cloud.api import Api, NoAnswer
 from ordito.providers.cloud.choosing import IMAGES
 from ordito.providers.cloud.dialect import Dialect
 from ordito.providers.cloud.ec2 import Ec2
@@ -17,7 +17,7 @@ from ordito.providers.cloud.openstack import OpenStack
 from ordito.providers.cloud.settings import PRIVATE, CloudSettings
 from ordito.providers.cloud.volumes import Volumes
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import HOST, SSH, Target, Unreachable
+from ordito.work.targets import HOST, SSH, Target, Unasked, Unreachable
 
 COMPUTE = "tosca.nodes.Compute"
 STORAGE = "tosca.nodes.Storage.BlockStorage"
@@ -92,8 +92,11 @@ class CloudProvider:
         return await self._maker(asked).delete(asked)
 
     async def look(self, asked: Delegation) -> Seen:
-        """Whether the instance is there and well."""
-        return await self._maker(asked).look(asked)
+        """Whether the instance is there and well. Raises ``Unasked`` where the cloud does not answer."""
+        try:
+            return await self._maker(asked).look(asked)
+        except NoAnswer as silent:
+            raise Unasked(str(silent)) from silent
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
         """By SSH at its address; this machine where the settings say that machines are not reached."""
