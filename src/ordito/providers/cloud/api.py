@@ -156,7 +156,8 @@ class Api:
 def _check_arguments(driver: type, settings: CloudSettings) -> None:
     """Drivers throw away arguments that they do not know. Raises ``Unsupported`` for one that is nearly another: no
     list is complete of those that there are."""
-    known = {name for kind in driver.__mro__ for name in inspect.signature(kind.__init__).parameters}
+    makers = [vars(kind)["__init__"] for kind in driver.__mro__[:-1] if "__init__" in vars(kind)]
+    known = {name for maker in makers for name in inspect.signature(maker).parameters}
     for name in settings.arguments:
         meant = nearest(name, sorted(known - {"self", "args", "kwargs"})) if name not in known else None
         if meant and not name.startswith("ex_"):
