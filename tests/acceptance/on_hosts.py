@@ -73,6 +73,10 @@ class Hosted:
         """Run another command on its ensemble."""
         return ordito(self.home, *self.words(*arguments), code=SOON)
 
+    def run_words(self, arguments: Sequence[str], code: str = "") -> Finished:
+        """Run a command that is written out, to its end."""
+        return ordito(self.home, *arguments, code=SOON + code)
+
     def start(self, *arguments: str, code: str = "") -> Running:
         """Start a command and leave it running."""
         return start(self.home, *arguments, code=SOON + code)

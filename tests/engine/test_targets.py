@@ -147,8 +147,11 @@ class Pool(FakeProvider):
     name = "pool"
     protocol = SSH
 
-    def given_back(self) -> Sequence[Target]:
+    def given_back(self, ensemble: str) -> Sequence[Target]:
         return ()
+
+    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+        return None
 
 
 class Breaks(Pool):

@@ -292,7 +292,7 @@ class _Job:
                     tells_inputs=conversation.wants_inputs,
                     hands=plugins.hands,
                 )
-                await plugins.leave()
+                await plugins.leave(header.ensemble)
                 return result
 
     def _way_back(self) -> WayBack:

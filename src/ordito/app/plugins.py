@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -24,7 +25,7 @@ from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
 from ordito.work.providing import KeepsBooks, Lends, ProviderFailed, Providers, Starts, TakesArtifacts, recorded_with
-from ordito.work.targets import CONTAINER, SSH
+from ordito.work.targets import CONTAINER, SSH, Target
 
 SCRATCH = "scratch"
 
@@ -78,11 +79,19 @@ class Plugins(msgspec.Struct, frozen=True):
             except ProviderFailed as failed:
                 raise Refused("broken-pool", str(failed), "give this user the right to use it") from failed
 
-    async def leave(self) -> None:
-        """Take away what the job has on other hosts, and from hosts that were given back all that is there, and end the
-        connections to them: to be awaited where they were used, when every outcome is written down."""
-        lenders = [provider for provider in self.providers.all if isinstance(provider, Lends)]
-        await self.remote.leave([target for lender in lenders for target in lender.given_back()])
+    async def leave(self, ensemble: str) -> None:
+        """Take away what the job has on other hosts, and from hosts that the ensemble has given back all that is there,
+        and end the connections to them: to be awaited where they were used, when every outcome is written down."""
+        given_back: list[tuple[Lends, Sequence[Target]]] = []
+        for provider in self.providers.all:
+            if isinstance(provider, Lends):
+                # What cannot be read now is tidied up by a later job.
+                with contextlib.suppress(ProviderFailed):
+                    given_back.append((provider, provider.given_back(ensemble)))
+        tidied = await self.remote.leave([target for _, targets in given_back for target in targets])
+        for lender, targets in given_back:
+            with contextlib.suppress(ProviderFailed):
+                lender.tidied(ensemble, [target for target in targets if target in tidied])
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:

@@ -195,9 +195,13 @@ class Lends(Protocol):
     """A provider whose hosts outlive their instances: what operations have left there has to be removed when a host was
     given back."""
 
-    def given_back(self) -> Sequence[Target]:
-        """The hosts that have been given back since the provider was made, and on which the ensemble has nothing any
-        more; those that could not be reached then are not among them."""
+    def given_back(self, ensemble: str) -> Sequence[Target]:
+        """The hosts that an ensemble has given back, on which it has nothing any more, and of which nobody has said yet
+        that they are ``tidied``, by this job or one before that was cut off; those that could not be reached when they
+        were given back are not among them. Raises ``ProviderFailed``."""
+
+    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+        """Hear that nothing of the ensemble is on some of them any more. Raises ``ProviderFailed``."""
 
 
 class Provider(Protocol):

@@ -95,21 +95,23 @@ class RemoteExecutor:
         except (Unreachable, Unusable) as error:
             return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
 
-    async def leave(self, given_back: Sequence[Target] = ()) -> None:
+    async def leave(self, given_back: Sequence[Target] = ()) -> list[Target]:
         """Remove what the job has on its hosts, and all that the ensemble has on those that were given back, and close
-        all connections; for when all outcomes are written down, on the loop that ran the operations."""
+        all connections; for when all outcomes are written down, on the loop that ran the operations. Gives those that
+        were given back on which nothing of the ensemble is any more."""
         hosts = [host for known in self._hosts.values() for target, host in known if target not in given_back]
         gone = [self._host(target, "") for target in given_back if target.protocol in self._connectors]
         self._hosts.clear()
-        # A host that is not reached any more cannot be tidied: the next job there does it.
+        # A host that is not reached any more cannot be tidied: the next job does it.
+        tidied: list[asyncio.Task[bool]] = []
         with contextlib.suppress(ExceptionGroup):
             async with asyncio.TaskGroup() as group:
                 for host in hosts:
                     group.create_task(_left(host.leave()))
-                for host in gone:
-                    group.create_task(_left(host.remove_all()))
+                tidied += [group.create_task(_left(host.remove_all())) for host in gone]
         for connector in self._connectors.values():
             await connector.close()
+        return [host.target for host, task in zip(gone, tidied, strict=False) if _went_well(task)]
 
     def close(self) -> None:
         """Nothing is left to do here: see ``leave``."""
@@ -161,6 +163,13 @@ class _Nobody:
         """It belongs to a process that is gone."""
 
 
-async def _left(leaving: Awaitable[None]) -> None:
-    with contextlib.suppress(Unreachable, Unusable):
+async def _left(leaving: Awaitable[None]) -> bool:
+    try:
         await leaving
+    except (Unreachable, Unusable):
+        return False
+    return True
+
+
+def _went_well(task: asyncio.Task[bool]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None and task.result()

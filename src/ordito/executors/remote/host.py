@@ -164,11 +164,11 @@ class Host:
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
     async def remove_all(self) -> None:
-        """Remove everything that the ensemble has on the host. Raises ``Unreachable``."""
+        """Remove everything that the ensemble has on the host. Raises ``Unreachable``; ``Unusable`` where it stays."""
         base = str(self.target.settings.get("base") or "")
         if self._area:
             text = _head(base=base, area=self._area) + _REMOVE_ALL
-            await self._run_command(["sh"], text.encode())
+            await self.checked(["sh"], text.encode())
 
     async def checked(self, words: Sequence[str], given: bytes = b"") -> Ran:
         """Run a command that has to end well; ``Unusable`` where it does not."""
@@ -229,7 +229,7 @@ _REMOVE_ALL = (
     + """cd / || exit 1
 rm -rf "$ordito_place" 2>/dev/null || { chmod -R u+rwx "$ordito_place"; rm -rf "$ordito_place"; } 2>/dev/null
 rmdir "$ordito_base" 2>/dev/null
-exit 0
+[ ! -e "$ordito_place" ]
 """
 )
 """Removes what the ensemble has, and the folder of all ensembles with the last of them."""

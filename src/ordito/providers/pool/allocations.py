@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS taken (
 CREATE INDEX IF NOT EXISTS taken_by_host ON taken (host);
 CREATE TABLE IF NOT EXISTS lost (
   host TEXT PRIMARY KEY, since TEXT NOT NULL, why TEXT NOT NULL, remains TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS given_back (ensemble TEXT NOT NULL, host TEXT NOT NULL, PRIMARY KEY (ensemble, host)) STRICT;
 """
 
 COLUMNS = "ensemble, instance, node, host, amounts, place"
@@ -65,6 +66,7 @@ class Books:
 
     def take(self, taken: Taken) -> None:
         """Write down that an instance has a host."""
+        self.forget_given_back(taken.ensemble, (taken.host,))
         amounts = msgspec.json.encode(_Amounts(taken.amounts, taken.resources)).decode()
         self._database.execute(
             "INSERT INTO taken VALUES (?, ?, ?, ?, ?, ?)",
@@ -74,6 +76,20 @@ class Books:
     def release(self, ensemble: str, instance: str) -> None:
         """Write down that an instance has none any more."""
         self._database.execute("DELETE FROM taken WHERE ensemble = ? AND instance = ?", (ensemble, instance))
+
+    def give_back(self, ensemble: str, host: str) -> None:
+        """Write down that an ensemble has nothing on a host any more, and what it kept there has to be removed."""
+        self._database.execute("INSERT OR IGNORE INTO given_back VALUES (?, ?)", (ensemble, host))
+
+    def given_back(self, ensemble: str) -> list[str]:
+        """The hosts on which an ensemble has nothing any more, save what it kept there."""
+        rows = self._database.execute("SELECT host FROM given_back WHERE ensemble = ? ORDER BY rowid", (ensemble,))
+        return [row[0] for row in rows]
+
+    def forget_given_back(self, ensemble: str, hosts: Iterable[str]) -> None:
+        """Write down that nothing of an ensemble has to be removed from hosts any more."""
+        gone = [(ensemble, host) for host in hosts]
+        self._database.executemany("DELETE FROM given_back WHERE ensemble = ? AND host = ?", gone)
 
     def lost(self) -> dict[str, Lost]:
         """The hosts that are lost, by name."""
@@ -135,6 +151,14 @@ class Allocations:
                 return books.taken(), books.lost()
             finally:
                 database.close()
+
+    def read_given_back(self, ensemble: str) -> list[str]:
+        """The hosts on which an ensemble has nothing any more, save what it kept there; nothing is made on disk. Raises
+        ``PoolFailed``."""
+        if not self._file.exists():
+            return []
+        with self.change() as books:
+            return books.given_back(ensemble)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -42,7 +43,6 @@ class PoolProvider:
         self._hands = hands
         self._turns = asyncio.Lock()
         self._targets: dict[str, Target | None] = {}
-        self._given_back: dict[str, Target] = {}
         self.hosts = hosts
         self.allocations = Allocations(section.folder)
 
@@ -63,7 +63,6 @@ class PoolProvider:
             async with self._turns:
                 # One after the other: who asks first gets the first host, in every job alike.
                 host = await asyncio.to_thread(self._take, asked, asking)
-            self._given_back.pop(host.name, None)
             return Provided(self._attributes(host), f"host {host.name}")
         except (PoolFailed, NoValue) as problem:
             raise ProviderFailed(str(problem)) from problem
@@ -164,20 +163,38 @@ class PoolProvider:
         why = await self._unreachable(taken.host)
         since = datetime.now(UTC).isoformat(timespec="seconds")
 
-        def release(books: Books) -> bool:
+        def release(books: Books) -> None:
             books.release(asked.ensemble, asked.instance)
             if why:
                 books.lose(taken.host, since, why, taken.owner)
-            return all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ()))
+            elif all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ())):
+                # At once with the release, so that a job that is cut off here leaves it to the one that goes on.
+                books.give_back(asked.ensemble, taken.host)
 
-        is_left, target = await self._in_books(release), None if why else self.target_of(taken.host)
-        if is_left and target is not None:
-            self._given_back[taken.host] = target
+        await self._in_books(release)
         return bool(why)
 
-    def given_back(self) -> tuple[Target, ...]:
+    def given_back(self, ensemble: str) -> tuple[Target, ...]:
         """The hosts on which the ensemble has nothing any more (``work.providing.Lends``)."""
-        return tuple(self._given_back.values())
+        try:
+            names = self.allocations.read_given_back(ensemble)
+        except PoolFailed as problem:
+            raise ProviderFailed(str(problem)) from problem
+        targets = []
+        for name in names:
+            with contextlib.suppress(Unreachable):
+                targets.append(self.target_of(name))
+        return tuple(target for target in targets if target is not None)
+
+    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+        """See ``work.providing.Lends``."""
+        if not hosts:
+            return
+        try:
+            with self.allocations.change() as books:
+                books.forget_given_back(ensemble, [host.name for host in hosts])
+        except PoolFailed as problem:
+            raise ProviderFailed(str(problem)) from problem
 
     async def look(self, asked: Delegation) -> Seen:
         """Whether the instance's host can be reached."""
