@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -43,8 +44,17 @@ from ordito.instances.status import effective_statuses
 from ordito.work.events import StepFailed
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
-from ordito.work.records import USUAL, JobHeader, JobOptions, Record, StepFinishedRecord, StepStartedRecord
+from ordito.work.records import (
+    USUAL,
+    JobHeader,
+    JobOptions,
+    Record,
+    StepFinishedRecord,
+    StepProcessRecord,
+    StepStartedRecord,
+)
 from ordito.work.rollback import WayBack
+from ordito.work.targets import Target, Unreachable
 
 
 class JobReport(msgspec.Struct, frozen=True):
@@ -292,8 +302,18 @@ class _Job:
                     tells_inputs=conversation.wants_inputs,
                     hands=plugins.hands,
                 )
-                await plugins.leave(header.ensemble)
+                await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result
+
+    def _hosts_before(self, operations: Operations, records: Sequence[Record]) -> list[Target]:
+        """The hosts on which the job had something at work before it was cut off, as far as they are known still."""
+        steps = {record.step for record in records if isinstance(record, StepProcessRecord)}
+        found: dict[str, Target] = {}
+        for compute in {self._plan.steps[index].runs_on for index in steps if index < len(self._plan.steps)}:
+            with contextlib.suppress(Unreachable):
+                if (target := operations.target_of(compute)) is not None:
+                    found[target.name] = target
+        return list(found.values())
 
     def _way_back(self) -> WayBack:
         new = frozenset(instance.id for instance in self._plan.instances)

@@ -79,16 +79,17 @@ class Plugins(msgspec.Struct, frozen=True):
             except ProviderFailed as failed:
                 raise Refused("broken-pool", str(failed), "give this user the right to use it") from failed
 
-    async def leave(self, ensemble: str) -> None:
+    async def leave(self, ensemble: str, job: str, before: Sequence[Target]) -> None:
         """Take away what the job has on other hosts, and from hosts that the ensemble has given back all that is there,
-        and end the connections to them: to be awaited where they were used, when every outcome is written down."""
+        and end the connections to them: to be awaited where they were used, when every outcome is written down.
+        ``before`` are the hosts on which the job was before it was cut off."""
         given_back: list[tuple[Lends, Sequence[Target]]] = []
         for provider in self.providers.all:
             if isinstance(provider, Lends):
                 # What cannot be read now is tidied up by a later job.
                 with contextlib.suppress(ProviderFailed):
                     given_back.append((provider, provider.given_back(ensemble)))
-        tidied = await self.remote.leave([target for _, targets in given_back for target in targets])
+        tidied = await self.remote.leave([target for _, targets in given_back for target in targets], before, job)
         for lender, targets in given_back:
             with contextlib.suppress(ProviderFailed):
                 lender.tidied(ensemble, [target for target in targets if target in tidied])

@@ -178,7 +178,11 @@ class Operations:
 
     def target(self, step: Step) -> Target | None:
         """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
-        return self._targets.of(step.runs_on)
+        return self.target_of(step.runs_on)
+
+    def target_of(self, compute: str) -> Target | None:
+        """How a Compute instance is reached, None for this machine, which "" is. Raises ``Unreachable``."""
+        return self._targets.of(compute)
 
     # ---------------------------------------------------------------------------------------- starts and ends
 

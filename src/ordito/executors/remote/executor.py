@@ -20,6 +20,9 @@ from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
 from ordito.work.targets import Target, Unreachable
 
+AT_ONCE = 16
+"""Hosts that are tidied at the same time only because the job was there before it was cut off."""
+
 
 class RemoteExecutor:
     """The executor for bash, sh and Python scripts on hosts that are reached by some protocol.
@@ -95,19 +98,27 @@ class RemoteExecutor:
         except (Unreachable, Unusable) as error:
             return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
 
-    async def leave(self, given_back: Sequence[Target] = ()) -> list[Target]:
+    async def leave(
+        self, given_back: Sequence[Target] = (), before: Sequence[Target] = (), job: str = ""
+    ) -> list[Target]:
         """Remove what the job has on its hosts, and all that the ensemble has on those that were given back, and close
         all connections; for when all outcomes are written down, on the loop that ran the operations. Gives those that
-        were given back on which nothing of the ensemble is any more."""
-        hosts = [host for known in self._hosts.values() for target, host in known if target not in given_back]
+        were given back on which nothing of the ensemble is any more. ``before`` are hosts on which the job ran
+        something before it was cut off."""
+        known = {target.name for all_ in self._hosts.values() for target, _ in all_}
+        hosts = [host for all_ in self._hosts.values() for target, host in all_ if target not in given_back]
+        again = [t for t in before if t.name not in known and t not in given_back and t.protocol in self._connectors]
         gone = [self._host(target, "") for target in given_back if target.protocol in self._connectors]
         self._hosts.clear()
         # A host that is not reached any more cannot be tidied: the next job does it.
         tidied: list[asyncio.Task[bool]] = []
+        places = asyncio.Semaphore(AT_ONCE)
         with contextlib.suppress(ExceptionGroup):
             async with asyncio.TaskGroup() as group:
                 for host in hosts:
                     group.create_task(_left(host.leave()))
+                for target in again:
+                    group.create_task(_left(_leave_again(self._host(target, job), places)))
                 tidied += [group.create_task(_left(host.remove_all())) for host in gone]
         for connector in self._connectors.values():
             await connector.close()
@@ -161,6 +172,12 @@ class _Nobody:
 
     def heard_out(self, data: bytes) -> None:
         """It belongs to a process that is gone."""
+
+
+async def _leave_again(host: Host, places: asyncio.Semaphore) -> None:
+    async with places:
+        await host.ready()
+        await host.leave()
 
 
 async def _left(leaving: Awaitable[None]) -> bool:
