@@ -157,7 +157,7 @@ class Pool(FakeProvider):
 class Breaks(Pool):
     async def create(self, asked: Delegation) -> Provided:
         await asyncio.sleep(0)
-        raise ProviderFailed("no address", {HOST: {"provider": "pool", "id": "i-1"}})
+        raise ProviderFailed("no address; it said:\nwhere am I?", {HOST: {"provider": "pool", "id": "i-1"}})
 
     async def look(self, asked: Delegation) -> Seen:
         await asyncio.sleep(0)
@@ -202,6 +202,7 @@ def test_what_a_provider_has_made_is_told_with_its_failure() -> None:
     failed = outcome(Verb.CREATE, Breaks(), FakeHands())
     assert failed.ending is Ending.FAILED
     assert failed.outputs == {HOST: {"provider": "pool", "id": "i-1"}}
+    assert (failed.message, failed.tail) == ("no address; it said:", ("where am I?",))
 
 
 def test_a_provider_that_has_made_an_instance_is_asked_and_no_other() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from ordito.base.sensitive import Sensitive
+from ordito.model.artifacts import ANSIBLE
 from ordito.model.service import Service
 from ordito.planning.options import Deployed
 from ordito.planning.refused import PlanRefused
@@ -60,6 +62,19 @@ def test_a_sensitive_value_is_said_to_have_changed_and_not_shown() -> None:
         ("Standard.configure: input url", "(sensitive)", "(sensitive)"),
     ]
     assert "canary" not in str(found)
+
+
+def test_what_is_said_of_an_implementation_counts_and_what_opens_its_files_does_not() -> None:
+    def made(**settings: object) -> Service:
+        play = operation("configure")
+        assert play.implementation is not None
+        playbook = msgspec.structs.replace(
+            play.implementation, kinds=(*play.implementation.kinds, ANSIBLE), properties=settings
+        )
+        return service(node("a", operations=[msgspec.structs.replace(play, implementation=playbook)]))
+
+    found = changes(made(tags=["x"], vault_password="old"), made(tags=["x", "y"], vault_password="new"))
+    assert of(found["a_1"]) == [("Standard.configure: property tags of its artifact", ["x"], ["x", "y"])]
 
 
 def test_values_that_come_and_go() -> None:

@@ -17,7 +17,7 @@ from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.images import KIND, reference
 from ordito.work.providing import Delegation, Far, Material, ProviderFailed, Verb
 from ordito.work.targets import Ran, Target
-from tests.support.real.podman import SMALL, Podman, small_root
+from tests.support.real.podman import LARGE, SMALL, Podman, small_root
 from tests.support.real.registry import PASSWORD, USER, serving
 
 KINDS = (
@@ -115,7 +115,9 @@ def test_an_application_has_variables_volumes_and_a_state(engine: Podman, tmp_pa
 
 
 def test_images_come_from_archives_and_build_contexts(engine: Podman, tmp_path: Path) -> None:
-    saved = engine.archive(tmp_path / "saved.tar")
+    engine.run("tag", SMALL, "localhost/theirs:1")
+    saved = engine.archive(tmp_path / "saved.tar", "localhost/theirs:1")
+    engine.run("rmi", "localhost/theirs:1")
     (tmp_path / "root.tar").write_bytes(small_root())
     context = tmp_path / "context"
     context.mkdir()
@@ -136,10 +138,22 @@ def test_images_come_from_archives_and_build_contexts(engine: Podman, tmp_path: 
             await provider.delete(asked)
         # What was made for the instance is gone with it.
         assert sorted(set(engine.run("images", "--quiet").split())) == sorted(set(before))
+        assert "theirs" not in engine.run("images")
         with pytest.raises(ProviderFailed, match=r"junk.tar is no archive"):
             await here.create(_asked(str(tmp_path / "junk.tar")))
         with pytest.raises(ProviderFailed, match=r"missing.tar does not exist"):
             await here.create(_asked(str(tmp_path / "missing.tar")))
+        with pytest.raises(ProviderFailed, match=r"there is no image localhost/nothing:1 on this machine"):
+            await here.create(_asked(Material("image", (KIND,), "nothing:1", "localhost")))
+        # What a name meant before it means again, and an image that was made anew leaves nothing of the one before.
+        engine.run("tag", LARGE, "localhost/theirs:1")
+        await here.create(_asked(str(tmp_path / "root.tar")))
+        await here.create(_asked(str(saved), job="J2"))
+        ids = engine.run("image", "inspect", "--format", "{{.Id}}", "localhost/theirs:1", LARGE).split()
+        assert ids[0] == ids[1]
+        await here.delete(_asked(str(saved)))
+        engine.run("rmi", "localhost/theirs:1")
+        assert sorted(set(engine.run("images", "--quiet").split())) == sorted(set(before))
         (context / "Containerfile").write_text(f"FROM {SMALL}\nCOPY nothing /greeting\n")
         with pytest.raises(ProviderFailed, match=r"no image could be built from .*Containerfile"):
             await there.create(_asked(str(context / "Containerfile"), host=ELSEWHERE))

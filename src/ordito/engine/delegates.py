@@ -65,7 +65,8 @@ class Delegates:
         try:
             return await self._carried_out(asked)
         except ProviderFailed as failed:
-            return Outcome(Ending.FAILED, message=str(failed), outputs=failed.made)
+            message, _, lines = str(failed).partition("\n")
+            return Outcome(Ending.FAILED, message=message, outputs=failed.made, tail=tuple(lines.splitlines()))
         except Unreachable as unreachable:
             return ended_unreachable(asked.verb, unreachable)
 

@@ -11,7 +11,7 @@ from ordito.instances.context import Context
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.calls import Calls
-from ordito.planning.digests import Content, Digests
+from ordito.planning.digests import SETTING, Content, Digests
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.work.plan import DELEGATE, Call, Difference
 
@@ -141,8 +141,9 @@ def _values(
         if name not in old or name not in new or old[name] != new[name]:
             span: Span | None = spans.get(name) or fallback.get(name)
             declared = str(span) if span is not None and name in new else call.declared
+            setting = name.removeprefix(SETTING) if name.startswith(SETTING) else ""
             yield Difference(
-                f"{kind} {name.replace('::', '.')}",
+                f"{call.name}: property {setting} of its artifact" if setting else f"{kind} {name.replace('::', '.')}",
                 shown(_readable(old.get(name))),
                 shown(_readable(new.get(name))),
                 declared,

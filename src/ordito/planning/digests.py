@@ -19,14 +19,20 @@ from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.slots import SCALABLE
+from ordito.model.artifacts import ANSIBLE
 from ordito.model.deploying import PLACING
 from ordito.model.made_of import images_of, values_of_create
-from ordito.model.operation import Operation
+from ordito.model.operation import Artifact, Operation
 from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value, as_written, calls
 
 DIGEST_LENGTH = 32
+
+SETTING = "artifact::"
+"""What stands before the names of properties of an implementation, among the inputs of its operation."""
+OPENS = frozenset({"vault_password"})
+"""Properties of playbooks that open files, and say nothing of what is done with them."""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -85,10 +91,11 @@ class Digests:
         assert operation.implementation is not None
         files = self._files(operation)
         given = [i for i in operation.inputs.values() if i.has_value]
+        values = {i.name: i.value for i in given} | _settings(operation.implementation)
         spans = {i.name: i.span for i in given if i.span is not None}
         by = self._everywhere.marks.by
         marks = {i.name: mark for i in given if (mark := by(i.schema, i.metadata)) is not None}
-        return Content(tuple(files), {i.name: i.value for i in given}, Context(), spans, marks)
+        return Content(tuple(files), values, Context(), spans, marks)
 
     def _files(self, operation: Operation) -> list[tuple[str, str]]:
         """The files of an operation with their digests, by the names that they were deployed with."""
@@ -104,7 +111,8 @@ class Digests:
         what ``more`` there is to them."""
         assert operation.implementation is not None
         files = self._files(operation)
-        return self._digest([files, {name: as_written(value) for name, value in values.items()}, more])
+        everything = {**values, **_settings(operation.implementation)}
+        return self._digest([files, {name: as_written(value) for name, value in everything.items()}, more])
 
     def provided(self, node: NodeTemplate) -> Content:
         """What a provider is asked to make. How many there are to be says nothing of any one of them."""
@@ -214,6 +222,12 @@ class Digests:
                 self._diagnostics.error("bad-value", error.message, error.span, hint=error.hint)
             return None
         return ["nothing"] if isinstance(found, Nothing) else found
+
+
+def _settings(implementation: Artifact) -> dict[str, Value]:
+    """The properties of an implementation that decide what it does."""
+    left_out = OPENS if ANSIBLE in implementation.kinds else frozenset[str]()
+    return {f"{SETTING}{n}": value for n, value in implementation.properties.items() if n not in left_out}
 
 
 def digest_of(data: object, hook: Callable[[object], object] | None = None) -> str:

@@ -105,7 +105,9 @@ class LineProgress:
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
         # What only looks has done its work when it says that something is broken.
         said = "ok" if outcome.status in {"", "ok"} else f"says {outcome.status}"
-        return self._channel.paint("good" if said == "ok" else "change", said) + f" {brief(outcome.seconds)}{changed}"
+        why = f": {one_line(outcome.message)}" if said != "ok" and outcome.message else ""
+        painted = self._channel.paint("good" if said == "ok" else "change", said)
+        return f"{painted} {brief(outcome.seconds)}{changed}{why}"
 
     def _output(self, event: StepLog) -> None:
         instance, operation = self._titles.get(event.step, (event.step, ""))

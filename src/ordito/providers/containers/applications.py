@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ordito.providers.containers.addresses import address_of, published
 from ordito.providers.containers.asked_for import Health, application_of
 from ordito.providers.containers.engine import Container, Engine, Engines, said
-from ordito.providers.containers.images import KIND, forget, image_artifact, image_of
+from ordito.providers.containers.images import KIND, forget, forget_former, image_artifact, image_of, made_before
 from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen, started, stopped
 from ordito.providers.containers.naming import name_of
 from ordito.providers.containers.settings import Login
@@ -52,9 +52,11 @@ class ApplicationProvider:
         """A container that runs and is well; after a crash the one that is there."""
         application, artifact = application_of(asked), image_artifact(asked)
         engine = await self._engines.on(asked.host)
+        former = await made_before(engine, asked, artifact)
         image = await image_of(engine, asked, artifact, self._logins)
         wanted = Wanted(image.digest, application.options, application.command, application.environment)
         container = await made(engine, asked, wanted)
+        await forget_former(engine, former, image)
         attributes = _attributes(engine, asked, container, image.registered or image.digest)
         try:
             container = await _well(engine, asked, application.health)

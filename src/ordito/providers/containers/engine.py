@@ -111,6 +111,8 @@ class Engine:
         self.name = name
         self.target = target
         self.machine = machine
+        self.loading = asyncio.Lock()
+        """Held while an image is loaded, which has names for a moment that may mean something else."""
         self._hands = hands
 
     @property

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -80,6 +80,17 @@ async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins
     else:
         name = await _made(engine, asked, artifact)
     return await _inspected(engine, name)
+
+
+async def made_before(engine: Engine, asked: Delegation, artifact: Material) -> str:
+    """The image that was made for an instance from files of the service, "" for none."""
+    return "" if artifact.repository else await _id_of(engine, _tag(asked))
+
+
+async def forget_former(engine: Engine, former: str, now: Image) -> None:
+    """Let the engine forget the image that an instance was made from before, if nobody has another name for it."""
+    if former and former != now.digest and not await _names_of(engine, former):
+        await engine.run("rmi", former)
 
 
 async def forget(engine: Engine, asked: Delegation) -> None:
@@ -165,17 +176,15 @@ async def _built(engine: Engine, folder: Path, file: str, tag: str) -> str:
 async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
     """An image from the file of an archive: one that an engine has saved, or a root of files."""
     try:
-        saved = await asyncio.to_thread(_is_saved, path)
+        saved = await asyncio.to_thread(_saved_names, path)
     except ValueError as error:
         raise ProviderFailed(f"{path} is no archive that an image can be made from: {error}") from error
     is_here = engine.target is None
     given = b"" if is_here else await asyncio.to_thread(path.read_bytes)
-    if saved:
-        source = ["--input", str(path)] if is_here else []
-        ran = await engine.run("load", *source, given=given, timeout=LONG)
-        loaded = _LOADED.findall(ran.out.decode(errors="replace"))
-        if ran.status == 0 and loaded:
-            await engine.ask("tag", loaded[-1].partition(",")[0], tag)
+    if saved is not None:
+        async with engine.loading:
+            ran = await _loaded(engine, path, saved, tag, given)
+        if ran.status == 0:
             return tag
     else:
         ran = await engine.run("import", str(path) if is_here else "-", tag, given=given, timeout=LONG)
@@ -184,15 +193,43 @@ async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
     raise ProviderFailed(f"{path} could not be made an image on {engine.where}: {said(ran)}")
 
 
-def _is_saved(path: Path) -> bool:
-    """Whether an archive is an image that an engine has saved. Raises ``ValueError`` for what is no archive."""
+async def _loaded(engine: Engine, path: Path, names: Sequence[str], tag: str, given: bytes) -> Ran:
+    """Load an image that an engine has saved under some names; these mean afterwards what they meant before."""
+    before = {name: await _id_of(engine, name) for name in names}
+    source = ["--input", str(path)] if engine.target is None else []
+    ran = await engine.run("load", *source, given=given, timeout=LONG)
+    loaded = [name.partition(",")[0] for name in _LOADED.findall(ran.out.decode(errors="replace"))]
+    if ran.status == 0 and not loaded:
+        return Ran(1, b"", b"the engine does not say what it has loaded")
+    if loaded:
+        await engine.ask("tag", loaded[-1], tag)
+    for name, former in before.items():
+        if former:
+            await engine.run("tag", former, name)
+        elif any(one.endswith(name) for one in loaded):
+            await engine.run("rmi", name)
+    return ran
+
+
+def _saved_names(path: Path) -> list[str] | None:
+    """The names in an archive that is an image which an engine has saved, None for another archive. Raises
+    ``ValueError`` for what is no archive."""
     import tarfile
 
     try:
         with tarfile.open(path) as archive:
-            return any(member.name.removeprefix("./") in _SAVED for member in archive)
+            saved = [member for member in archive if member.name.removeprefix("./") in _SAVED]
+            lists = [m for m in saved if m.name.removeprefix("./") == "manifest.json" and m.isfile()]
+            texts = [file.read() for m in lists if (file := archive.extractfile(m)) is not None]
     except (tarfile.TarError, EOFError) as error:
         raise ValueError(str(error)) from error
+    if not saved:
+        return None
+    try:
+        entries = [entry for text in texts for entry in msgspec.json.decode(text, type=list[_Saved])]
+    except msgspec.DecodeError as error:
+        raise ValueError(f"manifest.json: {error}") from error
+    return [name for entry in entries for name in entry.repo_tags or ()]
 
 
 def _packed(folder: Path) -> bytes:
@@ -219,13 +256,37 @@ def _tag(asked: Delegation) -> str:
 # ---------------------------------------------------------------------------------------------------- what it is
 
 
+class _Saved(msgspec.Struct, rename="pascal"):
+    repo_tags: list[str] | None = None
+
+
 class _Inspected(msgspec.Struct, rename="pascal"):
     id: str = ""
     repo_digests: list[str] | None = None
+    repo_tags: list[str] | None = None
+
+
+async def _id_of(engine: Engine, name: str) -> str:
+    """The digest of an image that an engine has, "" where it has none of that name."""
+    ran = await engine.run("image", "inspect", "--format", "{{.Id}}", name)
+    found = ran.out.decode(errors="replace").strip() if ran.status == 0 else ""
+    return found if not found or ":" in found else f"sha256:{found}"
+
+
+async def _names_of(engine: Engine, image: str) -> list[str]:
+    """The names of an image, one of another kind where the engine does not know it."""
+    ran = await engine.run("image", "inspect", image)
+    if ran.status != 0:
+        return [image]
+    (found, *_) = msgspec.json.decode(ran.out, type=list[_Inspected])
+    return found.repo_tags or []
 
 
 async def _inspected(engine: Engine, name: str) -> Image:
-    text = await engine.ask("image", "inspect", name)
+    ran = await engine.run("image", "inspect", name)
+    if ran.status != 0:
+        raise ProviderFailed(f"there is no image {name} on {engine.where}: {said(ran)}")
+    text = ran.out
     (found, *_) = msgspec.json.decode(text, type=list[_Inspected])
     digest = found.id if ":" in found.id else f"sha256:{found.id}"
     registered = [d for d in found.repo_digests or () if not d.startswith("localhost/")]
