@@ -81,6 +81,13 @@ def test_a_wrong_checksum(tmp_path: Path) -> None:
     assert planned(archive, tmp_path) == ["wrong-checksum"]
 
 
+def test_an_empty_checksum(tmp_path: Path) -> None:
+    """R-13.5-1: it is no checksum that every file has."""
+    service = written(tmp_path, "''")
+    assert found(service) == [("error", "bad-value")]
+    assert planned(service, tmp_path) == ["bad-value"]
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     """R-3.6.7-4: as for a wrong checksum; an image of a registry is no file."""
     service = written(tmp_path, "00" * 32)

@@ -156,6 +156,9 @@ class Artifacts:
                 written.checksum.span,
                 hint=f"one of {', '.join(ALGORITHMS)}",
             )
+        if written.checksum is not None and not written.checksum.text.strip():
+            hint = "write the checksum, or leave the keyname out"
+            self._diagnostics.error("bad-value", "the checksum is empty", written.checksum.span, hint=hint)
         algorithm = written.checksum_algorithm
         if algorithm is None:
             return ""

@@ -251,7 +251,11 @@ def test_ports_bind_machines_to_networks(cloud: Cloud) -> None:
     assert last.far == {"web_1": {"networks": seen["networks"], "ports": seen["ports"]}}
     (on,) = _values(seen["networks"])
     assert on["addresses"] == [machine["private_address"], "172.31.1.7", "172.31.1.8"]
-    assert made["port_id"] in {p["port_id"] for p in _values(seen["ports"])}
+    ports = seen["ports"]
+    assert isinstance(ports, dict)
+    interfaces = {i.id: i.name for i in cloud.driver().ex_list_network_interfaces() if i.id == made["port_id"]}
+    assert (name := interfaces[made["port_id"]]) in ports
+    assert (ports[name]["port_name"], ports[name]["port_id"]) == (name, made["port_id"])
     assert seen["private_address"] == machine["private_address"]
 
     assert asyncio.run(cloud.provider.look(wanted)).status == "ok"
