@@ -123,6 +123,24 @@ def test_an_environment_names_its_inventory(run: Run, place: Path) -> None:
     assert re.search(r"ensemble\.yaml:5:20", refused.err)
 
 
+def test_hosts_are_not_taken_for_lost_when_their_inventory_is(run: Run, place: Path) -> None:
+    """Nothing runs and no record changes before it is there again, whatever is asked for; and nothing is made
+    elsewhere."""
+    assert run("deploy", "--yes").code == 0
+    before = run("status", "-o", "json").json["instances"]
+    (place / "hosts.yaml").rename(place / "away.yaml")
+    for words in (["check"], ["undeploy", "--yes"], ["heal", "box_1", "--yes"]):
+        refused = run(*words)
+        assert refused.code == 3, words
+        assert 'box_1 was made by the provider "pool", and there is no inventory now' in refused.err
+    (place / "hosts.yaml").write_text("provide: {}\n")
+    assert "hosts.yaml says nothing of it" in run("check").err
+    assert run("status", "-o", "json").json["instances"] == before
+    (place / "hosts.yaml").unlink()
+    (place / "away.yaml").rename(place / "hosts.yaml")
+    assert run("undeploy", "--yes").code == 0
+
+
 def test_the_inventory_says_who_makes_which_node(run: Run, place: Path) -> None:
     (place / "hosts.yaml").write_text(HOSTS + "provide: { box: localhost }\n")
     assert run("deploy", "--yes").code == 0

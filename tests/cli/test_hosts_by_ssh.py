@@ -82,8 +82,12 @@ def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
     assert (pool.hosts["pool-a"].home_outside / "app").read_text().split()[1] == pool.hosts["pool-a"].address
 
     pool.hosts["pool-a"].stop()
-    healed = pool.run("heal", "app_1", "--yes")
+    checked = pool.run("check", "box_1", "-q")
+    assert "it cannot be reached: pool-a: " in checked.out
+    assert "refuses connections" in checked.out
+    healed = pool.run("heal", "app_1", "--yes", "-q")
     assert pool.where()["app_1"] == "pool-c", healed.err
+    assert f"`ordito hosts check pool-a` has reached it: something of box_1 of {pool.place}" in healed.err
     status = json.loads(pool.run("status", "-o", "json").out)
     assert {i["local"] for i in status["instances"].values()} == {"ok"}
     lost = pool.states()["pool-a"]

@@ -44,6 +44,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if session.stream is not None:
         return
     write_failures(report.failures, channel)
+    _write_left(ledger, session)
     if not session.settings.quiet:
         write_recap(ledger, channel)
     if not session.settings.quiet or report.status != "ok":
@@ -58,6 +59,14 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         _write_rollback(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+
+
+def _write_left(ledger: Ledger, session: Session) -> None:
+    for instance, left in list(ledger.left.items())[:MOST_NAMED]:
+        session.warn(f"{instance} was given up: {printable(left)}")
+    if len(ledger.left) > MOST_NAMED:
+        command = session.settings.command("hosts", "list")
+        session.warn(f"so were {len(ledger.left) - MOST_NAMED} more; {command} shows which hosts are lost")
 
 
 def _summary(report: JobReport) -> Summary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
 from ordito.instances.records import CANNOT_BE_REACHED
 from ordito.work.records import JobOptions
@@ -48,9 +48,10 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
             settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
         )
         result = look(request, conversation)
+        whys = conversation.ledger.complaints
         if result.report is not None:
             write_report(result.report, conversation.ledger, session)
-        session.result(drift_data(workflow, result), lambda channel: write_drift(workflow, result, channel))
+        session.result(drift_data(workflow, result, whys), lambda channel: write_drift(workflow, result, whys, channel))
         if result.report is None:
             return ExitCode.DONE
         commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in _next(result)]
@@ -72,7 +73,7 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("heal", *away), "have what stays away made anew, with all that is on it"
 
 
-def drift_data(workflow: str, result: DriftResult) -> dict[str, object]:
+def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:
     """What was found, for programs."""
     report = result.report
     return {
@@ -81,12 +82,12 @@ def drift_data(workflow: str, result: DriftResult) -> dict[str, object]:
         "job": report.job if report else None,
         "status": report.status if report else "ok",
         "drift": result.differs,
-        "instances": {f.after.id: _data(f) for f in result.found},
+        "instances": {f.after.id: _data(f, whys.get(f.after.id, "")) for f in result.found},
         "not_checkable": list(result.unlooked),
     }
 
 
-def _data(found: Found) -> dict[str, object]:
+def _data(found: Found, why: str) -> dict[str, object]:
     before, after = found.before, found.after
     data: dict[str, object] = {"node": after.node, "local": after.local, "state": after.state, "drift": found.differs}
     if (before.local, before.state) != (after.local, after.state):
@@ -96,13 +97,16 @@ def _data(found: Found) -> dict[str, object]:
             name: {"before": shown(drift.before), "after": shown(drift.after)}
             for name, drift in found.attributes.items()
         }
+    if why:
+        data["reason"] = why
     if found.failure:
         data["failure"] = found.failure
     return data
 
 
-def write_drift(workflow: str, result: DriftResult, channel: Channel) -> None:
-    """What was found, for people: each instance, and below it what differs."""
+def write_drift(workflow: str, result: DriftResult, whys: Mapping[str, str], channel: Channel) -> None:
+    """What was found, for people: each instance, and below it what differs. ``whys`` are the reasons that were told of
+    what is not well, by instance."""
     from ordito.cli.status_view import painted
 
     longest = max((width(f.after.id) for f in result.found), default=0)
@@ -113,18 +117,20 @@ def write_drift(workflow: str, result: DriftResult, channel: Channel) -> None:
         elif found.before.local != found.after.local:
             said = f"{painted(found.before.local, channel)} -> {said}"
         channel.line(f"{pad(found.after.id, longest)}  {said}")
-        for line in _differences(found):
+        for line in _differences(found, whys.get(found.after.id, "")):
             channel.line(f"  {line}")
     for line in _totals(workflow, result):
         channel.line(line)
 
 
-def _differences(found: Found) -> Iterator[str]:
+def _differences(found: Found, why: str) -> Iterator[str]:
     from ordito.cli.job_view import as_text
 
     before, after = found.before, found.after
     if after.note == CANNOT_BE_REACHED:
-        yield "it cannot be reached"
+        yield f"it cannot be reached{': ' if why else ''}{printable(one_line(why))}"
+    elif why:
+        yield f"it says: {printable(one_line(why))}"
     if before.state != after.state:
         yield f"state: {before.state} -> {after.state}"
     for name, drift in found.attributes.items():

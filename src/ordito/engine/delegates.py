@@ -5,6 +5,7 @@ from __future__ import annotations
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.providing import (
     Delegation,
+    LeavesBehind,
     Lends,
     Provided,
     Provider,
@@ -77,7 +78,9 @@ class Delegates:
         if provider is None:
             return await self._answers(asked)
         if asked.verb is Verb.DELETE:
-            return Outcome(Ending.SUCCEEDED, changed=await provider.delete(asked))
+            gone = await provider.delete(asked)
+            left = provider.left_behind(asked.instance) if isinstance(provider, LeavesBehind) else ""
+            return Outcome(Ending.SUCCEEDED, changed=gone, message=left)
         if asked.verb is Verb.LOOK:
             seen = await provider.look(asked)
             return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
@@ -126,7 +129,7 @@ def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
     """How a step ends whose host cannot be reached: who was to look at it has found an error, save where nobody could
     be asked."""
     if verb is Verb.LOOK and not isinstance(unreachable, Unasked):
-        return Outcome(Ending.SUCCEEDED, status="error", message=f"cannot be reached: {unreachable}")
+        return Outcome(Ending.SUCCEEDED, status="error", message=str(unreachable))
     return Outcome(Ending.UNREACHABLE, message=str(unreachable))
 
 

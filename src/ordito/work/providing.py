@@ -204,6 +204,15 @@ class Lends(Protocol):
         """Hear that nothing of the ensemble is on some of them any more. Raises ``ProviderFailed``."""
 
 
+@runtime_checkable
+class LeavesBehind(Protocol):
+    """A provider that may have to give an instance up without going to where it was."""
+
+    def left_behind(self, instance: str) -> str:
+        """What may be left of an instance that was removed just now, where, and what to do about it, in words; "" where
+        nothing is."""
+
+
 class Provider(Protocol):
     """Makes and removes what no script makes, for example a Compute that is this machine.
 

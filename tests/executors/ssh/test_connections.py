@@ -160,6 +160,14 @@ async def test_other_users_by_sudo(guarded: SshHost, ssh_hosts: SshHosts) -> Non
     assert b"sesame" not in ran.out
 
 
+async def test_a_key_that_is_not_there(host: SshHost, known: Path, tmp_path: Path) -> None:
+    """No host is blamed for it, and nobody waits for it to come."""
+    missing = str(tmp_path / "id_nobody")
+    said = await refusal(target_of(host, known, identity=missing))
+    assert f'the private key {missing} ("identity" in the inventory names it) cannot be read' in said
+    assert "No such file" in said
+
+
 async def test_hosts_behind_others(host: SshHost, guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Path) -> None:
     """Jump hosts, as settings and as text, and the user's own configuration."""
     known = ssh_hosts.known_hosts([host, guarded])
@@ -168,7 +176,7 @@ async def test_hosts_behind_others(host: SshHost, guarded: SshHost, ssh_hosts: S
     assert await whoami(behind) == "ops at guarded"
     assert f" from {host.address}" in guarded.log or "127.0.0.1" in guarded.log
     down = {**hop, "port": 1}
-    with pytest.raises(Unreachable, match=r"guarded: .* port 1 refuses connections"):
+    with pytest.raises(Unreachable, match=r"guarded: on the way there, at its jump host: .* port 1 refuses"):
         await whoami(target_of(guarded, known, jump=[down]))
     config = tmp_path / "config"
     config.write_text(

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.foresee import foresee
 from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.makers import check_makers
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, Known, Proposal
@@ -56,7 +57,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
 ) -> Made:
     """The plan of a workflow; the words are those of ``PlanOptions``, save that with ``reset_counts`` no number of
     instances is kept that was set by scaling. What needs the whole service to be known is said by ``choose``. Raises
-    ``PlanRefused`` and ``EnsembleError``, and what choosing raises."""
+    ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what choosing raises."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = left_behind(read.service, known.snapshot, known.status)
@@ -74,6 +75,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)
+    check_makers(plugins.providers, known.snapshot, made, known.spec.inventory.file)
     foresee(plugins, whole.service, known.snapshot, made, inputs, known.status.ensemble)
     return Made(made, measured.digest, measured.contents, whole)
 

@@ -21,6 +21,8 @@ from ordito.work.events import (
 WHOLE = "workflow"
 """What steps are shown under that are about no instance, since they are whole workflows."""
 
+REMOVED = "delegate.undeploy"
+
 SETTLED = frozenset({"ok", "degraded", "absent"})
 """Local statuses in which an instance without running operations needs nobody's attention any more."""
 
@@ -86,6 +88,8 @@ class Node:
 
 class Ledger:
     """All accounts of a job, by instance in the order of the plan, and the failures in the order they happened.
+    ``complaints`` are the reasons of what was looked at and is not well, by instance, ``left`` what may be
+    left somewhere of those that were removed.
 
     Counts are kept up with each event, so that whoever draws them pays for what is to be seen only.
     """
@@ -102,6 +106,8 @@ class Ledger:
         self.counts = [0] * len(Phase)
         self.activities: dict[str, Activity] = {}
         self.failures: list[StepFailed] = []
+        self.complaints: dict[str, str] = {}
+        self.left: dict[str, str] = {}
         self.finished: JobFinished | None = None
 
     def __call__(self, event: Event) -> None:
@@ -120,6 +126,7 @@ class Ledger:
                 account.ok += not event.no_op
                 account.no_op += event.no_op
                 account.changed += bool(event.outcome.changed)
+                self._told(event)
                 self._review(event.instance, account)
             case StepFailed():
                 account = self._end(event.instance, event.step)
@@ -160,6 +167,13 @@ class Ledger:
         activity = self.activities.get(event.step)
         if activity is not None:
             activity.last_line = event.text.rpartition("\n")[2]
+
+    def _told(self, event: StepSucceeded) -> None:
+        """Keep what deserves attention though the operation went well."""
+        if event.outcome.message and event.outcome.status not in {"", "ok"}:
+            self.complaints[event.instance] = event.outcome.message
+        elif event.outcome.message and event.operation == REMOVED:
+            self.left[event.instance] = event.outcome.message
 
     def _account(self, instance: str) -> Account:
         instance = instance or WHOLE

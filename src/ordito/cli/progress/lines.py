@@ -105,7 +105,7 @@ class LineProgress:
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
         # What only looks has done its work when it says that something is broken.
         said = "ok" if outcome.status in {"", "ok"} else f"says {outcome.status}"
-        why = f": {one_line(outcome.message)}" if said != "ok" and outcome.message else ""
+        why = "" if said == "ok" or not outcome.message else f": {printable(one_line(outcome.message))}"
         painted = self._channel.paint("good" if said == "ok" else "change", said)
         return f"{painted} {brief(outcome.seconds)}{changed}{why}"
 

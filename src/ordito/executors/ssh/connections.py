@@ -210,12 +210,19 @@ async def connect(settings: SshSettings) -> _Line:
     above: list[Any] = []
     try:
         for hop in settings.jump:
-            above.append(await _connect(hop, above[-1] if above else None))
+            above.append(await _to_hop(hop, above[-1] if above else None))
         return _Line(await _connect(settings, above[-1] if above else None), above[::-1])
     except BaseException:
         for hop_connection in above[::-1]:
             hop_connection.close()
         raise
+
+
+async def _to_hop(hop: SshSettings, tunnel: Any) -> asyncssh.SSHClientConnection:
+    try:
+        return await _connect(hop, tunnel)
+    except Unreachable as error:
+        raise type(error)(f"on the way there, at its jump host: {error}") from None
 
 
 async def _connect(settings: SshSettings, tunnel: Any) -> asyncssh.SSHClientConnection:

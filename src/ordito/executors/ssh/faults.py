@@ -20,13 +20,15 @@ def is_hopeless(error: BaseException) -> bool:
         asyncssh.PermissionDenied,
         asyncssh.HostKeyNotVerifiable,
     )
-    return isinstance(error, kinds)
+    return isinstance(error, kinds) or _file_of(error) != ""
 
 
 def why(settings: SshSettings, error: BaseException, refusal: str) -> str:
     """A sentence for people; ``refusal`` is what was found wrong with the host's key."""
     if refusal:
         return refusal
+    if file := _file_of(error):
+        return _unreadable(settings, file, error)
     place = settings.address if settings.port is None else f"{settings.address} port {settings.port}"
     for kind, say in _kinds():
         if isinstance(error, kind):
@@ -54,6 +56,18 @@ def _kinds() -> tuple[tuple[type[BaseException], Say], ...]:
         (asyncssh.DisconnectError, lambda _, p, e: f"{p} ended the connection before it was made: {e.reason}"),
         (ConnectionRefusedError, _refused),
     )
+
+
+def _file_of(error: BaseException) -> str:
+    """The file on this machine because of which it failed, "" where it was no file."""
+    return str(error.filename) if isinstance(error, OSError) and error.filename else ""
+
+
+def _unreadable(settings: SshSettings, file: str, error: BaseException) -> str:
+    what = "the private key" if file in settings.identity else "the file"
+    reason = error.strerror if isinstance(error, OSError) else ""
+    key = ' ("identity" in the inventory names it)' if file in settings.identity else ""
+    return f"{what} {file}{key} cannot be read on this machine: {reason or error}"
 
 
 def _silent(settings: SshSettings, place: str, _: object) -> str:

@@ -43,6 +43,7 @@ class PoolProvider:
         self._hands = hands
         self._turns = asyncio.Lock()
         self._targets: dict[str, Target | None] = {}
+        self._left: dict[str, str] = {}
         self.hosts = hosts
         self.allocations = Allocations(section.folder)
 
@@ -172,7 +173,14 @@ class PoolProvider:
                 books.give_back(asked.ensemble, taken.host)
 
         await self._in_books(release)
+        if why:
+            self._left[asked.instance] = f"{taken.host} does not answer, and is not given out before `{CHECK}"
+            self._left[asked.instance] += f" {taken.host}` has reached it: something of {taken.owner} may be left there"
         return bool(why)
+
+    def left_behind(self, instance: str) -> str:
+        """That something may be left of it on a host that was lost (``work.providing.LeavesBehind``)."""
+        return self._left.get(instance, "")
 
     def given_back(self, ensemble: str) -> tuple[Target, ...]:
         """The hosts on which the ensemble has nothing any more (``work.providing.Lends``)."""
