@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostic
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import Maker, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.planning.workflows import plan
 from tests.support.runs import OPTIONS, World, codes
@@ -54,6 +54,21 @@ def test_no_executor_for_an_artifact() -> None:
     assert codes(found) == ["no-executor"] * 2
     assert 'no executor processes "scripts/create.sh"' in found[0].message
     assert found[0].hint
+
+
+def test_no_executor_for_an_artifact_on_hosts_that_are_reached_in_another_way() -> None:
+    """Found when the plan is made, once for each operation and host; what runs elsewhere is not refused."""
+    web = node("web", on("far"), operations=["create"], count=3)
+    made = service(compute("far"), web, node("here", operations=["create"]))
+    options = replace(
+        OPTIONS,
+        maker=lambda name, _: Maker("acme", "acme") if name == "far" else Maker(),
+        accepts_on=lambda _, protocol: protocol != "acme",
+    )
+    [found] = refused(World(made), options=options)
+    assert found.code == "no-executor"
+    assert '"scripts/create.sh"' in found.message
+    assert 'on "far", which is reached by acme' in found.message
 
 
 def test_the_nearest_known_type_of_an_artifact_processes_it() -> None:
