@@ -18,7 +18,6 @@ _numbers = itertools.count()
 @pytest.fixture
 def far(tmp_path: Path, ssh_hosts: SshHosts) -> Far:
     """The host that all tests share, with a folder of this test's own on it."""
-    ssh_hosts.need_isolation()
     return Far(tmp_path, ssh_hosts, ssh_hosts.shared(), f"test-{next(_numbers)}")
 
 

@@ -97,7 +97,7 @@ class Far:
 
     def files(self, below: str = "") -> set[str]:
         """The files that lie in this ensemble's folder on the host, relative to it."""
-        top = f"/home/ops/.ordito/{self.area}/"
+        top = f"{self.host.home if self.host.isolated else ''}/.ordito/{self.area}/"
         found = {name.removeprefix(top) for name in self.host.files() if name.startswith(top)}
         return {name for name in found if name.startswith(below)}
 

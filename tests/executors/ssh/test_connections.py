@@ -21,7 +21,6 @@ WHO = ["sh", "-c", 'echo "$(id -un) at $(hostname)"']
 
 @pytest.fixture
 def host(ssh_hosts: SshHosts) -> SshHost:
-    ssh_hosts.need_isolation()
     return ssh_hosts.shared()
 
 
@@ -53,6 +52,11 @@ async def whoami(target: Target) -> str:
         await connector.close()
 
 
+def me(host: SshHost) -> str:
+    """What somebody who is let in finds."""
+    return f"{host.user} at {host.hostname}"
+
+
 async def refusal(target: Target) -> str:
     """Why a host is not reached; waiting would not help."""
     connector = SshConnector()
@@ -65,7 +69,7 @@ async def refusal(target: Target) -> str:
 
 async def test_keys_of_hosts_are_checked(host: SshHost, known: Path, tmp_path: Path) -> None:
     """Unknown, pinned, remembered, and not looked at: the default is to know before."""
-    assert await whoami(target_of(host, known)) == "ops at shared"
+    assert await whoami(target_of(host, known)) == me(host)
     new = tmp_path / "new/known_hosts"
     text = await refusal(target_of(host, new))
     assert "is not known: ssh-ed25519 SHA256:" in text
@@ -74,17 +78,16 @@ async def test_keys_of_hosts_are_checked(host: SshHost, known: Path, tmp_path: P
     key = host.known_hosts_line.split(" ", 1)[1]
     printed = text.split("ssh-ed25519 ")[1].split(". ")[0]
     for pinned in (key, host.known_hosts_line, [printed]):
-        assert await whoami(target_of(host, new, host_key=pinned)) == "ops at shared"
+        assert await whoami(target_of(host, new, host_key=pinned)) == me(host)
     assert 'not the one that "host_key" names' in await refusal(target_of(host, known, host_key="SHA256:other"))
-    assert await whoami(target_of(host, new, host_key_check="off")) == "ops at shared"
+    assert await whoami(target_of(host, new, host_key_check="off")) == me(host)
     assert not new.exists()
-    assert await whoami(target_of(host, new, host_key_check="accept-new")) == "ops at shared"
+    assert await whoami(target_of(host, new, host_key_check="accept-new")) == me(host)
     assert new.read_text() == f"{host.known_hosts_line}\n"
-    assert await whoami(target_of(host, new)) == "ops at shared"
+    assert await whoami(target_of(host, new)) == me(host)
 
 
 async def test_a_key_that_has_changed_is_refused_loudly(ssh_hosts: SshHosts, tmp_path: Path) -> None:
-    ssh_hosts.need_isolation()
     with ssh_hosts.some("anew") as (host,):
         known = tmp_path / "known_hosts"
         known.write_text(f"# comment\n{host.known_hosts_line}\n")
@@ -99,7 +102,7 @@ async def test_who_is_let_in(guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Pa
     """Keys as files and as texts, with a passphrase, of an agent; passwords; and what was tried where none does."""
     known = ssh_hosts.known_hosts([guarded])
     key = guarded.key.read_text()
-    assert await whoami(target_of(guarded, known, identity=[Sensitive(key)])) == "ops at guarded"
+    assert await whoami(target_of(guarded, known, identity=[Sensitive(key)])) == me(guarded)
     locked = tmp_path / "locked"
     locked.write_text(key)
     locked.chmod(0o600)
@@ -108,12 +111,12 @@ async def test_who_is_let_in(guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Pa
     assert f"a private key cannot be used ({locked})" in text
     assert '"passphrase"' in text
     opened = {"identity": str(locked), "passphrase": Sensitive("word")}
-    assert await whoami(target_of(guarded, known, **opened)) == "ops at guarded"
+    assert await whoami(target_of(guarded, known, **opened)) == me(guarded)
     text = await refusal(target_of(guarded, known, identity=str(locked), passphrase=Sensitive("another word")))
     assert f"a private key cannot be used ({locked})" in text
     assert "another word" not in text
     by_password = {"identity": None, "password": Sensitive("open sesame")}
-    assert await whoami(target_of(guarded, known, **by_password)) == "ops at guarded"
+    assert await whoami(target_of(guarded, known, **by_password)) == me(guarded)
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "wrong"))
     wrong = {"identity": [str(tmp_path / "wrong")], "password": Sensitive("friend")}
     text = await refusal(target_of(guarded, known, **wrong))
@@ -137,7 +140,7 @@ def agent(host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 @pytest.mark.usefixtures("agent")
 async def test_keys_of_the_agent(host: SshHost, known: Path) -> None:
-    assert await whoami(target_of(host, known, identity=None, agent=True)) == "ops at shared"
+    assert await whoami(target_of(host, known, identity=None, agent=True)) == me(host)
 
 
 async def test_other_users_by_sudo(guarded: SshHost, ssh_hosts: SshHosts) -> None:
@@ -173,17 +176,17 @@ async def test_hosts_behind_others(host: SshHost, guarded: SshHost, ssh_hosts: S
     known = ssh_hosts.known_hosts([host, guarded])
     hop = dict(target_of(host, known).settings)
     behind = target_of(guarded, known, jump=[hop])
-    assert await whoami(behind) == "ops at guarded"
+    assert await whoami(behind) == me(guarded)
     assert f" from {host.address}" in guarded.log or "127.0.0.1" in guarded.log
     down = {**hop, "port": 1}
     with pytest.raises(Unreachable, match=r"guarded: on the way there, at its jump host: .* port 1 refuses"):
         await whoami(target_of(guarded, known, jump=[down]))
     config = tmp_path / "config"
     config.write_text(
-        f"Host web\n  HostName {host.address}\n  Port {host.port}\n  User ops\n  IdentityFile {host.key}\n"
+        f"Host web\n  HostName {host.address}\n  Port {host.port}\n  User {host.user}\n  IdentityFile {host.key}\n"
     )
     plain = {"address": "web", "config": str(config), "known_hosts": str(known), "agent": False}
-    assert await whoami(Target("ssh", "web", plain)) == "ops at shared"
+    assert await whoami(Target("ssh", "web", plain)) == me(host)
 
 
 async def test_more_commands_than_a_connection_takes(guarded: SshHost, ssh_hosts: SshHosts) -> None:
@@ -220,7 +223,6 @@ async def test_hosts_that_are_not_there(host: SshHost, known: Path) -> None:
 
 
 async def test_a_host_is_waited_for(ssh_hosts: SshHosts) -> None:
-    ssh_hosts.need_isolation()
     with ssh_hosts.some("late") as (host,):
         host.refuse()
         connector = SshConnector()

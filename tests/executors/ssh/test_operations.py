@@ -36,9 +36,9 @@ echo x >left-behind
     }
     ran = await far.run(script, "scripts/a.sh", outputs=outputs, environment=environment)
     found = dict(good(ran))
-    assert ran.text == f"lib of {far.host.name}\n"
+    assert ran.text == f"lib of {far.host.hostname}\n"
     assert ran.started is not None
-    assert ran.started.machine == far.host.name
+    assert ran.started.machine == far.host.hostname
     assert found.pop("BACK") == DIFFICULT
     assert found.pop("SCRIPT") == found.pop("SAME") == found.pop("PLACE")
     assert str(found.pop("HERE")).startswith(ran.started.slot)
@@ -97,7 +97,8 @@ async def test_copies_are_there_while_an_operation_runs(far: Far) -> None:
     """R-3.6.7-5, R-13.2.8-1: files at their places on the host, and gone afterwards where that is wanted."""
     far.write("conf/app.conf", "one\n")
     far.write("conf/sub/more.conf", "two\n")
-    top = f"/tmp/{far.area}"
+    outside = "" if far.host.isolated else str(far.host.home)
+    top = f"{outside}/tmp/{far.area}"
     files = (
         Placement("conf", f"{top}/a/conf", remove=True),
         Placement("conf/app.conf", f"{top}/kept/app.conf"),
@@ -106,7 +107,8 @@ async def test_copies_are_there_while_an_operation_runs(far: Far) -> None:
     script = f"cat {top}/a/conf/sub/more.conf {top}/kept/app.conf conf/app.conf; touch {top}/a/own; exit 4\n"
     ran = await far.run(script, files=files)
     assert (ran.outcome.exit_code, ran.text) == (4, "two\none\none\n")
-    assert {f for f in far.host.files() if f.startswith(top)} == {f"{top}/a/own", f"{top}/kept/app.conf"}
+    there = {f"{outside}{f}" for f in far.host.files()}
+    assert {f for f in there if f.startswith(top)} == {f"{top}/a/own", f"{top}/kept/app.conf"}
     far.write("file", "")
     outcome = (await far.run(":", files=(Placement("file", "/proc/none/file"),))).outcome
     assert (outcome.ending, "/proc/none" in outcome.message) == (Ending.NOT_STARTED, True)
@@ -127,7 +129,7 @@ async def test_dependencies_and_filled_templates_lie_beside_the_script(far: Far)
     good(ran)
     tool, page, count = ran.text.splitlines()
     assert (tool, count) == ("tool", "2")
-    assert page.startswith(f"me at /home/ops/.ordito/{far.area}/trees/")
+    assert page.startswith(f"me at {far.host.home}/.ordito/{far.area}/trees/")
     assert not [name for name in far.files("trees/") if name.endswith("/page.txt")]
 
 
@@ -191,15 +193,15 @@ async def test_daemons_live_on(far: Far) -> None:
     quiet = "setsid -f sleep 4721 >/dev/null 2>&1; sleep 4722 >/dev/null 2>&1 & echo done\n"
     ran = await far.run(quiet)
     assert (good(ran), ran.text) == ({}, "done\n")
-    loud = f"""(echo late; touch /tmp/{far.area}-1; sleep 0.1; head -c 300000 /dev/zero; touch /tmp/{far.area}
+    loud = f"""(echo late; touch ~/{far.area}-1; sleep 0.1; head -c 300000 /dev/zero; touch ~/{far.area}
 exec sleep 4723) &
-while [ ! -e /tmp/{far.area}-1 ]; do sleep 0.02; done
+while [ ! -e ~/{far.area}-1 ]; do sleep 0.02; done
 echo done
 """
     ran = await far.run(loud)
     assert good(ran) == {}
     assert set(ran.text.split("\0")[0].split()) == {"late", "done"}
-    await far.until(lambda: f"/tmp/{far.area}" in far.host.files())
+    await far.until(lambda: far.host.home_outside.joinpath(far.area).exists())
     ran = await far.run("echo next\n")
     assert ran.text == "next\n"
     running = far.host.run("ps", "-e", "-o", "args")

@@ -23,7 +23,6 @@ from tests.support.real.hosts import SshHosts
 @pytest.fixture
 def own(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[Far]:
     """A host to which anything may happen."""
-    ssh_hosts.need_isolation()
     with ssh_hosts.some("own") as hosts:
         yield Far(tmp_path, ssh_hosts, hosts[0], "area")
 
@@ -224,7 +223,6 @@ async def test_iterations_that_are_given_up(own: Far) -> None:
 
 async def test_more_operations_than_a_host_takes(tmp_path: Path, ssh_hosts: SshHosts) -> None:
     """They wait for each other, and what has to be asked meanwhile finds a place."""
-    ssh_hosts.need_isolation()
     host = ssh_hosts.start("narrow", config="MaxSessions 2\n")
     try:
         far = Far(tmp_path, ssh_hosts, host, "area")

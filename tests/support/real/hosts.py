@@ -98,6 +98,11 @@ class SshHost:
         return Path(f"{self.root}{self._user.home}") if self.isolated else self.root
 
     @property
+    def hostname(self) -> str:
+        """What it calls itself."""
+        return self.name if self.isolated else socket.gethostname()
+
+    @property
     def known_hosts_line(self) -> str:
         """What `known_hosts` must say about it."""
         return f"[{self.address}]:{self.port} {self._public}"
