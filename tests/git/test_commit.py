@@ -399,6 +399,23 @@ def test_files_that_are_merged_into_the_ensembles_file_belong_to_it(
     assert ensemble.changes == []
 
 
+def test_the_inventory_belongs_to_the_job_unless_a_credential_is_written_in_it(
+    run: Run, service: Repository, ensemble: Repository
+) -> None:
+    """It decides where things are made. One with a password is committed only where its owner has added it."""
+    ensemble.write("hosts.yaml", "hosts: { one: { connection: local, password: hunter2 } }\n")
+    assert run(*DEPLOY).code == 0
+    assert ensemble.changes == ["?? hosts.yaml"]
+    elsewhere = "hosts: { one: { connection: local, password: { secret: one }, identity: { file: key } } }\n"
+    ensemble.write("hosts.yaml", elsewhere)
+    assert more(run, 2).code == 0
+    assert "hosts.yaml" in ensemble.held()
+    ensemble.write("hosts.yaml", elsewhere + "# as before\n")
+    assert more(run, 3).code == 0
+    assert ensemble.changes == []
+    assert ensemble.git("show", "HEAD:hosts.yaml").endswith("# as before\n")
+
+
 def test_an_archive_is_committed_with_what_was_deployed_from_it(
     run: Run, tmp_path: Path, service: Repository, ensemble: Repository
 ) -> None:

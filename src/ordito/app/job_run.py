@@ -15,7 +15,7 @@ from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
-from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
+from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
@@ -106,7 +106,8 @@ def run_new(
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
     options = shared_options(options) if ensemble.is_shared else options
-    refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, pinned.sources))
+    sources = with_inventory(pinned.sources, proposal.inventory)
+    refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, sources))
     # Digests of sensitive values are kept from here on, and so must be their key.
     Vault(ensemble.layout).keep()
     now, inventory = SystemClock().now(), proposal.inventory
@@ -131,7 +132,7 @@ def run_new(
         environment=proposal.environment,
         variables=proposal.variables,
         left=proposal.whole.left,
-        sources=pinned.sources,
+        sources=sources,
         retries=proposal.retries,
         cause=proposal.cause,
         hosts=inventory.file.seen,

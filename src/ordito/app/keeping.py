@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.inventory_file.read import Inventory
 from ordito.app.services import ReadService
 from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.ensemble.git.job_files import stamp_of
@@ -44,6 +45,17 @@ def sources_of(
     origin = base.parents[levels - 1] if levels else base
     named = tuple(sorted(os.path.normpath(prefix / file) for file in pinned.digests))
     return JobSources(str(origin), named, stamps, definite)
+
+
+def with_inventory(sources: JobSources, inventory: Inventory) -> JobSources:
+    """The same with the inventory of hosts, which decides where things are made. One that git does not know is added,
+    unless a credential is written out in it."""
+    path = inventory.file.path
+    stamp = stamp_of(path) if path is not None else ""
+    if path is None or not stamp:
+        return sources
+    definite = sources.definite if inventory.has_credentials else (*sources.definite, str(path))
+    return msgspec.structs.replace(sources, others={**sources.others, str(path): stamp}, definite=definite)
 
 
 def shared_options(options: JobOptions) -> JobOptions:

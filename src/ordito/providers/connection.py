@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ordito.base.sensitive import Sensitive
 from ordito.providers.section import Section
@@ -125,6 +125,25 @@ def hide_credentials(root: Node) -> None:
                     waiting.append(value)
         elif isinstance(node, SequenceNode):
             waiting.extend(node.items)
+
+
+def has_credentials(root: Node, is_here: Callable[[Node], bool]) -> bool:
+    """Whether a credential is written out in an inventory; ``is_here`` says whether a value means what is written."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not is_here(node):
+            continue
+        if isinstance(node, MappingNode):
+            for name, value in node.values.items():
+                if name in HIDDEN and isinstance(value, Scalar) and is_here(value):
+                    return True
+                waiting.append(value)
+        elif isinstance(node, SequenceNode):
+            waiting.extend(node.items)
+        elif KEY_TEXT in node.text:
+            return True
+    return False
 
 
 def settings_among(nodes: Sequence[Node | Mapping[str, Node] | None]) -> dict[str, Node]:

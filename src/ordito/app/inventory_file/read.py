@@ -25,7 +25,7 @@ from ordito.app.spec.reach import Reach
 from ordito.app.spec.secrets import secrets_of
 from ordito.app.spec.sources import TEMPLATE_MARKS, Sources, kind_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
-from ordito.providers.connection import DEFAULTS, hide_credentials, values_of
+from ordito.providers.connection import DEFAULTS, has_credentials, hide_credentials, values_of
 from ordito.providers.registry import (
     CONTAINER,
     LOCALHOST,
@@ -49,13 +49,15 @@ DEFAULTS_KEY, PROVIDE = "defaults", "provide"
 
 class Inventory(msgspec.Struct, frozen=True):
     """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
-    and the names of the providers of nodes that it chooses, by node template or type (``chosen``)."""
+    and the names of the providers of nodes that it chooses, by node template or type (``chosen``). ``has_credentials``
+    is whether a credential is written out in it, instead of where it is kept."""
 
     file: InventoryFile = NO_FILE
     sections: Mapping[str, Section] = {}
     chosen: Mapping[str, str] = {}
     defaults: Section | None = None
     diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
+    has_credentials: bool = False
 
     def providers(self, hands: Hands) -> Providers:
         """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
@@ -171,7 +173,13 @@ def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere
     names = [n for n in provider_names() if n != LOCALHOST]
     said = [n for n in names if section(section_of(n)).node is not None or n in chosen.values()]
     sections = {n: section(section_of(n)) for n in said}
-    return msgspec.structs.replace(inventory, sections=sections, chosen=chosen, defaults=section(DEFAULTS_KEY))
+    return msgspec.structs.replace(
+        inventory,
+        sections=sections,
+        chosen=chosen,
+        defaults=section(DEFAULTS_KEY),
+        has_credentials=has_credentials(root, elsewhere.is_here),
+    )
 
 
 def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:
