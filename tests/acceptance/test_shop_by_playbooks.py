@@ -50,3 +50,4 @@ def test_the_same_service_template_is_deployed_by_playbooks(tmp_path: Path, ssh_
         undeployed = ordito(tmp_path, "undeploy", "--yes", "-e", shop.ensemble, limit=300.0)
         assert undeployed.code == 0, undeployed.both
         assert [host.files() for host in hosts] == [set(), set(), set()]
+        assert not any((host.home_outside / ".ordito").exists() for host in hosts)

@@ -139,7 +139,7 @@ class Commands:
 
     @contextmanager
     def _without_processes(self) -> Iterator[None]:
-        def executors(base: object) -> tuple[Hands]:
+        def executors(base: object, area: str) -> tuple[Hands]:
             return (self.hands,)
 
         with (

@@ -119,5 +119,5 @@ def plugins_of(layout: Layout, inventory: Inventory, area: str = "") -> Plugins:
     hands = AllHands({THIS_MACHINE: LocalHands, **by_protocol})
     providers = inventory.providers(hands)
     remote = RemoteExecutor(connectors, area)
-    executors = (*local_executors(layout.private / SCRATCH), remote)
+    executors = (*local_executors(layout.private / SCRATCH, area), remote)
     return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote, connectors)

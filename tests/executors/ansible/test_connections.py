@@ -8,7 +8,7 @@ import pytest
 
 from ordito.base.sensitive import Sensitive
 from ordito.executors.ansible.connection import connection_of
-from ordito.work.targets import SSH, Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
@@ -70,6 +70,14 @@ def test_a_host_with_everything() -> None:
     assert words.startswith("-F none ")
     # Nothing secret is part of a command line.
     assert "open" not in words.lower().replace("openssh", "")
+
+
+def test_what_ansible_has_on_a_host_goes_with_what_the_ensemble_has_there() -> None:
+    for target in (
+        Target(SSH, "web-1", {"address": "192.0.2.1"}),
+        Target(CONTAINER, "web-2", {"container": "c1", "engine": "podman"}),
+    ):
+        assert connection_of(target, Kept(), "/work", "0a1b")["ansible_remote_tmp"] == "~/.ordito/0a1b/ansible"
 
 
 def test_whom_to_trust() -> None:

@@ -68,7 +68,8 @@ class Ticket(msgspec.Struct, frozen=True):
 
 class Tools(msgspec.Struct, frozen=True):
     """What an executor gives to each batch: the program, the basic variables, the folder of all slots, patience, who
-    takes care of a child process that stays behind, and what watches descriptors."""
+    takes care of a child process that stays behind, what watches descriptors, and the word below which the ensemble
+    keeps its files on hosts."""
 
     program: str
     base: Mapping[str, str]
@@ -76,6 +77,7 @@ class Tools(msgspec.Struct, frozen=True):
     patience: Patience
     left: Callable[[int], None]
     watch: Watch
+    there: str = ""
 
 
 class Batch:
@@ -169,7 +171,7 @@ class Batch:
         for folder in (RESULTS, PRIVATE):
             Path(f"{slot.path}/{folder}").mkdir(mode=0o700)
         batch = [(t.invocation, t.subject) for t in self._tickets.values()]
-        inventory, unfit = inventory_of(batch, self._keep, slot.work)
+        inventory, unfit = inventory_of(batch, self._keep, slot.work, self._tools.there)
         for instance, why in unfit.items():
             self._tell_end(self._by_host[instance], Outcome(Ending.UNREACHABLE, message=why))
         write_private(f"{slot.path}/{INVENTORY}", msgspec.json.encode(inventory))

@@ -16,12 +16,13 @@ KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
 METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
 
 
-def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str, object]:
-    """The variables by which Ansible reaches a target. Raises ``Unreachable`` where it cannot."""
+def connection_of(target: Target | None, keep: KeepFile, work: str, area: str = "") -> dict[str, object]:
+    """The variables by which Ansible reaches a target; below ``area`` the ensemble keeps its files there. Raises
+    ``Unreachable`` where it cannot."""
     if target is None:
         return {"ansible_connection": "local", "ansible_remote_tmp": f"{work}/remote"}
     if target.protocol == CONTAINER:
-        return _into_container(target)
+        return _into_container(target, area)
     if target.protocol != SSH:
         raise Unreachable(
             f"playbooks are run on this machine, over SSH and in containers, and {target.name} is reached by "
@@ -33,7 +34,7 @@ def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str,
         "ansible_host": settings.address,
         "ansible_ssh_common_args": shlex.join(_options(target.name, settings, keep)),
         "ansible_ssh_timeout": max(1, round(settings.connect_timeout)),
-        "ansible_remote_tmp": f"{settings.base or '~/.ordito'}/ansible",
+        "ansible_remote_tmp": _files_there(settings.base, area),
     }
     given: dict[str, object] = {
         "ansible_port": settings.port,
@@ -44,14 +45,19 @@ def connection_of(target: Target | None, keep: KeepFile, work: str) -> dict[str,
     return {**found, **(_become(settings.become) if settings.become is not None else {})}
 
 
-def _into_container(target: Target) -> dict[str, object]:
+def _files_there(base: object, area: str) -> str:
+    """The folder of Ansible on a host, which goes with all that the ensemble has there."""
+    return "/".join(part for part in (str(base or "~/.ordito"), area, "ansible") if part)
+
+
+def _into_container(target: Target, area: str) -> dict[str, object]:
     """The variables by which Ansible runs something in a container."""
     settings = target.settings
     found: dict[str, object] = {
         "ansible_connection": "ordito_engine",
         "ansible_host": settings["container"],
         "ansible_ordito_engine": settings["engine"],
-        "ansible_remote_tmp": f"{settings.get('base') or '~/.ordito'}/ansible",
+        "ansible_remote_tmp": _files_there(settings.get("base"), area),
     }
     return {**found, "ansible_user": settings["user"]} if settings.get("user") else found
 

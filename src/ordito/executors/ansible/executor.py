@@ -68,6 +68,7 @@ class AnsibleExecutor:
         """
         self._slots = Slots(str(Path(base).resolve()))
         self._program = program
+        self._there = ""
         self._settle_patience = patience
         self._watch = Watch()
         self._patience = Patience(grace)
@@ -75,6 +76,12 @@ class AnsibleExecutor:
         self._running: dict[str, tuple[Batch, asyncio.Task[None]]] = {}
         self._caring: list[Callable[[], None]] = []
         self._settling: dict[str, asyncio.Task[list[int]]] = {}
+
+    def for_ensemble(self, area: str) -> AnsibleExecutor:
+        """The same, which keeps files on hosts below a word that tells what this ensemble has there from what others
+        have."""
+        self._there = area
+        return self
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Whether an artifact of these types is a playbook, and Ansible is installed; on this machine, over SSH and in
@@ -158,6 +165,7 @@ class AnsibleExecutor:
             self._patience,
             self._take_care_of,
             self._watch,
+            self._there,
         )
         try:
             slot = self._slots.acquire(job)

@@ -25,13 +25,13 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def inventory_of(
-    batch: Sequence[tuple[Invocation, Subject]], keep: KeepFile, work: str
+    batch: Sequence[tuple[Invocation, Subject]], keep: KeepFile, work: str, area: str = ""
 ) -> tuple[dict[str, object], dict[str, str]]:
     """The inventory of a batch, and by instance why those cannot take part that cannot. ``work`` is the folder that
-    stands for ``SCRATCH``."""
+    stands for ``SCRATCH``; below ``area`` the ensemble keeps its files on hosts."""
     topology = batch[0][1].topology
     own = {subject.instance: (invocation, subject) for invocation, subject in batch}
-    connections = _Connections(keep, work)
+    connections = _Connections(keep, work, area)
     unfit = {name: why for name, (i, _) in own.items() if (why := connections.add(name, i.host, i.target))}
     listed = [topology.listed(name) for name in own if name not in unfit]
     others = [] if len(topology) > MOST_HOSTS else [e for e in topology.everything() if e.instance not in own]
@@ -54,9 +54,10 @@ def inventory_of(
 class _Connections:
     """The connection variables of instances, worked out once for each target."""
 
-    def __init__(self, keep: KeepFile, work: str) -> None:
+    def __init__(self, keep: KeepFile, work: str, area: str) -> None:
         self._keep = keep
         self._work = work
+        self._area = area
         self._by_host: dict[str, dict[str, object] | str] = {}
         self._hosts: dict[str, str] = {}
 
@@ -65,7 +66,7 @@ class _Connections:
         self._hosts[instance] = host
         if host not in self._by_host:
             try:
-                self._by_host[host] = connection_of(target, self._keep, self._work)
+                self._by_host[host] = connection_of(target, self._keep, self._work, self._area)
             except Unreachable as problem:
                 self._by_host[host] = str(problem)
         found = self._by_host[host]

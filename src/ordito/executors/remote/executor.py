@@ -108,7 +108,7 @@ class RemoteExecutor:
         known = {target.name for all_ in self._hosts.values() for target, _ in all_}
         hosts = [host for all_ in self._hosts.values() for target, host in all_ if target not in given_back]
         again = [t for t in before if t.name not in known and t not in given_back and t.protocol in self._connectors]
-        gone = [self._host(target, "") for target in given_back if target.protocol in self._connectors]
+        gone = [target for target in given_back if target.protocol in self._connectors]
         self._hosts.clear()
         # A host that is not reached any more cannot be tidied: the next job does it.
         tidied: list[asyncio.Task[bool]] = []
@@ -119,10 +119,17 @@ class RemoteExecutor:
                     group.create_task(_left(host.leave()))
                 for target in again:
                     group.create_task(_left(_leave_again(self._host(target, job), places)))
-                tidied += [group.create_task(_left(host.remove_all())) for host in gone]
+                tidied += [group.create_task(_left(self._remove_all(target))) for target in gone]
         for connector in self._connectors.values():
             await connector.close()
-        return [host.target for host, task in zip(gone, tidied, strict=False) if _went_well(task)]
+        return [target for target, task in zip(gone, tidied, strict=False) if _went_well(task)]
+
+    async def _remove_all(self, target: Target) -> None:
+        await self._host(target, "").remove_all()
+        if target.settings.get("become", False) is not False:
+            # Ansible keeps its files where the one who signs in is at home, whoever its tasks run as.
+            plain = {name: value for name, value in target.settings.items() if name != "become"}
+            await self._host(Target(target.protocol, target.name, plain), "").remove_all()
 
     def close(self) -> None:
         """Nothing is left to do here: see ``leave``."""
@@ -176,8 +183,7 @@ class _Nobody:
 
 async def _leave_again(host: Host, places: asyncio.Semaphore) -> None:
     async with places:
-        await host.ready()
-        await host.leave()
+        await host.leave_again()
 
 
 async def _left(leaving: Awaitable[None]) -> bool:

@@ -163,6 +163,12 @@ class Host:
             text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which=quote(self._job) + ".*")}'
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
+    async def leave_again(self) -> None:
+        """Remove what the job has had there before it was cut off; nothing is made ready. Raises ``Unreachable``."""
+        base = str(self.target.settings.get("base") or "")
+        head = _head(base=base, area=self._area, job=self._job, tools=tools_name())
+        await self._run_command(["sh"], (head + _BASE + _LEAVE_AGAIN).encode())
+
     async def remove_all(self) -> None:
         """Remove everything that the ensemble has on the host. Raises ``Unreachable``; ``Unusable`` where it stays."""
         base = str(self.target.settings.get("base") or "")
@@ -250,6 +256,14 @@ _REMOVE = """for run in {which}; do
 done
 exit 0"""
 """Removes the slots of runs, save those with something to keep."""
+
+_LEAVE_AGAIN = """rm -rf "$ordito_place/ansible"
+cd "$ordito_place/jobs" 2>/dev/null || exit 0
+for run in "$ordito_job".*; do
+    [ ! -d "$run" ] || sh "$ordito_place/$ordito_tools/listen.sh" "$ordito_place/jobs/$run"
+done
+""" + _REMOVE.format(which='"$ordito_job".*')
+"""Listens to what the daemons of a job print, and removes its slots; Ansible is not at work any more either."""
 
 
 @cache
