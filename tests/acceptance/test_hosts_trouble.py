@@ -245,3 +245,31 @@ def test_the_orchestrator_is_killed(ssh_hosts: SshHosts, tmp_path: Path, ends: b
         assert resumed.wait() == 0, out + err
         assert service.state("app_1") == STARTED
         assert operations(host) == ["begin create", *WHOLE]
+
+
+def test_a_lost_host_is_tidied_when_it_is_found_again(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """What was at work there when it was lost is ended before anybody else gets the host, and what the program had
+    there is gone."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    with ssh_hosts.some("found") as (host,):
+        write_inventory(service.inventory, ssh_hosts, [host], connect_timeout="1 s")
+        hold(host, "configure")
+        running = service.start(*service.deploying())
+        has_begun(host)
+        running.kill()
+        running.wait()
+        running.communicate()
+        host.freeze()
+        resumed = service.start(*service.words("jobs", "resume"), code=IMPATIENT)
+        out, err = resumed.communicate(60)
+        assert resumed.wait() == 4, out + err
+        assert service.state("app_1")[1] == "unknown"
+        assert service.run("undeploy", "--yes").code == 4
+        assert service.taken() == {"found": "lost"}
+        host.thaw()
+        checked = service.run("hosts", "check")
+        assert "look whether something is left there of machine_1" in checked.both
+        assert service.taken() == {}
+        assert not (host.home_outside / ".ordito").exists()
+        assert "do.sh" not in host.run("ps", "-eo", "args")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_books
+from ordito.executors.remote.executor import RemoteExecutor
 from ordito.providers.pool.allocations import PoolFailed
 from ordito.providers.pool.asking import measure, normal, shown
 from ordito.providers.pool.hosts import Host
@@ -63,38 +64,55 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def check_hosts(request: HostsRequest, *, accept_new: bool = False) -> tuple[Checked, ...]:
-    """Check hosts, many at the same time. Those that can be reached again are given out again. With ``accept_new`` keys
+    """Check hosts, many at the same time. Those that can be reached again are given out again, when what ensembles that
+    had them have left at work there was ended, and their folders were removed. With ``accept_new`` keys
     of hosts that are not known yet are written into the file of known keys.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
     """
     pool = open_pool(request)
     _, lost = read_books(pool)
-    found = asyncio.run(_check_all(pool, accept_new=accept_new))
-    pool.plugins.close()
-    again = [one.name for one in found if not one.unreachable and one.name in lost]
-    if again:
-        try:
+    try:
+        left_behind: Mapping[str, Sequence[str]] = {}
+        if lost:
+            with pool.provider.allocations.change() as books:
+                left_behind = books.left_behind()
+        found, taken_back = asyncio.run(_check_all(pool, left_behind, accept_new=accept_new))
+        pool.plugins.close()
+        again = [one.name for one in found if not one.unreachable and one.name in lost]
+        if again:
             with pool.provider.allocations.change() as books:
                 for name in again:
                     books.find(name)
-        except PoolFailed as problem:
-            raise broken_books(problem) from problem
+                for ensemble, name in taken_back:
+                    books.forget_given_back(ensemble, (name,))
+    except PoolFailed as problem:
+        raise broken_books(problem) from problem
     return tuple(
         msgspec.structs.replace(one, found_again=True, remains=lost[one.name].remains) if one.name in again else one
         for one in found
     )
 
 
-async def _check_all(pool: Pool, *, accept_new: bool) -> list[Checked]:
+async def _check_all(
+    pool: Pool, left_behind: Mapping[str, Sequence[str]], *, accept_new: bool
+) -> tuple[list[Checked], list[tuple[str, str]]]:
+    """What was found, and of which ensembles nothing is left on which hosts that were lost before."""
     places, hands = asyncio.Semaphore(AT_ONCE), pool.plugins.hands
+    taken_back: list[tuple[str, str]] = []
 
     async def one(name: str) -> Checked:
         async with places:
-            return await _check(pool, hands, name, accept_new=accept_new)
+            found = await _check(pool, hands, name, accept_new=accept_new)
+            target = None if found.unreachable else pool.provider.target_of(name)
+            for ensemble in left_behind.get(name, ()) if target is not None else ():
+                assert target is not None
+                if await RemoteExecutor(pool.plugins.connectors, ensemble).take_back(target):
+                    taken_back.append((ensemble, name))
+            return found
 
     async with pool.plugins.connected():
-        return await asyncio.gather(*(one(name) for name in pool.names))
+        return await asyncio.gather(*(one(name) for name in pool.names)), taken_back
 
 
 async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:

@@ -119,13 +119,24 @@ class RemoteExecutor:
                     group.create_task(_left(host.leave()))
                 for target in again:
                     group.create_task(_left(_leave_again(self._host(target, job), places)))
-                tidied += [group.create_task(_left(self._remove_all(target))) for target in gone]
+                tidied += [
+                    group.create_task(_left(self._remove_all(target, is_known=target.name in known))) for target in gone
+                ]
         for connector in self._connectors.values():
             await connector.close()
         return [target for target, task in zip(gone, tidied, strict=False) if _went_well(task)]
 
-    async def _remove_all(self, target: Target) -> None:
-        await self._host(target, "").remove_all()
+    async def take_back(self, target: Target) -> bool:
+        """End what is at work for the ensemble on a host that it has not any more, and remove all that it has there;
+        gives whether that went well."""
+        return await _left(self._remove_all(target, is_known=False))
+
+    async def _remove_all(self, target: Target, *, is_known: bool) -> None:
+        host = self._host(target, "")
+        if not is_known:
+            # What was lost there may be at work still: it is ended when the host is made ready.
+            await host.ready()
+        await host.remove_all()
         if target.settings.get("become", False) is not False:
             # Ansible keeps its files where the one who signs in is at home, whoever its tasks run as.
             plain = {name: value for name, value in target.settings.items() if name != "become"}

@@ -82,9 +82,19 @@ class Books:
         self._database.execute("INSERT OR IGNORE INTO given_back VALUES (?, ?)", (ensemble, host))
 
     def given_back(self, ensemble: str) -> list[str]:
-        """The hosts on which an ensemble has nothing any more, save what it kept there."""
-        rows = self._database.execute("SELECT host FROM given_back WHERE ensemble = ? ORDER BY rowid", (ensemble,))
-        return [row[0] for row in rows]
+        """The hosts on which an ensemble has nothing any more, save what it kept there; those that are lost are not
+        among them."""
+        query = "SELECT host FROM given_back WHERE ensemble = ? AND host NOT IN (SELECT host FROM lost) ORDER BY rowid"
+        return [row[0] for row in self._database.execute(query, (ensemble,))]
+
+    def left_behind(self) -> dict[str, list[str]]:
+        """The ensembles that had a host that is lost, and kept something there, by host."""
+        found: dict[str, list[str]] = {}
+        for host, ensemble in self._database.execute(
+            "SELECT host, ensemble FROM given_back WHERE host IN (SELECT host FROM lost) ORDER BY rowid"
+        ):
+            found.setdefault(host, []).append(ensemble)
+        return found
 
     def forget_given_back(self, ensemble: str, hosts: Iterable[str]) -> None:
         """Write down that nothing of an ensemble has to be removed from hosts any more."""

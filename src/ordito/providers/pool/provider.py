@@ -168,7 +168,7 @@ class PoolProvider:
             books.release(asked.ensemble, asked.instance)
             if why:
                 books.lose(taken.host, since, why, taken.owner)
-            elif all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ())):
+            if all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ())):
                 # At once with the release, so that a job that is cut off here leaves it to the one that goes on.
                 books.give_back(asked.ensemble, taken.host)
 
