@@ -10,7 +10,9 @@ from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate
 from ordito.planning.options import Maker, PlanOptions
 from ordito.planning.refused import PlanRefused
-from tests.support.runs import OPTIONS, World, codes
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Step
+from tests.support.runs import OPTIONS, Answers, Reply, World, codes
 from tests.support.services import SPAN, node, operation, service
 
 APPLICATION = "tosca.nodes.Container.Application"
@@ -36,6 +38,15 @@ def application(*operations: Operation | str, artifacts: tuple[Artifact, ...] = 
     return msgspec.structs.replace(made, artifacts={a.name: a for a in artifacts})
 
 
+def looked(status: str) -> Answers:
+    """What the provider says when it is asked."""
+
+    def answer(step: Step, name: str) -> Reply:
+        return Outcome(Ending.SUCCEEDED, status=status) if name == "delegate.look" else None
+
+    return answer
+
+
 def ran(world: World, workflow: str, options: PlanOptions = PROVIDED) -> list[str]:
     made = world.run(workflow, options=options)
     return [f"{made.calls[s.call].interface}.{made.calls[s.call].operation}" for s in made.steps if s.call >= 0]
@@ -56,8 +67,15 @@ def test_the_provider_stops_and_starts_what_it_has_made() -> None:
     some = replace(PROVIDED, instances=frozenset({"app_1"}))
     assert ran(world, "stop", some) == ["delegate.stop"]
     assert world.snapshot.instances["app_1"].state == "configured"
+    # That it does not run is as it should be, and no error.
+    before = world.snapshot.instances["app_1"]
+    world.run("check", looked("error"), options=PROVIDED)
+    assert world.snapshot.instances["app_1"] == before
     assert ran(world, "start", some) == ["delegate.start", "Standard.start"]
     assert world.snapshot.instances["app_1"].state == "started"
+    world.run("check", looked("error"), options=PROVIDED)
+    assert world.snapshot.instances["app_1"].local == "error"
+    world.run("check", looked("ok"), options=PROVIDED)
     cannot = replace(some, maker=lambda _, __: Maker("containers"))
     assert ran(world, "stop", cannot) == ["Standard.stop"]  # Nothing does it: only the state changes.
 

@@ -449,13 +449,16 @@ class Operations:
                 attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
             except WrongValue as wrong:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        is_host = looked and self._service.nodes[record.node].is_compute
+        is_reached = found != BROKEN
+        if looked and not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
+            found = PENDING  # It was stopped, and does not run.
         note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
-        is_host = looked and self._service.nodes[record.node].is_compute
         # Nobody has changed a host that is away for a while.
         news = is_news(record, changed) and not (is_host and found != ABSENT)
         if is_host:
-            changed = noted(changed, reached=found != BROKEN)
+            changed = noted(changed, reached=is_reached)
         changed = marked(changed, change, applies=False, modified=news or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
         return outcome, Delta(

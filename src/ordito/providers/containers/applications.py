@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ordito.providers.containers.addresses import address_of, published
 from ordito.providers.containers.asked_for import Health, application_of
-from ordito.providers.containers.engine import Container, Engine, Engines, said
+from ordito.providers.containers.engine import Container, Engine, Engines
 from ordito.providers.containers.images import KIND, forget, forget_former, image_artifact, image_of, made_before
 from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen, started, stopped
 from ordito.providers.containers.naming import name_of
@@ -195,7 +195,10 @@ async def _illness(engine: Engine, name: str, health: Health, checks_itself: boo
     except ProviderFailed as failed:
         return str(failed)
     called = " ".join(health.command) or "the health check of the image"
-    return "" if ran.status == 0 else f"`{called}` ended with exit {ran.status}: {said(ran)}"
+    if ran.status == 0:
+        return ""
+    printed = (ran.err.strip() or ran.out.strip()).decode(errors="replace").splitlines()
+    return f"`{called}` ended with exit {ran.status}" + (f": {printed[-1].strip()}" if printed else "")
 
 
 # ------------------------------------------------------------------------------------------------------ attributes

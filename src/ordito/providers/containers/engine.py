@@ -156,10 +156,10 @@ class Engine:
             raise ProviderFailed(f"{self.name} rm failed on {self.where}: {said(ran)}")
 
     async def last_lines(self, name: str) -> str:
-        """The last lines that a container has printed, for people; "" for none."""
+        """The last lines that a container has printed, as what follows on the first line of a message."""
         ran = await self.run("logs", "--tail", str(LINES), name)
         lines = (ran.out + ran.err).decode(errors="replace").strip() if ran.status == 0 else ""
-        return f"; its last lines:\n{lines}" if lines else "; it has printed nothing"
+        return f"\n{lines}" if lines else "; it has printed nothing"
 
 
 class Engines:
