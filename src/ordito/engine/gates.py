@@ -16,7 +16,7 @@ BECAUSE = (
     "",
     "nothing has failed that it is there for",
     "its instance does not pass the filter",
-    "what it is there for is ok",
+    "what it is there for is ok, or has to wait",
 )
 """Why a step is left out."""
 

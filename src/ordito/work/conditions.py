@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.instances.records import Applied, Delta, Instance, Snapshot
+from ordito.instances.records import CANNOT_BE_ASKED, Applied, Delta, Instance, Snapshot
 from ordito.instances.states import DELETED, STARTED
 from ordito.instances.status import OPERATIONAL, local_after
 from ordito.model.service import Service
@@ -48,8 +48,8 @@ class Conditions:
         if not step.condition:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
-        if host := self._out_of_reach(step, record):
-            return f"{host} cannot be reached"
+        if unknown := self._not_found_out(step, record):
+            return unknown
         match step.condition:
             case Condition.UNLESS_OK if self._is_up(record):
                 return f"check says {record.local}"
@@ -109,6 +109,13 @@ class Conditions:
             return host
         mends = step.condition is Condition.UNLESS_OK
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
+
+    def _not_found_out(self, step: Step, record: Instance) -> str:
+        """Why nothing is done about an instance of which nobody knows how it is, "" where that is no reason."""
+        if step.action is FILTER and record.note == CANNOT_BE_ASKED:
+            return f"it is not known how it is: {record.note}"
+        host = self._out_of_reach(step, record)
+        return f"{host} cannot be reached" if host else ""
 
     def _was_done(self, step: Step, record: Instance) -> bool:
         call = self._called.plan.calls[step.call]

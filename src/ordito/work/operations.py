@@ -12,6 +12,7 @@ import msgspec
 
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
+    CANNOT_BE_ASKED,
     FOUND_ABSENT,
     Delta,
     Instance,
@@ -439,7 +440,8 @@ class Operations:
         looked = call.interface == DELEGATES
         if outcome.ending not in ANSWERED:
             # What goes on all the same must not take the instance for what it was before.
-            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN),))
+            note = CANNOT_BE_ASKED if looked and outcome.ending in NEVER_STARTED else record.note
+            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN, note=note),))
         attributes: Mapping[str, object] = {}
         if looked:
             recorded = self._snapshot.attributes.get(record.id, {})
@@ -453,7 +455,8 @@ class Operations:
         is_reached = found != BROKEN
         if looked and not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
             found = PENDING  # It was stopped, and does not run.
-        note = FOUND_ABSENT if found == ABSENT else "" if record.is_missed else record.note
+        is_old = record.is_missed or record.note == CANNOT_BE_ASKED
+        note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
         # Nobody has changed a host that is away for a while.
         news = is_news(record, changed) and not (is_host and found != ABSENT)

@@ -78,7 +78,19 @@ def _end(result: WorkflowResult, conversation: CliConversation, session: Session
         return ExitCode.DONE
     write_report(result.report, conversation.ledger, session)
     suggest(result.report, session)
-    return exit_code(result.report)
+    code = exit_code(result.report)
+    return ExitCode.UNREACHABLE if code is ExitCode.DONE and _is_unknown(result) else code
+
+
+def _is_unknown(result: WorkflowResult) -> bool:
+    """Whether nothing was done about an instance because who knows of it could not be asked."""
+    from ordito.app.proposals.heal import to_heal
+    from ordito.instances.records import CANNOT_BE_ASKED
+
+    proposal = result.proposal
+    return proposal is not None and any(
+        proposal.snapshot.instances[i].note == CANNOT_BE_ASKED for i in to_heal(proposal)
+    )
 
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
