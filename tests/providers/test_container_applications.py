@@ -250,6 +250,13 @@ def test_what_a_runtime_says_of_its_containers() -> None:
     )
 
 
+def test_a_secret_is_no_argument_of_a_program() -> None:
+    kept = application_of(_asked(SMALL, {"environment": {"TOKEN": Sensitive("x")}}, secret=frozenset({"environment"})))
+    assert kept.environment == {"TOKEN": Sensitive("x")}
+    with pytest.raises(ProviderFailed, match=r'"command" of app_1 holds a secret.*environment'):
+        application_of(_asked(SMALL, secret=frozenset({"command"})))
+
+
 def test_what_is_not_clear_is_refused() -> None:
     two = (Material("one", (KIND,), "/a.tar"), Material("other", (KIND,), "/b.tar"))
     for artifacts, why in ((two, r"several images \(one, other\)"), ((), "has no artifact of type")):

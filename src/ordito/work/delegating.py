@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ordito.base.masking import Masking
 from ordito.base.paths import below, is_url
-from ordito.base.sensitive import Sensitive, revealed, sensitive_parts
+from ordito.base.sensitive import Sensitive, is_sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
@@ -64,12 +64,13 @@ class Delegating:
         context = Context(node=template.name, instance=step.instance)
         verb = VERBS[call.operation]
         connections, endpoints = self._connecting.of(template.name)
+        properties = self._known(_written(template), context)
         return Delegation(
             step.instance,
             template.kinds,
             verb,
             node=template.name,
-            properties=self._properties(template, context),
+            properties={name: revealed(value) for name, value in properties.items()},
             attributes=self._attributes(step.instance),
             metadata=template.metadata,
             host=self._host(step.instance, template, verb),
@@ -82,6 +83,7 @@ class Delegating:
             timeout=call.timeout,
             connections=connections,
             endpoints=endpoints,
+            secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
         )
 
     def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:
@@ -101,9 +103,14 @@ class Delegating:
     def _properties(self, template: NodeTemplate, context: Context) -> dict[str, object]:
         """The properties of a node, those of its capabilities as ``capability::name``; one without a value is not
         there."""
-        return self._evaluated({**template.properties, **_of_capabilities(template.capabilities)}, context)
+        return self._evaluated(_written(template), context)
 
     def _evaluated(self, written: Mapping[str, Value], context: Context) -> dict[str, object]:
+        """Values as providers need them."""
+        return {name: revealed(value) for name, value in self._known(written, context).items()}
+
+    def _known(self, written: Mapping[str, Value], context: Context) -> dict[str, object]:
+        """The values that are known now; what is sensitive in them is hidden from now on."""
         found: dict[str, object] = {}
         for name, value in written.items():
             try:
@@ -112,7 +119,7 @@ class Delegating:
                 continue  # Static values were evaluated when the plan was made; what is left waits for instances.
             if not isinstance(data, Nothing):
                 self._masking.know(sensitive_parts(data))
-                found[name] = revealed(data)
+                found[name] = data
         return found
 
     def _attributes(self, instance: str) -> dict[str, object]:
@@ -180,6 +187,11 @@ def _account(account: Sensitive) -> dict[str, object]:
     told = account.reveal()
     found = dict(told) if isinstance(told, Mapping) else {}
     return {**found, "token": Sensitive(found.get("token", ""))}
+
+
+def _written(template: NodeTemplate) -> dict[str, Value]:
+    """The properties of a node and of its capabilities, as they are written."""
+    return {**template.properties, **_of_capabilities(template.capabilities)}
 
 
 def _of_capabilities(capabilities: Mapping[str, Capability]) -> dict[str, Value]:

@@ -92,7 +92,8 @@ class Delegation(msgspec.Struct, frozen=True):
     """What a provider is asked to do for one instance.
 
     ``kinds`` are the node's type and that type's ancestors. ``properties`` are evaluated, those of capabilities among
-    them as ``capability::name``; ``attributes`` are as recorded; both may hold ``Sensitive`` values. ``host`` is the
+    them as ``capability::name``, and ``secret`` are the names of those that are sensitive, or have parts that are: no
+    argument of a program may hold them; ``attributes`` are as recorded. ``host`` is the
     target on which the instance is to be, None for this machine or where it is hosted on nothing; where it is asked
     whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the far ends, by the
     requirement's name, ``connections`` those that the node or what stands on it takes part in, ``endpoints`` what
@@ -119,6 +120,7 @@ class Delegation(msgspec.Struct, frozen=True):
     timeout: float | None = None
     connections: tuple[Connection, ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
+    secret: frozenset[str] = frozenset()
 
 
 class Provided(msgspec.Struct, frozen=True):

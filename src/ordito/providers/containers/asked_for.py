@@ -9,7 +9,7 @@ import msgspec
 from ordito.base.scalar_units import amount
 from ordito.providers.containers.making import GRACE
 from ordito.providers.containers.naming import name_of
-from ordito.work.providing import Delegation, ProviderFailed
+from ordito.work.providing import Delegation, ProviderFailed, Verb
 
 OWN = "ordito.nodes.Container.Application"
 """The node type whose properties say how the container is made; those of other types mean what their authors like."""
@@ -47,6 +47,7 @@ def application_of(asked: Delegation) -> Application:
     """What is asked for an instance. Raises ``ProviderFailed`` for what cannot be."""
     has_own_type = OWN in asked.kinds
     own = asked.properties if has_own_type else {}
+    _refuse_secrets(asked, own)
     command, entrypoint = _texts(own, "command"), _texts(own, "entrypoint")
     options: list[str] = []
     for flag, name in (("--network", "network"), ("--user", "user"), ("--restart", "restart"), ("--workdir", "folder")):
@@ -69,6 +70,16 @@ def application_of(asked: Delegation) -> Application:
         _seconds(own.get("stop_timeout"), GRACE),
         has_own_type,
     )
+
+
+def _refuse_secrets(asked: Delegation, own: Mapping[str, object]) -> None:
+    """Raise ``ProviderFailed`` for secrets in what becomes an argument of the engine, which others on its host see."""
+    told = sorted(name for name in asked.secret if name in own and name != "environment" and "::" not in name)
+    if told and asked.verb is Verb.CREATE:
+        raise ProviderFailed(
+            f'"{told[0]}" of {asked.instance} holds a secret, and would be an argument of a program, which others can'
+            " read: give the secret as a variable (environment), and have it read there"
+        )
 
 
 def _of_runtime(asked: Delegation, name: str) -> object:
