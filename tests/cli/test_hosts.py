@@ -141,6 +141,26 @@ def test_hosts_are_not_taken_for_lost_when_their_inventory_is(run: Run, place: P
     assert run("undeploy", "--yes").code == 0
 
 
+def test_the_pool_makes_computes_only(run: Run, place: Path) -> None:
+    app = "    app: { type: tosca.nodes.SoftwareComponent, requirements: [ { host: box } ] }\n"
+    (place / "service.yaml").write_text(SERVICE + app)
+    (place / "hosts.yaml").write_text(HOSTS + "provide: { app: pool }\n")
+    refused = run("plan")
+    assert refused.code == 3
+    assert "the pool gives hosts to Computes, and app is a tosca.nodes.SoftwareComponent" in refused.err
+
+
+def test_what_never_came_onto_its_host_is_removed_without_it(run: Run, place: Path) -> None:
+    """A credential is missing when the host is given out: nothing has run there."""
+    host = "{ address: 127.0.0.1, password: { secret: nobody-has-it }, capabilities: { host: { num_cpus: 4 },"
+    (place / "hosts.yaml").write_text(f"hosts:\n  far: {host} os: {{ type: linux }} }} }}\n")
+    refused = run("deploy", "--yes")
+    assert refused.code == 4
+    assert 'there is no secret "nobody-has-it"' in refused.err
+    assert run("undeploy", "--yes").code == 0
+    assert run("hosts", "list", "-o", "json").json["hosts"][0]["state"] == "free"
+
+
 def test_the_inventory_says_who_makes_which_node(run: Run, place: Path) -> None:
     (place / "hosts.yaml").write_text(HOSTS + "provide: { box: localhost }\n")
     assert run("deploy", "--yes").code == 0

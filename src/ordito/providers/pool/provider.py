@@ -59,6 +59,8 @@ class PoolProvider:
 
     async def create(self, asked: Delegation) -> Provided:
         """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``."""
+        if COMPUTE not in asked.kinds:
+            raise ProviderFailed(self._no_compute(asked))
         try:
             asking = asking_of(asked.properties, asked.metadata)
             async with self._turns:
@@ -121,6 +123,9 @@ class PoolProvider:
         for one in asked:
             if one.instance in placed:
                 continue
+            if COMPUTE not in one.kinds:
+                problems[one.instance] = self._no_compute(one)
+                continue
             asking = asking_of(one.properties, one.metadata)
             host, problem = self._choose(one, asking, left, lost)
             if host is None:
@@ -128,6 +133,14 @@ class PoolProvider:
             else:
                 left.setdefault(host.name, []).append(_taking(one, asking, host, self._section.ensemble))
         return problems
+
+    def _no_compute(self, asked: Delegation) -> str:
+        """That the inventory has it make what is no Compute."""
+        kind = asked.kinds[0] if asked.kinds else "no type"
+        return (
+            f'the pool gives hosts to Computes, and {asked.node} is a {kind}: take it out of "provide" in'
+            f" {self._section.file}, or name another provider there"
+        )
 
     def _choose(
         self, asked: Delegation, asking: Asking, taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost]
@@ -161,7 +174,8 @@ class PoolProvider:
             # It was taken back before, and its host may have been found to be lost then.
             before = lost.get(_host_of(asked.attributes))
             return before is not None and owner_of(asked.instance, self._section.ensemble) in before.remains
-        why = await self._unreachable(taken.host)
+        # Where it was never told that it has the host, nothing can have run there.
+        why = await self._unreachable(taken.host) if _host_of(asked.attributes) else ""
         since = datetime.now(UTC).isoformat(timespec="seconds")
 
         def release(books: Books) -> None:
