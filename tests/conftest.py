@@ -5,6 +5,7 @@ And the real targets that tests share: each process of tests starts one of a kin
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,10 @@ settings.register_profile(
     "ordito", max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ordito")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell lets what it starts in the background ignore interrupts, and the programs under test would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
