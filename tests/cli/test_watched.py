@@ -184,6 +184,7 @@ def test_checks_are_recorded_and_make_no_revision(run: Run, folder: Path) -> Non
         "state": "deleted",
         "drift": True,
         "before": {"local": "ok", "state": "started"},
+        "reason": "exit 3",
     }
     assert result["instances"]["top_1"]["drift"] is False
     shown = run("status", "-o", "json").json

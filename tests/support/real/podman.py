@@ -40,13 +40,16 @@ netns = "host"
 {containers}
 [engine]
 events_logger = "file"
+tmp_dir = "{folder}/run/libpod"
 {engine}
 """
-# It waits until its input ends, however the process of the tests came to end. Podman may leave its directory mounted.
+# It waits until its input ends, however the process of the tests came to end. Podman may leave its directory mounted, and,
+# where it has not all rights of root, a process that keeps its namespaces.
 REMOVE = """\
 cat >/dev/null
 "$1" rm --all --force --time 0
 for place in overlay ''; do umount -l "$2/storage/$place" 2>/dev/null; done
+pause=$(cat "$2/run/libpod/pause.pid" 2>/dev/null) && kill "$pause" 2>/dev/null
 rm -rf "$2/storage" "$2/run"
 """
 STORAGE_CONF = """\
@@ -110,6 +113,7 @@ class Podman:
         text = CONTAINERS_CONF.format(
             containers=lines.pop("cgroups", ""),
             engine="".join(lines.values()),
+            folder=self.folder,
         )
         (self.folder / "containers.conf").write_text(text)
 
