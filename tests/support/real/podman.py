@@ -43,8 +43,8 @@ events_logger = "file"
 tmp_dir = "{folder}/run/libpod"
 {engine}
 """
-# It waits until its input ends, however the process of the tests came to end. Podman may leave its directory mounted, and,
-# where it has not all rights of root, a process that keeps its namespaces.
+# It waits until its input ends, however the process of the tests came to end. Podman may leave its directory mounted,
+# and, where it has not all rights of root, a process that keeps its namespaces.
 REMOVE = """\
 cat >/dev/null
 "$1" rm --all --force --time 0
