@@ -14,14 +14,15 @@ APART = "anti_affinity"
 def kept_apart(service: Service) -> Mapping[str, frozenset[str]]:
     """By node template of a Compute, those from whose instances its own are to be apart: itself, where it is about its
     instances, and others. A policy with `anti_affinity` keeps its targets on machines of their own (R-12-10)."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for policy in service.policies.values():
         if not _separates(policy):
             continue
-        computes = {host.name for name in policy.nodes if (host := _compute_of(service, name)) is not None}
+        computes = frozenset(host.name for name in policy.nodes if (host := _compute_of(service, name)) is not None)
         for name in computes:
-            found.setdefault(name, set()).update(computes)
-    return {name: frozenset(others) for name, others in found.items()}
+            # One set for all of them, since a policy may name thousands.
+            found[name] = found[name] | computes if name in found else computes
+    return found
 
 
 def _separates(policy: Policy) -> bool:

@@ -58,6 +58,11 @@ class Books:
             found.setdefault(one.host, []).append(one)
         return found
 
+    def on(self, host: str) -> list[Taken]:
+        """Who has a host."""
+        rows = self._database.execute(f"SELECT {COLUMNS} FROM taken WHERE host = ? ORDER BY rowid", (host,))
+        return [_taken(row) for row in rows]
+
     def of(self, ensemble: str, instance: str) -> Taken | None:
         """What an instance has, None for nothing."""
         query = f"SELECT {COLUMNS} FROM taken WHERE ensemble = ? AND instance = ?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -40,7 +40,7 @@ def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:
 
 def unfit(host: Host, asking: Asking, taken: Sequence[Taken]) -> list[str]:
     """Why a host is not fit for what is asked, in words; nothing where it is. ``taken`` is what is taken of it."""
-    found = list(_lacks(host, asking))
+    found = list(lacks(host, asking))
     if len(taken) >= host.instances:
         who = ", ".join(t.owner for t in taken[:2])
         found.append(f"is taken by {who}" if host.instances == 1 else f"has its {host.instances} instances ({who} ...)")
@@ -49,7 +49,7 @@ def unfit(host: Host, asking: Asking, taken: Sequence[Taken]) -> list[str]:
     return found
 
 
-def _lacks(host: Host, asking: Asking) -> Iterable[str]:
+def lacks(host: Host, asking: Asking) -> Iterable[str]:
     """What a host does not have, whatever is taken of it."""
     for name, least in asking.least.items():
         has = measure(name, host.host.get(name))
@@ -88,19 +88,3 @@ def left_of(host: Host, taken: Sequence[Taken]) -> dict[str, float]:
             if name in free:
                 free[name] -= value
     return free
-
-
-def ordered(hosts: Collection[Host], asking: Asking, taken: Mapping[str, Sequence[Taken]], node: str) -> Iterator[Host]:
-    """Hosts in the order in which they are tried: those first where fewest instances are, of the same node before all
-    others, or with ``packs`` most; and then as they stand in the inventory."""
-    if asking.packs:
-        yield from sorted(hosts, key=lambda h: -len(taken.get(h.name, ())))
-        return
-    # Most often one is free, and the others need not be put into an order.
-    yield from (host for host in hosts if not taken.get(host.name))
-    others = (host for host in hosts if taken.get(host.name))
-    yield from sorted(others, key=lambda h: (_of_node(taken[h.name], node), len(taken[h.name])))
-
-
-def _of_node(taken: Sequence[Taken], node: str) -> int:
-    return sum(t.node == node for t in taken)

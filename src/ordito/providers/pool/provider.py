@@ -12,9 +12,10 @@ import msgspec
 
 from ordito.providers.connection import ssh_target
 from ordito.providers.localhost import COMPUTE
-from ordito.providers.pool.allocations import Allocations, Books, Lost, PoolFailed
+from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
 from ordito.providers.pool.asking import Asking, asking_of
-from ordito.providers.pool.fitting import Taken, ordered, owner_of, takes, unfit
+from ordito.providers.pool.choosing import CHECK, Choosing
+from ordito.providers.pool.fitting import Taken, owner_of, takes
 from ordito.providers.pool.hosts import Host, read_hosts
 from ordito.providers.section import NoValue, Section
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
@@ -24,8 +25,6 @@ T = TypeVar("T")
 NAME = "pool"
 REACH_SECONDS = 15.0
 """How long a host may take to answer that is looked at."""
-MOST_TOLD = 10
-CHECK = "ordito hosts check"
 
 
 class PoolProvider:
@@ -75,7 +74,8 @@ class PoolProvider:
             has = books.of(asked.ensemble, asked.instance)
             if has is not None:
                 return self._known(has.host)
-            host, problem = self._choose(asked, asking, books.taken(), books.lost())
+            choosing = Choosing(self.hosts.values(), books.taken(), books.lost(), self._section.file)
+            host, problem = choosing.choose(asked, asking)
             if host is None:
                 raise ProviderFailed(problem)
             books.take(_taking(asked, asking, host, self._section.ensemble))
@@ -119,6 +119,7 @@ class PoolProvider:
             if recorded.instance not in going:
                 left.setdefault(recorded.host, []).append(recorded)
         placed = {t.instance for all_ in left.values() for t in all_ if t.ensemble == ensemble}
+        choosing = Choosing(self.hosts.values(), left, lost, self._section.file)
         problems: dict[str, str] = {}
         for one in asked:
             if one.instance in placed:
@@ -127,11 +128,11 @@ class PoolProvider:
                 problems[one.instance] = self._no_compute(one)
                 continue
             asking = asking_of(one.properties, one.metadata)
-            host, problem = self._choose(one, asking, left, lost)
+            host, problem = choosing.choose(one, asking)
             if host is None:
                 problems[one.instance] = problem
             else:
-                left.setdefault(host.name, []).append(_taking(one, asking, host, self._section.ensemble))
+                choosing.take(_taking(one, asking, host, self._section.ensemble))
         return problems
 
     def _no_compute(self, asked: Delegation) -> str:
@@ -141,21 +142,6 @@ class PoolProvider:
             f'the pool gives hosts to Computes, and {asked.node} is a {kind}: take it out of "provide" in'
             f" {self._section.file}, or name another provider there"
         )
-
-    def _choose(
-        self, asked: Delegation, asking: Asking, taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost]
-    ) -> tuple[Host | None, str]:
-        """The host that an instance would get, None for none, with the reasons in words."""
-        reasons: list[str] = []
-        for host in ordered(self.hosts.values(), asking, taken, asked.node):
-            there = taken.get(host.name, ())
-            why = unfit(host, asking, there) or beside(asked, there)
-            if host.name in lost:
-                why = [f"could not be reached and waits for `{CHECK} {host.name}`"]
-            if not why:
-                return host, ""
-            reasons.append(f"{host.name} {' and '.join(why)}")
-        return None, no_host(asking, reasons, self._section.file)
 
     def _known(self, name: str) -> Host:
         host = self.hosts.get(name)
@@ -182,7 +168,7 @@ class PoolProvider:
             books.release(asked.ensemble, asked.instance)
             if why:
                 books.lose(taken.host, since, why, taken.owner)
-            if all(other.ensemble != asked.ensemble for other in books.taken().get(taken.host, ())):
+            if all(other.ensemble != asked.ensemble for other in books.on(taken.host)):
                 # At once with the release, so that a job that is cut off here leaves it to the one that goes on.
                 books.give_back(asked.ensemble, taken.host)
 
@@ -326,19 +312,6 @@ def _host_of(attributes: Mapping[str, object]) -> str:
 def _taking(asked: Delegation, asking: Asking, host: Host, place: str) -> Taken:
     amounts, resources = takes(asking)
     return Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources, place)
-
-
-def beside(asked: Delegation, taken: Sequence[Taken]) -> list[str]:
-    """That something is on a host beside which an instance is not to be, in words; nothing where it may be there."""
-    others = [t.instance for t in taken if t.ensemble == asked.ensemble and t.node in asked.apart]
-    return [f"has {others[0]}, from which it is to be apart"] if others else []
-
-
-def no_host(asking: Asking, reasons: Sequence[str], file: str) -> str:
-    """That no host is fit, with what is asked and which host fails by what."""
-    told = "; ".join(reasons[:MOST_TOLD]) or "there is none"
-    more = f"; and {len(reasons) - MOST_TOLD} more" if len(reasons) > MOST_TOLD else ""
-    return f"no host of {file} is free and fit ({asking.describe()}): {told}{more}"
 
 
 def _hop(text: str) -> dict[str, object]:

@@ -1,0 +1,117 @@
+"""Which host an instance gets: the first that is fit, in an order that spreads instances over hosts, or packs them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+import msgspec
+
+from ordito.providers.pool.allocations import Lost
+from ordito.providers.pool.asking import Asking
+from ordito.providers.pool.fitting import Taken, lacks, unfit
+from ordito.providers.pool.hosts import Host
+from ordito.work.providing import Delegation
+
+MOST_TOLD = 10
+CHECK = "ordito hosts check"
+
+
+class Choosing:
+    """Chooses hosts for one instance after another, as things stand when it is made and with what is taken since.
+
+    A pool may have thousands of hosts, and a plan ask for far more: so hosts are kept by how many instances they have,
+    full ones are not looked at again, and what was refused once is refused again at once, since nothing is given back
+    meanwhile. ``file`` is the inventory, for messages.
+    """
+
+    def __init__(
+        self, hosts: Collection[Host], taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost], file: str
+    ) -> None:
+        self._hosts = tuple(hosts)
+        self._lost = lost
+        self._file = file
+        self._places = {host.name: place for place, host in enumerate(self._hosts)}
+        self._taken: list[list[Taken]] = [[] for _ in self._hosts]
+        self._of_node: dict[str, dict[int, int]] = {}
+        self._by_load: list[list[int]] = [list(range(len(self._hosts)))]
+        self._has_all: dict[tuple[bytes, int], bool] = {}
+        self._refused: dict[tuple[bytes, frozenset[str]], str] = {}
+        for on_host in taken.values():
+            for one in on_host:
+                self.take(one)
+
+    def take(self, taken: Taken) -> None:
+        """An instance has a host from now on; one that is not in the inventory is nobody's any more."""
+        place = self._places.get(taken.host)
+        if place is None:
+            return
+        there = self._taken[place]
+        if not self._is_full(place):
+            places = self._by_load[len(there)]
+            del places[bisect_left(places, place)]
+        there.append(taken)
+        if not self._is_full(place):
+            while len(self._by_load) <= len(there):
+                self._by_load.append([])
+            insort(self._by_load[len(there)], place)
+        of_node = self._of_node.setdefault(taken.node, {})
+        of_node[place] = of_node.get(place, 0) + 1
+
+    def choose(self, asked: Delegation, asking: Asking) -> tuple[Host | None, str]:
+        """The host that an instance would get, None for none, with the reasons in words."""
+        wanted = msgspec.msgpack.encode(asking)
+        refused = self._refused.get((wanted, asked.apart))
+        if refused is not None:
+            return None, refused
+        for place in self._tried(asked.node, packs=asking.packs):
+            if self._has(place, asking, wanted) and not self._problems(place, asked, asking):
+                return self._hosts[place], ""
+        problem = self._refused[wanted, asked.apart] = self._no_host(asked, asking)
+        return None, problem
+
+    def _tried(self, node: str, *, packs: bool) -> Iterator[int]:
+        """The hosts that are not full, in the order in which they are tried: those first where fewest instances are,
+        of the same node before all others, or with ``packs`` most; and then as they stand in the inventory."""
+        if packs:
+            yield from chain.from_iterable(reversed(self._by_load))
+            return
+        of_node = self._of_node.get(node, {})
+        yield from (place for place in chain.from_iterable(self._by_load) if place not in of_node)
+        rest = (place for place in of_node if not self._is_full(place))
+        yield from sorted(rest, key=lambda place: (of_node[place], len(self._taken[place]), place))
+
+    def _is_full(self, place: int) -> bool:
+        return len(self._taken[place]) >= self._hosts[place].instances
+
+    def _has(self, place: int, asking: Asking, wanted: bytes) -> bool:
+        """Whether a host has what is asked for at all, whatever is taken of it."""
+        known = self._has_all.get((wanted, place))
+        if known is None:
+            known = self._has_all[wanted, place] = not any(lacks(self._hosts[place], asking))
+        return known
+
+    def _problems(self, place: int, asked: Delegation, asking: Asking) -> list[str]:
+        """Why a host is not for an instance, in words; nothing where it is."""
+        host, there = self._hosts[place], self._taken[place]
+        if host.name in self._lost:
+            return [f"could not be reached and waits for `{CHECK} {host.name}`"]
+        return unfit(host, asking, there) or _beside(asked, there)
+
+    def _no_host(self, asked: Delegation, asking: Asking) -> str:
+        """That no host is fit, with what is asked and which host fails by what."""
+        full = (place for place in range(len(self._hosts)) if self._is_full(place))
+        reasons = [
+            f"{self._hosts[place].name} {' and '.join(self._problems(place, asked, asking))}"
+            for place in islice(chain(self._tried(asked.node, packs=asking.packs), full), MOST_TOLD)
+        ]
+        told = "; ".join(reasons) or "there is none"
+        more = f"; and {len(self._hosts) - MOST_TOLD} more" if len(self._hosts) > MOST_TOLD else ""
+        return f"no host of {self._file} is free and fit ({asking.describe()}): {told}{more}"
+
+
+def _beside(asked: Delegation, taken: Sequence[Taken]) -> list[str]:
+    """That something is on a host beside which an instance is not to be, in words; nothing where it may be there."""
+    others = [t.instance for t in taken if t.ensemble == asked.ensemble and t.node in asked.apart]
+    return [f"has {others[0]}, from which it is to be apart"] if others else []
