@@ -361,7 +361,12 @@ class Calls:
         if artifact.kinds[:1] == (PLACING,):
             return self.deploying(artifact)
         accepts = self._options.accepts
-        asked = (of for kind in artifact.kinds for of in (f"{ARTIFACTS}{kind}@{artifact.version}", kind))
+        # Who looks for processors reads what is installed, which plans of nothing but scripts do without.
+        asked = (
+            of
+            for kind in artifact.kinds
+            for of in ((kind,) if kind in SCRIPTS else (f"{ARTIFACTS}{kind}@{artifact.version}", kind))
+        )
         found = next((kind for kind in asked if accepts((kind,))), "")
         if not found and artifact.file not in self._refused:
             self._refused.add(artifact.file)
