@@ -24,6 +24,16 @@ topology_template:
 """
 GROUP = "  groups:\n    both: { type: tosca.groups.Root, members: [ b, a ] }\n"
 POLICY = "  policies:\n    - limits: { type: tosca.policies.Performance, targets: [ a ] }\n"
+PORT = """\
+    net: { type: tosca.nodes.network.Network, properties: { network_name: inner } }
+    box: { type: tosca.nodes.Compute }
+    port:
+      type: tosca.nodes.network.Port
+      properties: { is_default: true }
+      requirements: [ link: net, binding: box ]
+      OWN
+"""
+OWN = "interfaces: { Standard: { operations: { create: route.sh } } }"
 WORKFLOW = "  workflows:\n    NAME: { steps: { one: { target: a, activities: [ set_state: started ] } } }\n"
 
 
@@ -72,6 +82,14 @@ def test_what_is_not_enforced_is_said(tmp_path: Path) -> None:
     """R-12-15: a policy is kept, and a plan says that nothing enforces it."""
     found = {(d.code, str(d.severity)) for d in proposal(tmp_path, POLICY).diagnostics}
     assert found == {("not-enforced", "warning")}
+
+
+@pytest.mark.parametrize(("own", "codes"), [("", ["not-enforced"]), (OWN, [])])
+def test_that_a_port_is_the_default_is_heeded_by_operations_only(tmp_path: Path, own: str, codes: list[str]) -> None:
+    """Providers set no routes, which is said; an operation of the port may see to it."""
+    (tmp_path / "route.sh").write_text("")
+    made = proposal(tmp_path, PORT.replace("OWN", own))
+    assert [d.code for d in made.diagnostics] == codes
 
 
 @pytest.mark.parametrize(

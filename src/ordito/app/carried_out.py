@@ -14,6 +14,8 @@ from ordito.planning.policy_targets import SCALING
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 """The names of workflows that take the place of the generated ones (§7.1)."""
 
+PORT = "tosca.nodes.network.Port"
+
 ENFORCED = frozenset({SCALING})
 """The types of policies that are heeded without triggers."""
 
@@ -55,8 +57,24 @@ def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
             policy.span,
             hint="what it asks for must be seen to by other means",
         )
+    _warn_of_default_ports(service, diagnostics)
     check_triggers(service, diagnostics)
     warn_of_unprocessed(service, diagnostics)
+
+
+def _warn_of_default_ports(service: Service, diagnostics: Diagnostics) -> None:
+    """Warn of ports that are to be the default ones (§8.5.2) and that no operation sets up: providers set no routes."""
+    for node in service.nodes.values():
+        asks = PORT in node.kinds and node.properties.get("is_default") not in (None, False)
+        operations = (o for interface in node.interfaces.values() for o in interface.operations.values())
+        if asks and not any(operation.implementation for operation in operations):
+            diagnostics.warning(
+                "not-enforced",
+                f'is_default of port "{node.name}" is not heeded: which port is the default one is what the system of'
+                " its Compute makes of their order",
+                node.span,
+                hint="set the route in an operation on the Compute, or remove is_default",
+            )
 
 
 def _warn_of_second_workflows(service: Service, diagnostics: Diagnostics) -> None:
