@@ -1,7 +1,8 @@
 """Commands as another user, by ``sudo`` or ``doas``: the words around a command, and the talk before it.
 
 Nothing that is meant for the command may be sent before a password was asked for or was not needed: what reads first
-would take it. So the command says that it begins, on its standard error. A password never is an argument.
+would take it. So the command says that it begins, on both its outputs: nobody knows which of two streams comes first,
+and what the command prints must not be taken for the talk before it. A password never is an argument.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ordito.work.targets import Refused
 
 ASKS = b"ordito:password?"
 BEGINS = b"ordito:begins\n"
-_BEGIN = """printf '%s\\n' ordito:begins >&2; exec "$@" """
+_BEGIN = """printf '%s\\n' ordito:begins; printf '%s\\n' ordito:begins >&2; exec "$@" """
 
 LONGEST_TALK = 64 * 1024
 
@@ -37,6 +38,7 @@ class Becoming:
         self._become = become
         self._ears = ears
         self._said = b""
+        self._out = b""
         self._asked = False
         self._refusal = ""
         self._begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -64,14 +66,16 @@ class Becoming:
         if self.has_begun:
             self._ears.heard_out(data)
         else:
-            self._take(data)
+            self._out = _more(self._out, data)
+            self._listen()
 
     def heard_err(self, data: bytes) -> None:
         """See ``Ears``."""
         if self.has_begun:
             self._ears.heard_err(data)
         else:
-            self._take(data)
+            self._said = _more(self._said, data)
+            self._listen()
 
     def ended(self, status: int | None, lost: str = "") -> None:
         """See ``Ears``."""
@@ -80,20 +84,18 @@ class Becoming:
         elif not self._begun.done():
             self._begun.set_result(lost or self._refusal or self._why())
 
-    def _take(self, data: bytes) -> None:
-        if len(self._said) < LONGEST_TALK:
-            self._said += data
-            self._listen()
-
     def _listen(self) -> None:
         if self._channel is None or self._begun.done():
             return
-        before, found, rest = self._said.partition(BEGINS)
-        if found:
+        before, found, err = self._said.partition(BEGINS)
+        _, found_out, out = self._out.partition(BEGINS)
+        if found and found_out:
             self._begun.set_result("")
-            if rest:
-                self._ears.heard_err(rest)
-        elif ASKS in before:
+            if out:
+                self._ears.heard_out(out)
+            if err:
+                self._ears.heard_err(err)
+        elif not found and ASKS in before:
             self._answer(self._channel)
 
     def _answer(self, channel: Channel) -> None:
@@ -110,9 +112,14 @@ class Becoming:
 
     def _why(self) -> str:
         method, user = self._become.method, self._become.user
-        said = " ".join(self._said.decode(errors="replace").split())
+        said = " ".join((self._said + self._out).decode(errors="replace").split())
         if "password is required" in said or "required" in said.lower():
             return f'{method} wants a password to become "{user}"; give become.password, or allow it without (NOPASSWD)'
         if "not found" in said:
             return f"{method} is not installed there, and this user is to become {user}: {said}"
         return f'{method} does not let this user become "{user}": {said or "it says nothing"}'
+
+
+def _more(heard: bytes, data: bytes) -> bytes:
+    """What was heard, with more of it; endless talk is not kept, what a command prints that has begun is."""
+    return heard + data if len(heard) < LONGEST_TALK or BEGINS in heard else heard
