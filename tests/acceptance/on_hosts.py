@@ -35,7 +35,7 @@ def write_inventory(place: Path, hosts: SshHosts, members: Sequence[SshHost], **
 SOON = """\
 import ordito.engine.delegates as engine
 import ordito.providers.pool.provider as pool
-engine.REACHED_WITHIN = pool.REACH_SECONDS = 1.0
+engine.REACHED_WITHIN = engine.LENT_WITHIN = pool.REACH_SECONDS = 1.0
 """
 """A host that is waited for is given up soon."""
 
