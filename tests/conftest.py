@@ -39,11 +39,11 @@ def ssh_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHosts]:
 
 
 @pytest.fixture(scope="session")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
+def podman() -> Iterator[Podman]:
     """Podman with its test images, in a storage of its own."""
     from tests.support.real.podman import Podman
 
-    with Podman(tmp_path_factory.mktemp("podman")) as engine:
+    with Podman() as engine:
         yield engine
 
 

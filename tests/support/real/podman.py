@@ -11,6 +11,7 @@ import io
 import os
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -52,6 +53,7 @@ for place in overlay ''; do umount -l "$2/storage/$place" 2>/dev/null; done
 pause=$(cat "$2/run/libpod/pause.pid" 2>/dev/null) && kill "$pause" 2>/dev/null
 rm -rf "$2/storage" "$2/run"
 """
+REMOVE_ALL = f'{REMOVE}rm -rf "$2"\n'
 STORAGE_CONF = """\
 [storage]
 driver = "{driver}"
@@ -70,10 +72,10 @@ def large_volumes() -> tuple[str, ...]:
 class Podman:
     """Podman with the two images. ``environment`` is what a program must see to use the same settings and storage."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         need("podman", "podman", "busybox")
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        # Podman makes sockets deep below it, whose paths must not be long: with a long one each start waits 20 seconds.
+        folder = self.folder = Path(tempfile.mkdtemp(prefix="podman-"))
         self._remover: subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {
             "CONTAINERS_CONF": str(folder / "containers.conf"),
@@ -82,7 +84,7 @@ class Podman:
         self._choose()
         self._import(LARGE, large_root())
         self._remover = subprocess.Popen(
-            ["sh", "-c", REMOVE, "remove", str(program("podman")), str(folder)],
+            ["sh", "-c", REMOVE_ALL, "remove", str(program("podman")), str(folder)],
             env={**os.environ, **self.environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
