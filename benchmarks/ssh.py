@@ -68,7 +68,8 @@ def main(*, times: int) -> None:
     )
     with tempfile.TemporaryDirectory(prefix="ordito-bench-") as name, SshHosts(Path(name) / "hosts") as hosts:
         folder = Path(name)
-        started = [hosts.start(f"host-{n}") for n in range(HOSTS)]
+        # Room for sessions that close late, of which bare asyncssh would make a failure.
+        started = [hosts.start(f"host-{n}", config="MaxSessions 32\n") for n in range(HOSTS)]
         known = str(hosts.known_hosts(started))
         bare_hosts, inventory = [], ["hosts:"]
         for host in started:
