@@ -24,7 +24,8 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     TOSCA node state, ``local`` the operational status of this instance alone. ``applied`` and ``failed`` are keyed
     by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
     near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
-    for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``.
+    for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``. ``form`` is the earlier form of the service
+    (``work.records.Form``) in which it still is, "" for the one that was deployed last.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     last_config_change: str = ""
     last_state_change: str = ""
     note: str = ""
+    form: str = ""
 
     @property
     def exists(self) -> bool:

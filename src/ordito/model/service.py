@@ -14,6 +14,7 @@ import msgspec
 from ordito.base.span import Span
 from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Artifact, Interface
 from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
 from ordito.model.settings import NO_SETTINGS, Settings
@@ -150,7 +151,8 @@ class Service(msgspec.Struct, frozen=True):
     what the topology can stand for in other services. ``substituted`` are the node templates that topologies stand for;
     what came of each is among ``nodes``, by the names ``outer/inner``. ``inner_inputs`` are the values of the inputs of
     these topologies, by ``outer/input``, ``inner_definitions`` what is declared of them. ``choices`` are what was
-    chosen where the service leaves a choice.
+    chosen where the service leaves a choice. ``hooks`` are its lifecycle steps by their ids, in the order in which they
+    are declared: those of one phase of one component follow each other in it.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Service(msgspec.Struct, frozen=True):
     inner_inputs: Mapping[str, Value] = {}
     inner_definitions: Mapping[str, PropertyDefinition] = {}
     choices: Choices = Choices()
+    hooks: Mapping[str, LifecycleStep] = {}
 
     def template(self, name: str) -> NodeTemplate | None:
         """The node template of a name, be it part of the service or one that a topology stands for."""

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.model.service import Service
 from ordito.work.carried import NOTHING_CARRIED, Carried
+from ordito.work.hooks import Block, DoneHook, Transition
 from ordito.work.plan import KeptCount
 
 
@@ -54,6 +55,11 @@ def _nothing_lacking(_: str, __: str) -> str:
     return ""
 
 
+def _no_form(_: str) -> Former | None:
+    """Nothing is known of any other form."""
+    return None
+
+
 class Deployed(msgspec.Struct, frozen=True):
     """What was deployed last: the service (None for none that is known), its inputs, and the digests of its files as in
     ``PlanOptions``."""
@@ -61,6 +67,55 @@ class Deployed(msgspec.Struct, frozen=True):
     service: Service | None = None
     inputs: Mapping[str, object] = {}
     digests: Mapping[str, str] = {}
+
+
+class Former(msgspec.Struct, frozen=True):
+    """An earlier form of the service, or the one that a rollback leads away from: what instances in it are stopped and
+    removed by. ``digests`` are those of its files, as in ``PlanOptions``."""
+
+    service: Service
+    inputs: Mapping[str, object] = {}
+    digests: Mapping[str, str] = {}
+
+
+class Forms(msgspec.Struct, frozen=True):
+    """The forms that a plan has to do with, by the ids of the jobs that deployed them.
+
+    ``former`` gives one that is not the service of the plan; None where its files are not there any more, and then
+    what is wanted is what it is taken for. ``base`` is the form of the instances whose record names none ("" where
+    that is the service of the plan, or where nothing was deployed). ``own`` is what calls of the plan's own service are
+    marked with: "" save in a rollback, which leads to an earlier form.
+    """
+
+    former: Callable[[str], Former | None] = _no_form
+    base: str = ""
+    own: str = ""
+
+
+class Upgrading(msgspec.Struct, frozen=True):
+    """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
+    ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
+    instances of a node may be down at one time where the node says nothing, 0 for all. Instances that are not as they
+    should be are mended first unless ``skip_heal``."""
+
+    prune: str = "no"
+    replaced: frozenset[str] = frozenset()
+    max_unavailable: int = 0
+    skip_heal: bool = False
+
+
+class Hooking(msgspec.Struct, frozen=True):
+    """Which lifecycle steps a plan has: those of what changes, of ``all``, or ``none``. ``transition`` is that of the
+    module, ``blocks`` what each step of the service runs, by its id, and ``files`` the digests of the files that its
+    config names. ``done`` are those that were carried out in earlier attempts at the revision, in that order; a
+    rollback (``undoes``) undoes them."""
+
+    which: str = "changed"
+    transition: Transition = Transition.NONE
+    blocks: Mapping[str, Block] = {}
+    files: Mapping[str, Mapping[str, str]] = {}
+    done: tuple[DoneHook, ...] = ()
+    undoes: bool = False
 
 
 class RolledBack(msgspec.Struct, frozen=True):
@@ -164,7 +219,8 @@ class PlanOptions:
     ``acting`` is the trigger whose actions are planned. ``written`` is the name of the workflow of the template that is
     planned, "" for none, and ``given`` its inputs, as ``get_input`` finds them; ``carried`` is what an earlier job has
     carried out of it.
-    ``digest_key`` gives the key of digests of sensitive values.
+    ``forms`` are the earlier forms of the service, ``upgrading`` how what runs is changed, ``hooking`` which lifecycle
+    steps there are. ``digest_key`` gives the key of digests of sensitive values.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -191,6 +247,9 @@ class PlanOptions:
     written: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
     carried: Carried = NOTHING_CARRIED
+    forms: Forms = field(default_factory=Forms)
+    upgrading: Upgrading = field(default_factory=Upgrading)
+    hooking: Hooking = field(default_factory=Hooking)
     digest_key: Callable[[], bytes] = bytes
 
     @property

@@ -8,13 +8,15 @@ from functools import lru_cache
 
 import msgspec
 
-from ordito.instances.records import Instance, Link
+from ordito.instances.records import Applied, Instance, Link
+from ordito.work.hooks import DoneHook, Hook
 
 
 class Action(StrEnum):
     """What a step does: call an operation, let a provider make or remove a node, set the node state (``leave``), look
     whether an instance passes a filter, write an output of a workflow to an attribute, carry out a whole workflow that
-    an artifact implements, or only join other steps."""
+    an artifact implements, carry out a lifecycle step or undo one, take over what is wanted of an instance without
+    carrying anything out (``adopt``), or only join other steps."""
 
     CALL = "call"
     DELEGATE = "delegate"
@@ -23,6 +25,9 @@ class Action(StrEnum):
     FILTER = "filter"
     WORKFLOW = "workflow"
     OUTPUT = "output"
+    HOOK = "hook"
+    UNDO = "undo"
+    ADOPT = "adopt"
 
 
 class Gate(StrEnum):
@@ -92,7 +97,8 @@ class Call(msgspec.Struct, frozen=True):
     values of inputs for this call only, plain data or sensitive: they come before those that are declared, or add to
     them. ``activity`` is the place in the service of the activity that calls it, whose inputs come before those of
     the template as well, () for none (see ``work.activities``); ``scope`` is an index into ``Plan.scopes``, -1 for
-    none. ``version`` is that of the interpreter which a script asks for, "" for any.
+    none. ``version`` is that of the interpreter which a script asks for, "" for any. ``form`` is the form of the
+    service that declares it (``work.records.Form``), "" for that of the job itself.
     """
 
     owner: str
@@ -112,6 +118,7 @@ class Call(msgspec.Struct, frozen=True):
     activity: tuple[str, ...] = ()
     scope: int = -1
     version: str = ""
+    form: str = ""
 
     @property
     def name(self) -> str:
@@ -156,7 +163,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     first that does so: with this one it is as new, whatever is left of it. ``gate`` is what it makes of the ends of the
     steps before it. What ``counts`` is a part of the lifecycle, and counts as deployed whatever the workflow.
     ``written`` is the place in the service of a filter's condition, or of a workflow's output (see
-    ``work.activities``), () for none.
+    ``work.activities``), () for none. ``hook`` is an index into ``Plan.hooks``, or, of a step that undoes, into
+    ``Plan.undone``; -1 for none. With the start of a step that ``forms`` its instance is in the form of its call.
     """
 
     id: str
@@ -181,6 +189,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     gate: Gate = Gate.NONE
     counts: bool = False
     written: tuple[str, ...] = ()
+    hook: int = -1
+    forms: bool = False
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -228,6 +238,11 @@ class Plan(msgspec.Struct, frozen=True):
     Steps of a plan that ``overlaps`` may run at the same time on one instance and one host; in one that ``halts``
     nothing starts after a failure but what is there for it (``Gate.FAILED``) and what follows that. ``scopes`` are
     those of the calls. ``makers`` says of the nodes of which instances are made elsewhere who makes them.
+
+    ``hooks`` are the lifecycle steps that the plan carries out, ``undone`` those of before that it undoes. ``older``
+    are the instances that the plan brings into another form: until a step that ``forms`` them starts they are in the
+    one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
+    instance: the operations that count as carried out as they are wanted now.
     """
 
     workflow: str
@@ -249,6 +264,10 @@ class Plan(msgspec.Struct, frozen=True):
     halts: bool = False
     scopes: tuple[Scope, ...] = ()
     makers: dict[str, str] = {}
+    hooks: tuple[Hook, ...] = ()
+    undone: tuple[DoneHook, ...] = ()
+    older: dict[str, str] = {}
+    adopted: dict[str, dict[str, Applied]] = {}
 
     @property
     def is_empty(self) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.instances.records import Delta
 from ordito.model.choices import Choices
+from ordito.work.hooks import HookResult
 from ordito.work.invocation import Outcome, Started
 from ordito.work.plan import Plan
 
@@ -72,6 +73,16 @@ class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
     choices: Choices = Choices()
 
 
+class Form(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A service as some job has deployed it: the digest of its pinned files, its entry definitions file, its evaluated
+    inputs, and what was chosen. Forms are known by the id of that job."""
+
+    service: str
+    main: str
+    inputs: dict[str, object] = {}
+    choices: Choices = Choices()
+
+
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first record of a job.
 
@@ -87,6 +98,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     ``hosts`` is the inventory that it works with, as seen from the ensemble, "" for none; ``hosts_given`` whether a
     command has named it, so that it is remembered.
     ``ensemble`` is the id of the deployment, "" where the job needs none.
+    ``forms`` are earlier forms of the service that the plan speaks of, or in which instances are, by their ids;
+    ``base`` is the one that was current when the job began, "" where nothing was deployed.
     """
 
     id: str
@@ -110,6 +123,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     hosts: str = ""
     hosts_given: bool = False
     ensemble: str = ""
+    forms: dict[str, Form] = {}
+    base: str = ""
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
@@ -149,7 +164,7 @@ class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defau
     """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes, and
     ``attempt`` the number of its last attempt. One that turned out not to be needed has succeeded without having run:
     ``because`` says why. ``inputs`` are those of an operation that does nothing, as those of others are when they
-    start."""
+    start. ``hook`` is what a lifecycle step was carried out with, and what came of it."""
 
     step: int
     at: float
@@ -160,6 +175,7 @@ class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defau
     attempt: int = 1
     because: str = ""
     inputs: Mapping[str, object] = {}
+    hook: HookResult | None = None
 
 
 class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):
