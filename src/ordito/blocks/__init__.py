@@ -1,0 +1,1 @@
+"""Blocks of lifecycle steps: their names, the values of steps, and the language of conditions."""

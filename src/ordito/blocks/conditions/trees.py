@@ -1,0 +1,241 @@
+"""Conditions as trees, which are data: what was written, each part with its place; and as text again.
+
+Chains of operators are flat, and so are paths, so that a tree is only as deep as the brackets of its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+import msgspec
+
+from ordito.blocks.conditions.faults import Place
+
+
+class Literal(msgspec.Struct, frozen=True, tag=True):
+    """A value that is written out: ``null``, a truth value, an integer, a float (a ``Decimal``), or a string."""
+
+    value: None | bool | int | Decimal | str
+    place: Place
+
+
+class Name(msgspec.Struct, frozen=True, tag=True):
+    """A name of the context: ``values``."""
+
+    name: str
+    place: Place
+
+
+class Field(msgspec.Struct, frozen=True, tag=True):
+    """A step to a field of a struct: ``.name`` or ``."name"``."""
+
+    name: str
+    place: Place
+
+
+class Index(msgspec.Struct, frozen=True, tag=True):
+    """A step to an element of a list or a field of a struct: ``[0]``, ``["name"]``."""
+
+    index: Node
+    place: Place
+
+
+class Path(msgspec.Struct, frozen=True, tag=True):
+    """Steps into a value: ``values.tags[0]``."""
+
+    base: Node
+    steps: tuple[Field | Index, ...]
+    place: Place
+
+
+class Listing(msgspec.Struct, frozen=True, tag=True):
+    """A list that is written out."""
+
+    items: tuple[Node, ...]
+    place: Place
+
+
+class Unary(msgspec.Struct, frozen=True, tag=True):
+    """``!x``, ``-x`` or ``+x``."""
+
+    operator: str
+    operand: Node
+    place: Place
+
+
+class Link(msgspec.Struct, frozen=True, tag=True):
+    """An operator and what stands to its right."""
+
+    operator: str
+    operand: Node
+    place: Place
+    """The operator's."""
+
+
+class Chain(msgspec.Struct, frozen=True, tag=True):
+    """Operators of one precedence, from left to right: ``a - b + c``."""
+
+    first: Node
+    links: tuple[Link, ...]
+    place: Place
+
+
+class Meet(msgspec.Struct, frozen=True, tag=True):
+    """What all of the operands are at once: ``x & >=3``. One of them at least is a value, the others may be bounds and
+    kinds."""
+
+    operands: tuple[Node, ...]
+    place: Place
+
+
+class Bound(msgspec.Struct, frozen=True, tag=True):
+    """A bound of a value: ``>=3``. Stands in a ``Meet`` only."""
+
+    operator: str
+    operand: Node
+    place: Place
+
+
+class Kind(msgspec.Struct, frozen=True, tag=True):
+    """All values of a kind: ``string``. Stands in a ``Meet`` only."""
+
+    name: str
+    place: Place
+
+
+class Call(msgspec.Struct, frozen=True, tag=True):
+    """A call of a function by its full name: ``strings.HasPrefix``."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    place: Place
+
+
+class Bottom(msgspec.Struct, frozen=True, tag=True):
+    """``_|_``, which stands for every error. Stands beside ``==`` and ``!=`` only."""
+
+    place: Place
+
+
+Node = Literal | Name | Path | Listing | Unary | Chain | Meet | Bound | Kind | Call | Bottom
+
+LEVELS = (
+    ("||",),
+    ("&&",),
+    ("==", "!=", "<", "<=", ">", ">=", "=~", "!~"),
+    ("+", "-"),
+    ("*", "/"),
+)
+"""The operators between values, the loosest first. ``&`` is looser than all of them."""
+
+LEVEL = {operator: level for level, operators in enumerate(LEVELS, start=1) for operator in operators}
+ATOM = 7
+"""The level of what needs no brackets anywhere; that of ``!x`` and of bounds is one below, that of ``&`` is 0."""
+
+KEYWORDS = frozenset({"true", "false", "null", "for", "in", "if", "let"})
+"""Words that are no names, not even of fields."""
+
+_IDENTIFIER = re.compile(r"[^\W\d_]\w*")
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def references(tree: Node) -> Iterator[Name | Path]:
+    """The names and paths from names in a tree, as they stand from left to right, each as long as it is written; those
+    in an index after the path that it is part of."""
+    waiting: list[Node] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Name) or (isinstance(node, Path) and isinstance(node.base, Name)):
+            yield node
+        waiting.extend(reversed(_inside(node)))
+
+
+def written(tree: Node) -> str:
+    """The text of a tree. Reading it gives the same tree, but for the places."""
+    return _text(tree, 0)
+
+
+def _inside(node: Node) -> list[Node]:
+    """What a node is made of; not the name that a path begins with."""
+    if isinstance(node, Path):
+        base = [] if isinstance(node.base, Name) else [node.base]
+        return [*base, *(step.index for step in node.steps if isinstance(step, Index))]
+    if isinstance(node, Chain):
+        return [node.first, *(link.operand for link in node.links)]
+    if isinstance(node, Unary | Bound):
+        return [node.operand]
+    if isinstance(node, Listing):
+        return list(node.items)
+    if isinstance(node, Meet):
+        return list(node.operands)
+    return list(node.arguments) if isinstance(node, Call) else []
+
+
+def _text(node: Node, level: int) -> str:
+    """The text of a node where operators of lower levels need brackets."""
+    own = _level(node)
+    text = _plain_text(node)
+    return f"({text})" if own < level else text
+
+
+def _level(node: Node) -> int:
+    if isinstance(node, Meet):
+        return 0
+    if isinstance(node, Chain):
+        return LEVEL[node.links[0].operator]
+    return ATOM - 1 if isinstance(node, Unary | Bound) else ATOM
+
+
+def _plain_text(node: Node) -> str:
+    if isinstance(node, Chain):
+        above = _level(node) + 1
+        links = (f" {link.operator} {_text(link.operand, above)}" for link in node.links)
+        return _text(node.first, above) + "".join(links)
+    if isinstance(node, Meet):
+        return " & ".join(_text(operand, 1) for operand in node.operands)
+    if isinstance(node, Unary | Bound):
+        return node.operator + _spaced(_text(node.operand, ATOM - 1))
+    if isinstance(node, Path):
+        return _text(node.base, ATOM) + "".join(map(_step_text, node.steps))
+    return _atom_text(node)
+
+
+def _spaced(operand: str) -> str:
+    """An operand that does not grow together with the operator before it, as ``!`` and ``=~`` would."""
+    return f" {operand}" if operand[:1] in {"=", "~", "<", ">", "!", "-", "+"} else operand
+
+
+def _atom_text(node: Node) -> str:
+    if isinstance(node, Literal):
+        return _literal_text(node.value)
+    if isinstance(node, Listing):
+        return f"[{', '.join(_text(item, 0) for item in node.items)}]"
+    if isinstance(node, Call):
+        return f"{node.function}({', '.join(_text(argument, 0) for argument in node.arguments)})"
+    return node.name if isinstance(node, Name | Kind) else "_|_"
+
+
+def _step_text(step: Field | Index) -> str:
+    if isinstance(step, Index):
+        return f"[{_text(step.index, 0)}]"
+    plain = _IDENTIFIER.fullmatch(step.name) and step.name not in KEYWORDS
+    return f".{step.name}" if plain else f".{_literal_text(step.name)}"
+
+
+def _literal_text(value: None | bool | int | Decimal | str) -> str:
+    if isinstance(value, str):
+        return f'"{"".join(map(_character, value))}"'
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    return f"{text}.0" if isinstance(value, Decimal) and text.isdigit() else text
+
+
+def _character(character: str) -> str:
+    if character in _ESCAPED:
+        return _ESCAPED[character]
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
