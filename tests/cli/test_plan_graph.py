@@ -129,6 +129,7 @@ def test_mistakes_are_told_before_anything_is_read(run: Run) -> None:
 
 ARGUMENTS = {
     "deploy": ["--reset-counts"],
+    "upgrade": ["--prune", "early"],
     "undeploy": [],
     "scale": ["middle", "--delta", "1"],
     "heal": ["base_1", "--reinstall"],
@@ -160,7 +161,7 @@ def test_every_workflow_has_a_picture_and_an_explanation_with_reasons(run: Run, 
         assert shown.code == 0, shown.err
         assert all(edge["reason"] for edge in shown.json["edges"]), workflow
         assert all(step["reason"] for step in shown.json["steps"]), workflow
-        assert shown.json["steps"] or workflow == "deploy"
+        assert shown.json["steps"] or workflow in {"deploy", "upgrade"}
         explained = run("plan", workflow, *words, "--explain")
         assert explained.code == 0, explained.err
         for reason in {edge["reason"] for edge in shown.json["edges"]}:

@@ -128,6 +128,7 @@ def run_new(
         user=current_user(),
         ticks=change_ids.ticks,
         given=proposal.given,
+        named=proposal.named,
         choices=proposal.service.choices,
         environment=proposal.environment,
         variables=proposal.variables,

@@ -24,9 +24,10 @@ from ordito.model.choices import Choices
 from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Plan
-from ordito.work.records import GivenValue
+from ordito.work.records import GivenService, GivenValue
 
 DEPLOY = "deploy"
+UPGRADE = "upgrade"
 UNDEPLOY = "undeploy"
 
 
@@ -82,7 +83,8 @@ class Proposal(msgspec.Struct, frozen=True):
     whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
     ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
     that were deployed last, though no step is needed for that: a job without steps takes them over.
-    ``inventory`` says which hosts there are.
+    ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
+    of the one that the user's part names.
     """
 
     workflow: str
@@ -108,6 +110,7 @@ class Proposal(msgspec.Struct, frozen=True):
     cause: str = ""
     renews: bool = False
     inventory: Inventory = NO_INVENTORY
+    named: GivenService | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -117,7 +120,7 @@ class Proposal(msgspec.Struct, frozen=True):
     @property
     def can_be_taken_back(self) -> bool:
         """Whether a job that fails can take back what it did: what only makes instances."""
-        return self.workflow == DEPLOY or self.on_failure == "rollback"
+        return self.workflow in {DEPLOY, UPGRADE} or self.on_failure == "rollback"
 
     @property
     def grounds(self) -> Grounds:

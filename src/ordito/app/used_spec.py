@@ -60,7 +60,7 @@ def use_spec(
     the first; and the inventory: that at the path ``hosts``, None where a command names none, "" for that of the
     environment. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
     diagnostics = Diagnostics()
-    user = read_user_part(place.layout, place.manifest, diagnostics)
+    user = read_user_part(place.layout, place.manifest, diagnostics).with_given(status.named)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     before = status.environment if _is_deployed(snapshot, status) else None

@@ -30,6 +30,7 @@ from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
 from ordito.source.nodes import Mapping, Node, Scalar, is_null
 from ordito.source.package import load_text
+from ordito.work.records import GivenService
 
 KNOWN = ("service", "environment", *SECTION, "environments")
 
@@ -47,13 +48,21 @@ spec:
 class UserPart(msgspec.Struct, frozen=True):
     """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
     there is none, where it stands, and the environments with what is common to all of them; and the ``files`` that were
-    merged into it, by their absolute paths."""
+    merged into it, by their absolute paths. Where `upgrade` was given another service, that is the ``service``, for as
+    long as the user's part names the one that it named then, which is ``written``."""
 
     service: str = ""
     span: Span | None = None
     environments: Environments = Environments()
     exists: bool = False
     files: tuple[str, ...] = ()
+    written: str = ""
+
+    def with_given(self, named: GivenService | None) -> UserPart:
+        """The same with the service that `upgrade` was given, where that still holds."""
+        if named is None or named.over != self.written or not self.exists:
+            return self
+        return msgspec.structs.replace(self, service=named.path, span=None)
 
     @property
     def inputs(self) -> MappingType[str, Node]:
@@ -62,12 +71,20 @@ class UserPart(msgspec.Struct, frozen=True):
 
     def service_path(self, layout: Layout, shown: str) -> str:
         """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
-        path = Path(self.service)
-        if path.is_absolute():
-            return self.service
-        near = os.path.normpath(Path(shown) / path)
-        # Where the ensemble's directory is a link, `..` does not lead back to where the link is.
-        return near if Path(near).resolve() == (layout.root.resolve() / path).resolve() else str(layout.root / path)
+        return _seen(self.service, layout, shown)
+
+    def written_path(self, layout: Layout, shown: str) -> str:
+        """The path of the service that is written there, as seen from here."""
+        return _seen(self.written, layout, shown)
+
+
+def _seen(service: str, layout: Layout, shown: str) -> str:
+    path = Path(service)
+    if path.is_absolute():
+        return service
+    near = os.path.normpath(Path(shown) / path)
+    # Where the ensemble's directory is a link, `..` does not lead back to where the link is.
+    return near if Path(near).resolve() == (layout.root.resolve() / path).resolve() else str(layout.root / path)
 
 
 def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> UserPart:
@@ -108,12 +125,14 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
             None,
             hint='write it there, below "spec:"',
         )
+    written = service.text if service is not None and not is_null(service) else ""
     return UserPart(
-        service.text if service is not None and not is_null(service) else "",
+        written,
         service.span if service is not None else None,
         environments,
         exists=True,
         files=whole.files,
+        written=written,
     )
 
 

@@ -32,6 +32,7 @@ VERBS: Mapping[str, Verb] = {
     "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
     "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
+    "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
     "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),

@@ -27,10 +27,12 @@ MOST_NAMED = 12
 AGAIN = frozenset({"stop", "start", "restart", "heal"})
 """The workflows that are carried out again by the same command."""
 
-RETRIED = frozenset({"deploy", "undeploy"})
+RETRIED = frozenset({"deploy", "upgrade", "undeploy"})
 """The workflows that `jobs retry` goes on with, besides those of which `_next` says so."""
 
 SCALE = "scale"
+MAKING = frozenset({"deploy", "upgrade", SCALE})
+"""The workflows that make or change what is there."""
 
 REACH = "delegate.reach"
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
@@ -120,7 +122,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
         session.result({"job": None, "status": "ok"}, lambda _: None)
         return ExitCode.DONE
     write_report(report, ledger, session)
-    outputs = report.outputs if report.workflow == "deploy" else {}
+    outputs = report.outputs if report.workflow in {"deploy", "upgrade"} else {}
     session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
     suggest(report, session)
     return exit_code(report)
@@ -174,21 +176,29 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("status",), "see how everything is now"
     elif report.workflow in AGAIN:
         yield ("status",), f"see what the {report.workflow} came to, and give it again"
-    elif report.workflow == "deploy":
-        yield ("deploy",), "carry on: what is done is not done again"
-        if report.left:
-            yield ("undeploy",), "take everything down, what is half made too"
-    elif report.workflow == SCALE:
-        if not report.rollback:
-            yield ("jobs", "retry"), "do what it has left undone"
-        elif report.rollback != ROLLED_BACK:
-            yield ("deploy",), "remove what is left of it"
-        yield ("status",), "see how everything is now"
+    elif report.workflow in MAKING:
+        yield from _after_making(report)
     elif report.left:
         yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
         yield ("status",), "see what is left"
     else:
         yield ("status", "--all"), "see that no instance is left"
+
+
+def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The same of workflows that make or change what is there."""
+    if report.workflow == "deploy":
+        yield ("deploy",), "carry on: what is done is not done again"
+        if report.left:
+            yield ("undeploy",), "take everything down, what is half made too"
+        return
+    if report.workflow == "upgrade":
+        yield ("upgrade",), "carry on: only what is still different is changed"
+    elif not report.rollback:
+        yield ("jobs", "retry"), "do what it has left undone"
+    elif report.rollback != ROLLED_BACK:
+        yield ("deploy",), "remove what is left of it"
+    yield ("status",), "see how everything is now"
 
 
 def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from ordito.app.proposal import DEPLOY, Proposal
+from ordito.app.proposal import DEPLOY, UPGRADE, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.chosen_view import write_chosen
@@ -55,7 +55,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         _write_steps(shown, channel)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
-    if shown.changes and proposal.workflow == DEPLOY:
+    if shown.changes and proposal.workflow in {DEPLOY, UPGRADE}:
         write_chosen(proposal.service.choices, channel)
     _write_makers(proposal.plan.makers, channel)
     write_kept(proposal.plan.kept, channel)

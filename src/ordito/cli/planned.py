@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PLANNED: Mapping[str, str] = {
     "deploy": "deploy",
+    "upgrade": "upgrade",
     "undeploy": "undeploy",
     "scale": "scale",
     "heal": "heal",

@@ -14,7 +14,7 @@ from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snaps
 from ordito.instances.states import INITIAL
 from ordito.model.choices import Choices
 from ordito.work.plan import KeptCount
-from ordito.work.records import GivenValue, LeftBehind
+from ordito.work.records import GivenService, GivenValue, LeftBehind
 
 FORMAT_NAME = "ordito.status/"
 FORMAT = f"{FORMAT_NAME}2"
@@ -112,6 +112,7 @@ class StatusRow(_Row, frozen=True):
     last_change: str = ""
     inputs: dict[str, Data] = {}
     given: dict[str, GivenValue] = {}
+    named: GivenService | None = None
     choices: Choices = NO_CHOICES
     outputs: dict[str, Data] = {}
     counts: dict[str, int] = {}
@@ -146,6 +147,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         last_change=status.last_change,
         inputs=status.inputs,
         given=status.given,
+        named=status.named,
         # What says nothing is left out only where it is this very value.
         choices=NO_CHOICES if status.choices == NO_CHOICES else status.choices,
         left=status.left,
@@ -173,6 +175,7 @@ STATUS_KEYS = {
     "last_change": "lastChange",
     "inputs": "inputs",
     "given": "given",
+    "named": "named",
     "choices": "choices",
     "outputs": "outputs",
     "counts": "counts",
@@ -303,6 +306,7 @@ def status_of(row: StatusRow) -> Status:
         last_change=row.last_change,
         inputs=row.inputs,
         given=row.given,
+        named=row.named,
         choices=row.choices,
         outputs=row.outputs,
         counts=row.counts,

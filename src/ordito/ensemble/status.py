@@ -11,7 +11,7 @@ from ordito.base.change_ids import last_reserved
 from ordito.model.choices import Choices
 from ordito.work.effects import applies, revises
 from ordito.work.plan import KeptCount, Plan
-from ordito.work.records import ROLLED_BACK, GivenValue, JobClosingRecord, JobHeader, LeftBehind
+from ordito.work.records import ROLLED_BACK, GivenService, GivenValue, JobClosingRecord, JobHeader, LeftBehind
 
 WELL = frozenset({"ok", "degraded"})
 """How a job has ended that did what it should."""
@@ -38,6 +38,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     ``ensemble`` is the id of the deployment, by which what is made elsewhere is known again: a text that its first job
     has drawn, "" before that.
+    ``named`` is the service to remember in the place of the one that the user's part names.
     """
 
     service: str = ""
@@ -55,6 +56,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     kept: dict[str, KeptCount] = {}
     hosts: str = ""
     ensemble: str = ""
+    named: GivenService | None = None
 
 
 ID_BYTES = 6
@@ -82,6 +84,7 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         counts={**before.counts, **plan.counts} if counts else before.counts,
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
+        named=header.named if shapes else before.named,
         left=header.left if shapes else before.left,
         environment=header.environment if shapes else before.environment,
         hosts=_hosts(before, header, shapes=shapes),

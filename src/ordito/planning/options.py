@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from ordito.base.portion import ALL, Portion
 from ordito.model.service import Service
 from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.hooks import Block, DoneHook, Transition
@@ -95,12 +96,12 @@ class Forms(msgspec.Struct, frozen=True):
 class Upgrading(msgspec.Struct, frozen=True):
     """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
     ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
-    instances of a node may be down at one time where the node says nothing, 0 for all. Instances that are not as they
-    should be are mended first unless ``skip_heal``."""
+    instances of a node may be down at one time where the node says nothing. Instances that are not as they should be
+    are mended first unless ``skip_heal``."""
 
     prune: str = "no"
     replaced: frozenset[str] = frozenset()
-    max_unavailable: int = 0
+    max_unavailable: Portion = ALL
     skip_heal: bool = False
 
 

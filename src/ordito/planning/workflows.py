@@ -52,29 +52,33 @@ Transform = Callable[[Draft], None]
 ROLLBACK = "rollback of a job"
 """What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
 
+TO_A_DESCRIPTION: tuple[Transform, ...] = (
+    check_requirements,
+    check_references,
+    check_existing,
+    counts,
+    check_capabilities,
+    choose_instances,
+    decide,
+    check_placement,
+    install_chains,
+    uninstall_chains,
+    links,
+    unlinks,
+    skip_done,
+    ask_first,
+    mapped,
+    install_waits,
+    uninstall_waits,
+    stages,
+    tell_changes,
+    reduce,
+)
+"""Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
+
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
-    "deploy": (
-        check_requirements,
-        check_references,
-        check_existing,
-        counts,
-        check_capabilities,
-        choose_instances,
-        decide,
-        check_placement,
-        install_chains,
-        uninstall_chains,
-        links,
-        unlinks,
-        skip_done,
-        ask_first,
-        mapped,
-        install_waits,
-        uninstall_waits,
-        stages,
-        tell_changes,
-        reduce,
-    ),
+    "deploy": TO_A_DESCRIPTION,
+    "upgrade": TO_A_DESCRIPTION,
     "undeploy": (
         check_requirements,
         all_instances,

@@ -206,7 +206,8 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
     and why; ``declared`` is the place of its node. ``differences`` are what has changed. One that is ``refused`` would
-    be needed, and is not part of any plan: then there is none."""
+    be needed, and is not part of any plan: then there is none. ``kind`` is the class of what is changed of something
+    that runs (added, removed, replace, update, reconfigure, restart, relink, scale, adopt), "" for all else."""
 
     symbol: str
     instance: str
@@ -214,6 +215,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str = ""
     differences: tuple[Difference, ...] = ()
     refused: bool = False
+    kind: str = ""
 
 
 class KeptCount(msgspec.Struct, frozen=True):

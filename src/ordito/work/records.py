@@ -63,6 +63,14 @@ class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
     environment: str = ""
 
 
+class GivenService(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The service that `upgrade` was given and that is remembered by the ensemble: its ``path``, as seen from the
+    ensemble. It wins for as long as the user's part of the ensemble names the one that it named then, ``over``."""
+
+    path: str
+    over: str = ""
+
+
 class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
     """Nodes that the template has lost while instances of them existed, and how they were deployed: the entry
     definitions file of their pinned service, its evaluated inputs, and what was chosen."""
@@ -99,7 +107,8 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     command has named it, so that it is remembered.
     ``ensemble`` is the id of the deployment, "" where the job needs none.
     ``forms`` are earlier forms of the service that the plan speaks of, or in which instances are, by their ids;
-    ``base`` is the one that was current when the job began, "" where nothing was deployed.
+    ``base`` is the one that was current when the job began, "" where nothing was deployed. ``named`` is the service
+    that the ensemble is to remember in the place of the one that the user's part names.
     """
 
     id: str
@@ -125,6 +134,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     ensemble: str = ""
     forms: dict[str, Form] = {}
     base: str = ""
+    named: GivenService | None = None
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):

@@ -100,6 +100,7 @@ def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> 
         contents=made.contents,
         pinned=PinnedService(status.service, status.main, read.package.root),
         given=status.given,
+        named=status.named,
     )
 
 

@@ -12,7 +12,7 @@ from ordito.app.errors import Refused
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
-from ordito.app.proposal import DEPLOY, UNDEPLOY, Known, Proposal
+from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.workflow_rest import rest_of_workflow
@@ -31,7 +31,7 @@ from ordito.work.effects import applies
 from ordito.work.plan import Action, Plan
 
 WELL = "ok"
-AGAIN = frozenset({DEPLOY, UNDEPLOY, SCALE})
+AGAIN = frozenset({DEPLOY, UPGRADE, UNDEPLOY, SCALE})
 """Workflows that continue from what exists, so that their plan is what is left."""
 
 Choose = Callable[[Service, PlanOptions], PlanOptions]
@@ -64,7 +64,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
     workflow = _checked(place, job, record)
     read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
-    if workflow == DEPLOY:
+    if workflow in {DEPLOY, UPGRADE}:
         _check_unchanged(known, job)
     made = make_plan(known, workflow, read, status.inputs, choose=_rest(known, read, workflow, job, record))
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
@@ -78,6 +78,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         measured=made.measured,
         pinned=PinnedService(status.service, status.main, read.package.root),
         given=status.given,
+        named=status.named,
         retries=job,
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
@@ -170,7 +171,7 @@ def _continues(workflow: str) -> bool:
 def _check_unchanged(known: Known, job: str) -> None:
     """Refuse where the service is another one than the job's: its plan would not be what the files say."""
     place, status = known.place, known.status
-    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    user = read_user_part(place.layout, place.manifest, Diagnostics()).with_given(status.named)
     if not user.service:
         return
     diagnostics = Diagnostics()

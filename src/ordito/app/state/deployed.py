@@ -22,4 +22,4 @@ def deployed(place: Place, ensemble: Ensemble) -> Basis:
     pinned = PinnedService(status.service, status.main, root)
     digests = {**file_digests(place, status.service, read), **whole.digests}
     whole = Whole(whole.service, status.left, whole.nodes, digests)
-    return Basis(whole, pinned, status.inputs, status.given, environment=status.environment)
+    return Basis(whole, pinned, status.inputs, status.given, environment=status.environment, named=status.named)

@@ -21,7 +21,7 @@ from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Call, KeptCount, Plan, Step
-from ordito.work.records import GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
+from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -36,8 +36,8 @@ class Edit(msgspec.Struct, frozen=True):
 
 class Basis(msgspec.Struct, frozen=True):
     """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
-    wanted numbers of instances, the environment that it works in, and which of these numbers scaling has set (None:
-    as before)."""
+    wanted numbers of instances, the environment that it works in, which of these numbers scaling has set (None: as
+    before), and the service to remember."""
 
     whole: Whole
     pinned: PinnedService
@@ -46,6 +46,7 @@ class Basis(msgspec.Struct, frozen=True):
     counts: dict[str, int] = {}
     environment: str = ""
     kept: dict[str, KeptCount] | None = None
+    named: GivenService | None = None
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -106,6 +107,7 @@ def write_down(
         sources=basis.pinned.sources,
         left=basis.whole.left,
         environment=basis.environment,
+        named=basis.named,
         # Nothing is reached: what is remembered stays.
         hosts=ensemble.status.hosts,
         hosts_given=bool(ensemble.status.hosts),

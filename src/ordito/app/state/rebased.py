@@ -34,6 +34,7 @@ def new_basis(known: Known, proposal: Proposal) -> Basis:
         plan.counts,
         proposal.environment,
         plan.kept_counts,
+        proposal.named,
     )
 
 

@@ -78,7 +78,7 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
         session.note(f"These inputs change nothing that exists, so they were not remembered: {names}")
     data = {
         "job": None,
-        "workflow": "deploy",
+        "workflow": result.proposal.workflow if result.proposal is not None else "deploy",
         "status": "ok",
         "outputs": outputs,
         "changed_inputs": list(changed),

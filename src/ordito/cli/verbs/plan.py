@@ -103,7 +103,7 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         session.diagnostics(proposal.diagnostics)
         for warning in proposal.plan.warnings:
             session.note(warning)  # It says itself that it is a warning.
-        if workflow == "deploy":
+        if workflow in {"deploy", "upgrade"}:
             said = f"{proposal.service.name} is as it should be"
             if proposal.changed_inputs:
                 warn_of_changed_inputs(proposal.changed_inputs, session)

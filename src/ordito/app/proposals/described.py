@@ -1,0 +1,246 @@
+"""What bringing the running system to a description would do: what `deploy` and `upgrade` have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import ClassVar, Self
+
+import msgspec
+
+from ordito.app.carried_out import check_carried_out
+from ordito.app.circumstances import check_choices, circumstances_of
+from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks
+from ordito.app.given_choices import GivenChoices
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs import bind_given
+from ordito.app.inventory_file.as_service import hosts_as_service
+from ordito.app.pinned_service import ReadFiles
+from ordito.app.place import Place, relative_to
+from ordito.app.plugins import plugins_of
+from ordito.app.proposal import DEPLOY, Known, Proposal
+from ordito.app.proposals.making import make_plan
+from ordito.app.services import check_files, network, read_service
+from ordito.app.spec.inputs import gather_inputs
+from ordito.app.spec.reading import evaluation_of
+from ordito.app.user_part import new_user_part
+from ordito.app.written_workflows import in_place, without_own
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.sensitive import is_sensitive
+from ordito.ensemble.status import Status
+from ordito.instances.static_values import check_static_values
+from ordito.model.service import Service
+from ordito.planning.options import Hooking, PlanOptions, Upgrading
+from ordito.providers.pool.provider import NAME as POOL
+from ordito.providers.pool.provider import PoolProvider
+from ordito.work.plan import Plan
+from ordito.work.records import GivenService
+
+SERVICE_FILE = "service.yaml"
+"""The service that is meant where none is named: the one in the ensemble's own directory."""
+
+
+class Named(msgspec.Struct, frozen=True):
+    """Where the service lies that is meant, as seen from here, and what the ensemble is to remember of that."""
+
+    path: str
+    given: GivenService | None = None
+
+
+class DescribedAsked(msgspec.Struct, frozen=True):
+    """What to bring the system to: without ``service`` that of the ensemble. ``allow_large`` permits very many link
+    operations of one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where
+    the service leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is
+    carried out again, done or not. With ``reset_counts`` there are to be as many instances as the template asks for,
+    whatever was scaled. ``changes`` says how what runs is changed, ``hooks`` which lifecycle steps there are.
+
+    What it is called, and which service is meant, is said by those that derive from it.
+    """
+
+    workflow: ClassVar[str] = DEPLOY
+    makes_ensemble: ClassVar[bool] = False
+    prunes: ClassVar[str] = "no"
+    """What becomes of what the template has lost, where the command does not say it."""
+
+    service: str = ""
+    inputs: GivenInputs = GivenInputs()
+    allow_large: bool = False
+    fetch: bool = False
+    choices: GivenChoices = GivenChoices()
+    force: bool = False
+    allow_changed: bool = False
+    reset_counts: bool = False
+    changes: GivenChanges = NO_CHANGES
+    hooks: GivenHooks = USUAL_HOOKS
+
+    def to_keep(self, known: Known, proposal: Proposal) -> Self:
+        """The same with values in the place of files of inputs, and paths as seen from the ensemble."""
+        layout = known.place.layout
+
+        def seen(path: str) -> str:
+            return relative_to(layout, path) if path else ""
+
+        return self._moved(
+            seen,
+            service=seen(self._service_to_keep(known, proposal)),
+            inputs=GivenInputs(values=proposal.asked_inputs),
+        )
+
+    def from_kept(self, place: Place) -> Self:
+        """What was kept, as seen from here."""
+
+        def seen(path: str) -> str:
+            return place.path(path) if path else ""
+
+        return self._moved(seen, service=seen(self.service))
+
+    def _moved(self, seen: Callable[[str], str], **others: object) -> Self:
+        replace = msgspec.structs.replace
+        return replace(
+            self,
+            choices=replace(self.choices, inventory=seen(self.choices.inventory)),
+            hooks=replace(
+                self.hooks, catalogs=tuple(map(seen, self.hooks.catalogs)), lifecycle=seen(self.hooks.lifecycle)
+            ),
+            **others,
+        )
+
+    def _service_to_keep(self, known: Known, proposal: Proposal) -> str:
+        """The path of the service that a saved plan has to name, "" where the ensemble names it itself."""
+        return self.service
+
+    def named(self, known: Known) -> Named:
+        """The service that is meant. Raises ``Refused`` where none is, or it is not to be deployed here."""
+        raise NotImplementedError
+
+    def check(self, known: Known, service: Service) -> None:
+        """Refuse what makes no sense for this service."""
+
+    def propose(self, known: Known) -> Proposal:
+        """What it would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+        with paused_collector():
+            return _propose(self, known)
+
+
+def _propose(asked: DescribedAsked, known: Known) -> Proposal:
+    place, status = known.place, known.status
+    diagnostics = Diagnostics()
+    user, environment = known.spec.user, known.spec.environment
+    named = asked.named(known)
+    evaluation = evaluation_of(place, diagnostics, environment)
+    gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    circumstances = circumstances_of(
+        asked.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
+    )
+    read = read_service(named.path, diagnostics, network(asked.fetch), circumstances)
+    check_choices(asked.choices, read.service, diagnostics)
+    _check_replaced(asked.changes, read.service, diagnostics)
+    check_files(read, diagnostics, required=True)
+    check_carried_out(read.service, diagnostics)
+    # The template's own way of deploying may take inputs that the topology does not have.
+    asked_values = gathered.asked
+    gathered = without_own(gathered, read.service)
+    bound = bind_given(read.service, gathered, diagnostics)
+    if not diagnostics.has_errors:
+        check_static_values(read.service, bound.inputs, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    asked.check(known, read.service)
+    made = make_plan(
+        known,
+        asked.workflow,
+        read,
+        bound.inputs,
+        allow_large=asked.allow_large,
+        force=asked.force,
+        reset_counts=asked.reset_counts,
+        choose=lambda service, options: in_place(service, _told(asked, options), asked.workflow, asked_values),
+    )
+    renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
+    if renews:
+        diagnostics.note(
+            "taken-over",
+            "the service's files are not those that were deployed last, and nothing that exists changes by that: they"
+            " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
+            None,
+        )
+    is_new = not user.exists
+    return Proposal(
+        workflow=asked.workflow,
+        read=read,
+        whole=made.whole,
+        plan=made.plan,
+        snapshot=known.snapshot,
+        inputs=bound.inputs,
+        measured=made.measured,
+        given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
+        changed_inputs=_changed(bound.inputs, status),
+        user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
+        diagnostics=tuple(diagnostics.sorted()),
+        unapproved=() if asked.allow_changed else made.plan.drifted,
+        contents=made.contents,
+        asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
+        files=ReadFiles(user.files, tuple(asked.inputs.files)),
+        renews=renews,
+        named=named.given,
+    )
+
+
+def _told(asked: DescribedAsked, options: PlanOptions) -> PlanOptions:
+    """What planning is told of how what runs is changed."""
+    changes = asked.changes
+    return dataclasses.replace(
+        options,
+        upgrading=Upgrading(
+            prune=changes.prune or asked.prunes,
+            replaced=frozenset(changes.replaced),
+            max_unavailable=changes.max_unavailable,
+            skip_heal=changes.skip_heal,
+        ),
+        hooking=Hooking(which=asked.hooks.which),
+    )
+
+
+def _check_replaced(changes: GivenChanges, service: Service, diagnostics: Diagnostics) -> None:
+    """See that the nodes exist that are to be made anew. Raises ``InvalidDocument`` where one does not."""
+    unknown = [name for name in changes.replaced if name not in service.nodes]
+    for name in unknown:
+        diagnostics.unknown("unknown-node", "node template", name, None, service.nodes, note="--replace names it")
+    if unknown:
+        raise InvalidDocument(diagnostics.sorted())
+
+
+def _hosts(known: Known) -> Callable[[], Service] | None:
+    """The hosts of the inventory as nodes that can be selected; None where there are none."""
+    pool = plugins_of(known.place.layout, known.spec.inventory).providers.named(POOL)
+    if not isinstance(pool, PoolProvider) or not pool.hosts:
+        return None
+    return lambda: hosts_as_service(pool, known.spec.inventory.file.shown)
+
+
+def _only_given(plan: Plan, asked: Mapping[str, object]) -> dict[str, object]:
+    """The inputs of the workflow that deploys which this command gave, evaluated."""
+    return {name: value for scope in plan.scopes[:1] for name, value in scope.inputs.items() if name in asked}
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
+    first, second = Path(one).resolve(), Path(other).resolve()
+    return second in {first, first.parent} or first == second.parent
+
+
+def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
+    """The inputs whose values are not those that were deployed, by name; none where nothing was deployed."""
+    if not status.service:
+        return ()
+    before = status.inputs
+    return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
+
+
+def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
+    """The inputs that may be written where everybody reads them; the others are remembered, sealed."""
+    return {name: value for name, value in inputs.items() if not is_sensitive(value)}

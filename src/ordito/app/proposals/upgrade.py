@@ -1,0 +1,68 @@
+"""What upgrading would do: changing what runs into what a service says now, or another one does."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ordito.app.errors import Refused
+from ordito.app.place import relative_to
+from ordito.app.proposal import DEPLOY, UPGRADE, Known
+from ordito.app.proposals.described import DescribedAsked, Named, is_same
+from ordito.app.written_workflows import overriding
+from ordito.model.service import Service
+from ordito.work.records import GivenService
+
+
+class UpgradeAsked(DescribedAsked, frozen=True):
+    """What to upgrade to: without ``service`` that of the ensemble, as its files are now. One that is named takes the
+    place of the ensemble's, for as long as the user's part names the one that it names now. What the template has lost
+    is removed, last, unless the command says otherwise."""
+
+    workflow: ClassVar[str] = UPGRADE
+    prunes: ClassVar[str] = "last"
+
+    def named(self, known: Known) -> Named:
+        """The service to upgrade to."""
+        place, user, asked = known.place, known.spec.user, self.service
+        if not is_deployed(known):
+            raise Refused(
+                "not-deployed",
+                f"nothing is deployed in {place.shown}, so there is nothing to upgrade",
+                next_words=("deploy", asked) if asked else ("deploy",),
+                purpose="deploy it",
+            )
+        remembered = known.status.named if user.service != user.written else None
+        if not asked:
+            if not user.service:
+                raise Refused(
+                    "no-service",
+                    f"{place.manifest} names no service",
+                    'name the new one, or add it to what you wrote there, below "spec:", as in: service: service.yaml',
+                    next_words=("upgrade", "SERVICE"),
+                    purpose="SERVICE is a definitions file, or a folder that holds one",
+                )
+            return Named(user.service_path(place.layout, place.shown), remembered)
+        if user.written and is_same(asked, user.written_path(place.layout, place.shown)):
+            return Named(asked)
+        return Named(asked, GivenService(relative_to(place.layout, asked), user.written))
+
+    def check(self, known: Known, service: Service) -> None:
+        """Refuse where the template has a way of its own to deploy: what that does cannot be compared."""
+        found = overriding(service, DEPLOY)
+        if found is not None:
+            raise Refused(
+                "own-deploy",
+                f'the template has a workflow "{found.name}" of its own, which deploys it: what it would change of'
+                " what runs cannot be told",
+                next_words=("deploy",),
+                purpose="have that workflow bring what runs to what the template says",
+            )
+
+
+def is_deployed(known: Known) -> bool:
+    """Whether anything is deployed that could be upgraded."""
+    if not known.status.service:
+        return False
+    last = known.status.last_job
+    exist = any(instance.exists for instance in known.snapshot.instances.values())
+    return exist or (last is not None and last.workflow in {DEPLOY, UPGRADE})

@@ -1,0 +1,121 @@
+"""`ordito upgrade`: which service is meant, and what is remembered of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Run
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    word: { type: string, default: one }
+  node_templates:
+    api:
+      type: tosca.nodes.Root
+      interfaces:
+        Standard:
+          operations:
+            create: note.sh
+%s
+  outputs:
+    word: { value: { get_input: word } }
+"""
+
+WEB = """\
+    web:
+      type: tosca.nodes.Root
+      interfaces: { Standard: { operations: { create: note.sh } } }
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """Two versions of a service: the second has one node more."""
+    for name, more in (("one", ""), ("two", WEB)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "service.yaml").write_text(SERVICE % more)
+        (folder / "note.sh").write_text("true\n")
+    (tmp_path / "e").mkdir()
+    return tmp_path
+
+
+def existing(run: Run) -> list[str]:
+    return list(run("-e", "e", "status", "-o", "json").json["instances"])
+
+
+def test_there_must_be_something_to_upgrade(run: Run, two: Path) -> None:
+    refused = run("-e", "e", "upgrade", "two", "--yes")
+    assert refused.code == 3
+    assert "not an ensemble" in refused.err
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    assert run("-e", "e", "undeploy", "--yes", "-q").code == 0
+    refused = run("-e", "e", "upgrade", "two", "--yes")
+    assert refused.code == 3
+    assert "not-deployed" in refused.err
+    assert "ordito -e e deploy two" in refused.err
+
+
+def test_the_service_of_an_upgrade_is_remembered_until_the_user_names_another_one(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    own = (two / "e" / "ensemble.yaml").read_bytes().partition(b"# ====")[0]
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    assert existing(run) == ["api_1", "web_1"]
+    assert (two / "e" / "ensemble.yaml").read_bytes().startswith(own)
+    # What is deployed without a word is the service of the upgrade, and so it is in every other command.
+    assert "Nothing to do" in run("-e", "e", "plan").out
+    assert "Nothing to do" in run("-e", "e", "plan", "upgrade").out
+    refused = run("-e", "e", "deploy", "one", "--yes")
+    assert refused.code == 3
+    assert "ordito -e e upgrade one" in refused.err
+    manifest = two / "e" / "ensemble.yaml"
+    manifest.write_text(manifest.read_text().replace('service: "../one"', 'service: "../one/service.yaml"'))
+    assert "web_1" in run("-e", "e", "deploy", "--yes").err
+    assert "named" not in run("-e", "e", "state", "export", "-o", "json").out
+
+
+def test_going_back_to_the_users_service_forgets_the_other(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    assert "named:" in (two / "e" / "ensemble.yaml").read_text()
+    assert run("-e", "e", "upgrade", "one", "--yes", "-q").code == 0
+    assert "named:" not in (two / "e" / "ensemble.yaml").read_text()
+
+
+def test_an_upgrade_without_changes_does_nothing(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    before = sorted((two / "e" / "jobs").iterdir())
+    done = run("-e", "e", "upgrade", "--yes")
+    assert (done.code, "Nothing to do" in done.err) == (0, True)
+    assert sorted((two / "e" / "jobs").iterdir()) == before
+
+
+def test_a_saved_plan_of_an_upgrade_is_carried_out_as_it_is(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    assert run("-e", "e", "plan", "upgrade", "two", "--out", "p.plan").code == 0
+    refused = run("-e", "e", "apply", "p.plan", "--prune", "early", "--yes")
+    assert (refused.code, "leave out --prune" in refused.err) == (64, True)
+    assert run("-e", "e", "apply", "p.plan", "--yes", "-q").code == 0
+    assert existing(run) == ["api_1", "web_1"]
+    assert run("-e", "e", "apply", "p.plan", "--yes").code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--replace", "apu"], 3, 'did you mean "api"'),
+        (["--max-unavailable", "0"], 64, "neither a number of instances"),
+        (["--max-unavailable", "101%"], 64, "neither a number of instances"),
+        (["--prune", "early", "--no-prune"], 64, "exclude each other"),
+        (["--hooks", "some"], 64, "none"),
+    ],
+)
+def test_bad_words_are_refused_and_nothing_runs(run: Run, two: Path, words: list[str], code: int, said: str) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    refused = run("-e", "e", "upgrade", "two", *words, "--yes")
+    assert (refused.code, said in refused.err) == (code, True), refused.err
+    assert existing(run) == ["api_1"]
