@@ -301,3 +301,21 @@ def test_profiles_that_are_imported_come_along(tmp_path: Path, run: Run) -> None
         assert archive.read("profiles/cloudify.yaml") == b"mine: true\n"
         assert b"cloudify.nodes.Root:" in archive.read("profiles/cloudify-2.yaml")
     assert run("validate", out).code == 0
+
+
+def test_profiles_that_profiles_import_come_along(tmp_path: Path, run: Run) -> None:
+    """The bundled blocks are made of types of another profile, which lies beside them then."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    step = "{type: ordito.dev/lifecycle/notify@v1#Slack, properties: {phase: install.after, config: {url: 'http://x'}}}"
+    (folder / "service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [ 'profile:blocks' ]\n"
+        f"topology_template: {{policies: [{{tell: {step}}}]}}\n"
+    )
+    out = tmp_path / "shop.csar"
+    assert run("package", folder, "--out", out).code == 0
+    with zipfile.ZipFile(out) as archive:
+        assert "imports: [ profiles/blocks.yaml ]" in archive.read("service.yaml").decode()
+        assert "  - ordito.yaml\n" in archive.read("profiles/blocks.yaml").decode()
+        assert b"ordito.policies.LifecycleStep:" in archive.read("profiles/ordito.yaml")
+    assert run("validate", out).code == 0

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.package import Network, Package, has_profile, load_file, open_package, profile_names
+from ordito.source.package import Network, Package, load_file, open_package, profile_file, profile_names
 from ordito.source.remote import RemoteFiles
 from ordito.source.tree import Folder
 
@@ -95,9 +95,10 @@ def test_only_regular_files(tmp_path: Path) -> None:
 
 def test_profiles() -> None:
     """The bundled profiles are found by their names only."""
-    assert profile_names() == ["cloudify", "ordito", "tosca_non_normative_1_3", "tosca_simple_yaml_1_3"]
-    assert has_profile("ordito")
-    assert not any(has_profile(n) for n in ("", ".", "..", "ordito/..", "nothing"))
+    assert profile_names() == ["blocks", "cloudify", "ordito", "tosca_non_normative_1_3", "tosca_simple_yaml_1_3"]
+    assert profile_file("ordito") == "profile:ordito/profile.yaml"
+    assert profile_file("blocks") == "profile:blocks/blocks.yaml"
+    assert not any(profile_file(n) for n in ("", ".", "..", "ordito/..", "nothing"))
 
 
 def test_what_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from ordito.app.services import ReadService
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.package import PROFILE_SCHEME, Package, read_profile
+from ordito.source.package import PROFILE_SCHEME, Package, profile_file, read_profile
 from ordito.source.tree import FileTree
 
 FOLDER = "profiles"
@@ -49,20 +49,34 @@ def with_profiles(read: ReadService) -> dict[str, bytes]:
         if not found:
             continue
         for scalar in found:
-            name = scalar.text.removeprefix(PROFILE_SCHEME)
-            if name not in places:
-                places[name] = _free_place(read.package, name)
-                texts[places[name]] = read_profile(name)
+            _copy(read.package, _name(scalar), texts, places)
         texts[path] = _rewritten(path, found, places)
     return texts
 
 
-def _free_place(package: Package, name: str) -> str:
+def _copy(package: Package, name: str, texts: dict[str, bytes], places: dict[str, str]) -> None:
+    """Add a profile, and before it those that it imports. Profiles are ours: they import few, and not each other."""
+    if name in places:
+        return
+    file = profile_file(name) or ""
+    found = _imports(package, file)
+    for scalar in found:
+        _copy(package, _name(scalar), texts, places)
+    text = _rewritten(f"{FOLDER}/{name}.yaml", found, places) if found else read_profile(name)
+    places[name] = _free_place(package, name, text)
+    texts[places[name]] = text
+
+
+def _name(scalar: Scalar) -> str:
+    return scalar.text.removeprefix(PROFILE_SCHEME)
+
+
+def _free_place(package: Package, name: str, text: bytes) -> str:
     """Where a profile goes: beside what has that name already and is something else."""
     number, place = 1, f"{FOLDER}/{name}.yaml"
     while package.tree.exists(place):
         with package.tree.open(place) as stream:
-            if stream.read() == read_profile(name):
+            if stream.read() == text:
                 break
         number += 1
         place = f"{FOLDER}/{name}-{number}.yaml"
@@ -78,7 +92,7 @@ def _imports(package: Package, file: str) -> list[Scalar]:
         return []
     places: dict[tuple[int, int], Scalar] = {}
     for scalar in _scalars(imports):
-        name = scalar.text.removeprefix(PROFILE_SCHEME)
+        name = _name(scalar)
         if name != scalar.text and not name.startswith(NORMATIVE):
             places[scalar.line, scalar.column] = scalar
     return list(places.values())
@@ -99,7 +113,7 @@ def _rewritten(file: str, imports: list[Scalar], places: dict[str, str]) -> byte
     """The text of a file that imports copies in place of bundled profiles."""
     lines = imports[0].source.text.splitlines(keepends=True)
     for scalar in sorted(imports, key=lambda s: (s.line, s.column), reverse=True):
-        place = places[scalar.text.removeprefix(PROFILE_SCHEME)]
+        place = places[_name(scalar)]
         relative = posixpath.relpath(place, posixpath.dirname(file) or ".")
         line = lines[scalar.line - 1]
         lines[scalar.line - 1] = line[: scalar.column - 1] + relative + line[scalar.end_column - 1 :]

@@ -17,7 +17,7 @@ from ordito.base.span import Span
 from ordito.model.unit import Unit
 from ordito.source.credentials import read_credential
 from ordito.source.nodes import Scalar
-from ordito.source.package import PROFILE_SCHEME, Package, has_profile, leaves_root, profile_names
+from ordito.source.package import PROFILE_SCHEME, Package, leaves_root, profile_file, profile_names
 from ordito.source.remote import normal_url
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
 from ordito.syntax.entries import is_lost
@@ -73,8 +73,8 @@ class Locations:
 
     def _profile(self, file: Scalar) -> str | None:
         name = file.text.removeprefix(PROFILE_SCHEME)
-        if has_profile(name):
-            return f"{PROFILE_SCHEME}{name}/profile.yaml"
+        if (found := profile_file(name)) is not None:
+            return found
         self._diagnostics.error(
             "unknown-profile",
             f'no bundled profile is called "{name}"',

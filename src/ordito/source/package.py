@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ordito.source.archive import Archive
 
 PROFILES = Path(__file__).parent.parent / "profiles"
+CATALOGUE = Path(__file__).parent.parent / "catalogue"
 PROFILE_SCHEME = "profile:"
+BLOCKS = "blocks"
+"""The name by which the definitions of bundled blocks are imported, which lie with what the blocks run."""
 MOST_META_BYTES = 1 << 20
 
 
@@ -145,7 +148,7 @@ class Package:
         tree: FileTree = self.tree
         path, name = file, self.shown(file)
         if file.startswith(PROFILE_SCHEME):
-            tree, path, name = Folder(PROFILES), file.removeprefix(PROFILE_SCHEME), file
+            (tree, path), name = _bundled(file.removeprefix(PROFILE_SCHEME)), file
         else:
             self._loaded[file] = None
         try:
@@ -392,19 +395,28 @@ def load_text(name: str, text: str, diagnostics: Diagnostics) -> Document | None
     return load(name, text.encode("utf-8", errors="surrogateescape"), diagnostics)
 
 
-def has_profile(name: str) -> bool:
-    """Whether a bundled profile of that name exists."""
-    return "/" not in name and (PROFILES / name / "profile.yaml").is_file()
+def profile_file(name: str) -> str | None:
+    """The file, as ``profile:...``, of the bundled profile of that name; None where there is none."""
+    if name == BLOCKS:
+        return f"{PROFILE_SCHEME}{BLOCKS}/{BLOCKS}.yaml"
+    return f"{PROFILE_SCHEME}{name}/profile.yaml" if name in profile_names() else None
 
 
 def profile_names() -> list[str]:
     """The bundled profiles that can be imported as ``profile:NAME``."""
-    return sorted(p.parent.name for p in PROFILES.glob("*/profile.yaml"))
+    return sorted([*(p.parent.name for p in PROFILES.glob("*/profile.yaml")), BLOCKS])
 
 
 def read_profile(name: str) -> bytes:
     """The text of a bundled profile that is one file. Raises ``OSError``."""
-    return (PROFILES / name / "profile.yaml").read_bytes()
+    tree, path = _bundled((profile_file(name) or name).removeprefix(PROFILE_SCHEME))
+    return read_file(tree, path)
+
+
+def _bundled(path: str) -> tuple[FileTree, str]:
+    """Where a bundled file lies that is called so behind ``profile:``."""
+    folder, _, rest = path.partition("/")
+    return (Folder(CATALOGUE), rest) if folder == BLOCKS else (Folder(PROFILES), path)
 
 
 def read_file(tree: FileTree, file: str, most: int = MOST_BYTES) -> bytes:
@@ -428,11 +440,11 @@ __all__ = [
     "Network",
     "Package",
     "SourceText",
-    "has_profile",
     "leaves_root",
     "load_file",
     "load_text",
     "open_package",
+    "profile_file",
     "profile_names",
     "read_file",
     "reason",
