@@ -132,8 +132,11 @@ class _Evaluation:
             )
         if name in holder:
             return holder[name]
+        hint = "ask != _|_ whether it is there"
+        if not _is_written(path.steps[position]):
+            return ConditionFailed(Reason.UNDEFINED, f"{_before(path, position)} has no such field", place, hint)
         close = [] if self.reading.was_sensitive else nearest(name, (key for key in holder if isinstance(key, str)))
-        hint = f"did you mean {' or '.join(close)}?" if close else "ask != _|_ whether it is there"
+        hint = f"did you mean {' or '.join(close)}?" if close else hint
         return ConditionFailed(Reason.UNDEFINED, f'{_before(path, position)} has no field "{name}"', place, hint)
 
     def _element(self, holder: object, step: Index, path: Path, position: int) -> object:
@@ -354,6 +357,11 @@ def _found(text: str, value: str, place: Place) -> bool:
         ) from None
     except TooMuchWork:
         raise ConditionFailed(Reason.TOO_MUCH, "the value is too long for the pattern", place) from None
+
+
+def _is_written(step: Field | Index) -> bool:
+    """Whether the name of a field stands in the condition; else it is a value, which is not told."""
+    return isinstance(step, Field) or isinstance(step.index, Literal)
 
 
 def _before(path: Path, position: int) -> str:

@@ -43,8 +43,13 @@ KINDS = ("bool", "int", "float", "number", "string")
 _BOUNDS = frozenset(LEVELS[2]) - {"=="}
 _CLOSING = {"(": ")", "[": "]"}
 _CONSTANTS = {"true": True, "false": False, "null": None}
+_REFUSED = {
+    "{": "struct literals are not part of conditions",
+    "}": "struct literals are not part of conditions",
+    ":": "slices and struct literals are not part of conditions",
+}
 _COMPREHENSION = "comprehensions are not part of conditions"
-_WORDS = {"and": "&&", "or": "||", "not": "!", "is": "==", "div": "/", "quo": "/", "mod": "", "rem": "", "in": ""}
+_WORDS = {"and": "&&", "or": "||", "not": "!", "is": "==", "div": "", "quo": "", "mod": "", "rem": "", "in": ""}
 """Operators that are words, here or elsewhere, and what to write for them."""
 
 
@@ -147,8 +152,8 @@ class _Parser:
             found = _called(token)
             raise NotACondition(f"the name of a field stands after a point, not {found}", token.place)
         if token.text in KEYWORDS or token.text.startswith(("_", "#")):
-            what = "a keyword" if token.text in KEYWORDS else "hidden, or a definition"
-            raise NotACondition(f'the field "{token.text}" is {what}', token.place, f'write ."{token.text}"')
+            what = "a keyword" if token.text in KEYWORDS else "the name of something hidden, or of a definition"
+            raise NotACondition(f'"{token.text}" after a point is {what}', token.place, f'write ."{token.text}"')
         return Field(token.text, point.place.to(token.place))
 
     def _index(self) -> Index:
@@ -176,7 +181,8 @@ class _Parser:
         if token.text == "[":
             items, closed = self._items(token)
             return Listing(items, token.place.to(closed.place))
-        raise NotACondition(f"expected a value, found {_called(token)}", token.place)
+        message = _REFUSED.get(token.text, f"expected a value, found {_called(token)}")
+        raise NotACondition(message, token.place)
 
     def _named(self, token: Token) -> Node:
         name = token.text
@@ -289,6 +295,8 @@ class _Parser:
             return NotACondition(f'"{token.text}" is no operator', token.place, _word_hint(token.text))
         if token.text in {"if", "for"}:
             return NotACondition(_COMPREHENSION, token.place)
+        if token.text in _REFUSED:
+            return NotACondition(_REFUSED[token.text], token.place)
         expected = wanted or ("an operator" if token.kind is not TokenKind.SIGN else "the end")
         return NotACondition(f"expected {expected}, found {_called(token)}", token.place)
 

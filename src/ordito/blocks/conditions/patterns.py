@@ -38,6 +38,8 @@ _COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}", re.ASCII)
 _SAME = frozenset("afnrtvdDwW")
 """Letters behind a backslash that mean the same, in brackets too."""
 _OUTSIDE = frozenset("bBA")
+_PLACE = re.compile(r" at position \d+.*", re.DOTALL)
+"""What Python says of the place of a fault, which is one in the rewritten text."""
 _LOOKS = ("(?=", "(?!", "(?<=", "(?<!")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
 
@@ -58,7 +60,7 @@ def pattern(text: str) -> Pattern:
     try:
         return compile_pattern(rewritten)
     except ValueError as error:
-        raise NotAPattern(str(error)) from None
+        raise NotAPattern(_PLACE.sub("", str(error))) from None
 
 
 class _Rewriting:

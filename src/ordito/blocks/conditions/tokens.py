@@ -37,7 +37,7 @@ class Token(msgspec.Struct, frozen=True):
     starts_line: bool = False
 
 
-SIGNS = ("_|_", "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", *"<>!&|+-*/()[].,")
+SIGNS = ("_|_", "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", *"<>!&|+-*/()[]{}.,:")
 NAME = re.compile(r"[^\W\d]\w*|[$#][\w$]*|_[#$][\w$]*")
 _NAME_END = re.compile(r"[\w$]*")
 _SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*)*")
@@ -46,11 +46,8 @@ _AFTER_NUMBER = re.compile(r"[\w$]")
 
 _REFUSED = {
     "'": ("text stands in double quotes", 'write "text"'),
-    "{": ("struct literals are not part of conditions", ""),
-    "}": ("struct literals are not part of conditions", ""),
     "=": ("a single = compares nothing", "write =="),
     "?": ("there is no ? in conditions", "use &&, || and !"),
-    ":": ("struct literals and slices are not part of conditions", ""),
     "@": ("attributes are not part of conditions", ""),
     ";": ("a condition is one expression", "use && and ||"),
     "`": ("text stands in double quotes", 'write "text"'),

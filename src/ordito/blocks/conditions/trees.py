@@ -198,7 +198,8 @@ def _plain_text(node: Node) -> str:
     if isinstance(node, Unary | Bound):
         return node.operator + _spaced(_text(node.operand, ATOM - 1))
     if isinstance(node, Path):
-        return _text(node.base, ATOM) + "".join(map(_step_text, node.steps))
+        base = _text(node.base, ATOM)
+        return (f"({base})" if base[0].isdigit() else base) + "".join(map(_step_text, node.steps))
     return _atom_text(node)
 
 

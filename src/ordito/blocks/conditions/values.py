@@ -114,17 +114,18 @@ def arithmetic(sign: str, left: object, right: object, place: Place) -> object:
         return left + right
     if is_number(left) and is_number(right):
         return _computed(sign, left, right, place)
-    if _is_list_or_text(left, right) and sign in {"+", "*"}:
+    if _lengthens(sign, kind(left), kind(right)):
         raise ConditionFailed(
             Reason.NOT_SUPPORTED, f"{sign} of {a_kind(left)} and {a_kind(right)} is not supported", place
         )
     return ConditionFailed(Reason.OPERANDS, f"{sign} does not go with {a_kind(left)} and {a_kind(right)}", place)
 
 
-def _is_list_or_text(left: object, right: object) -> bool:
+def _lengthens(sign: str, left: str, right: str) -> bool:
     """Whether CUE makes a list or a text longer by ``+`` or ``*``, which newer versions of it do not."""
-    kinds = {kind(left), kind(right)}
-    return kinds == {"list"} or ("int" in kinds and bool(kinds & {"list", "string"}))
+    if sign == "+":
+        return left == right == "list"
+    return sign == "*" and "int" in {left, right} and bool({left, right} & {"list", "string"})
 
 
 def _computed(sign: str, left: object, right: object, place: Place) -> object:
