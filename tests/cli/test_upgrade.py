@@ -119,3 +119,47 @@ def test_bad_words_are_refused_and_nothing_runs(run: Run, two: Path, words: list
     refused = run("-e", "e", "upgrade", "two", *words, "--yes")
     assert (refused.code, said in refused.err) == (code, True), refused.err
     assert existing(run) == ["api_1"]
+
+
+def test_a_diff_says_what_an_upgrade_would_do_and_changes_nothing(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    before = {p: p.read_bytes() for p in (two / "e").rglob("*") if p.is_file()}
+    same = run("-e", "e", "diff", "--detailed-exitcode")
+    assert (same.code, same.out) == (0, "No differences: what runs is what one/service.yaml says.\n")
+    shown = run("-e", "e", "diff", "two")
+    assert shown.code == 0
+    assert "added  web_1" in shown.out
+    assert "runs: create" in shown.out
+    assert "Instances: 1 added, 1 unchanged." in shown.out
+    assert "ordito -e e upgrade two" in shown.err
+    told = run("-e", "e", "diff", "two", "-i", "word=two", "--detailed-exitcode", "-o", "json")
+    assert told.code == 2
+    assert told.json["format"] == "ordito.diff/1"
+    assert told.json["inputs"] == [{"name": "word", "before": "one", "after": "two"}]
+    assert told.json["totals"] == {"added": 1}
+    assert told.json["nodes"] == [
+        {
+            "node": "web",
+            "class": "added",
+            "instances": ["web_1"],
+            "reason": told.json["nodes"][0]["reason"],
+            "declared": "two/service.yaml:12:5",
+            "causes": [],
+            "operations": ["Standard.create"],
+        }
+    ]
+    assert {p: p.read_bytes() for p in (two / "e").rglob("*") if p.is_file()} == before
+    refused = run("-e", "nowhere", "diff", "two")
+    assert refused.code == 3
+
+
+def test_a_diff_shows_no_secret(run: Run, two: Path) -> None:
+    for name in ("one", "two"):
+        path = two / name / "service.yaml"
+        path.write_text(path.read_text().replace("default: one }", "default: one, metadata: { sensitive: true } }"))
+    assert run("-e", "e", "deploy", "one", "-i", "word=canary-a", "--yes", "-q").code == 0
+    shown = run("-e", "e", "diff", "two", "-i", "word=canary-b")
+    assert shown.code == 0
+    assert "word: (sensitive) -> (sensitive)" in shown.out
+    told = run("-e", "e", "diff", "two", "-i", "word=canary-b", "-o", "json")
+    assert not any("canary" in text for text in (shown.out, shown.err, told.out, told.err))

@@ -31,6 +31,7 @@ VERBS: Mapping[str, Verb] = {
     "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
     "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
     "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
+    "diff": Verb("diff", "Show how what runs differs from what a service says."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),

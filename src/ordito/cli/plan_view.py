@@ -174,10 +174,15 @@ def _folded(changes: Iterable[Change]) -> Iterator[Row]:
 
 def _write_differences(differences: Sequence[Difference], channel: Channel, indent: int, *, full: bool) -> None:
     for found in differences if full else differences[:MOST_DIFFERENCES]:
-        line = f"{' ' * indent}{found.what}: {_value(found.before, channel)} -> {_value(found.after, channel)}"
-        channel.line(f"{printable(line)}  {channel.paint('faint', found.declared)}".rstrip())
+        line = f"{' ' * indent}{difference_line(found.what, found.before, found.after, channel)}"
+        channel.line(f"{line}  {channel.paint('faint', found.declared)}".rstrip())
     if not full and len(differences) > MOST_DIFFERENCES:
         channel.line(f"{' ' * indent}and {len(differences) - MOST_DIFFERENCES} more")
+
+
+def difference_line(what: str, before: object, after: object, channel: Channel) -> str:
+    """What has another value than before, and both of them."""
+    return printable(f"{what}: {_value(before, channel)} -> {_value(after, channel)}")
 
 
 def _value(value: object, channel: Channel) -> str:

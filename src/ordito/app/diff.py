@@ -1,0 +1,139 @@
+"""What is different between what runs and what a service says: what `upgrade` would do, by node and class of change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ordito.app.proposal import Proposal
+from ordito.base.sensitive import shown
+from ordito.work.plan import Action, Change, Difference, Plan, Step
+
+KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace", "~": "mend"}
+"""The class of a change that planning says nothing of, by its symbol: of what is as it is wanted, and not in order,
+``mend``."""
+
+ORDER = ("removed", "replace", "update", "reconfigure", "restart", "relink", "scale", "mend", "added", "adopt")
+"""All classes, in the order in which their numbers are told."""
+
+
+class InputDiff(msgspec.Struct, frozen=True):
+    """A topology input with another value than it was deployed with, as they may be shown; None where there is none."""
+
+    name: str
+    before: object
+    after: object
+
+
+class NodeDiff(msgspec.Struct, frozen=True):
+    """What becomes of those instances of a node of which the same becomes for the same reason: their class, why, what
+    has changed, and the ``operations`` that run on each of them, in order, those that do nothing left out; those of a
+    pair are followed by the node at the far end. ``declared`` is the node's place."""
+
+    node: str
+    kind: str
+    instances: tuple[str, ...]
+    reason: str
+    declared: str
+    causes: tuple[Difference, ...] = ()
+    operations: tuple[str, ...] = ()
+
+
+class HookDiff(msgspec.Struct, frozen=True):
+    """A lifecycle step that would be carried out; ``component`` is "" for the whole service."""
+
+    id: str
+    phase: str
+    component: str
+    fqn: str
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """All that is different. ``totals`` are numbers of instances by class, ``unchanged`` is how many stay as they are;
+    ``takes_over`` says that the files of the service are others, though no operation is needed for that."""
+
+    service: str
+    environment: str
+    inputs: tuple[InputDiff, ...]
+    nodes: tuple[NodeDiff, ...]
+    hooks: tuple[HookDiff, ...]
+    totals: Mapping[str, int]
+    unchanged: int
+    takes_over: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether what runs is what the service says."""
+        return not self.nodes and not self.takes_over
+
+
+def diff_of(proposal: Proposal, before: Mapping[str, object]) -> Diff:
+    """The differences that a proposal would do away with; ``before`` are the inputs of what was deployed."""
+    plan = proposal.plan
+    nodes = tuple(_grouped(plan, _node_of(proposal)))
+    counted: dict[str, int] = {}
+    for found in nodes:
+        counted[found.kind] = counted.get(found.kind, 0) + len(found.instances)
+    changed = {change.instance for change in plan.changes}
+    return Diff(
+        service=proposal.service.name,
+        environment=proposal.environment,
+        inputs=tuple(_inputs(before, proposal)),
+        nodes=nodes,
+        hooks=tuple(HookDiff(h.id, h.phase, h.component, h.block.fqn) for h in plan.hooks),
+        totals={kind: counted[kind] for kind in (*ORDER, *sorted(counted.keys() - set(ORDER))) if kind in counted},
+        unchanged=sum(name not in changed for name in proposal.existing),
+        takes_over=proposal.renews,
+        warnings=plan.warnings,
+    )
+
+
+def _inputs(before: Mapping[str, object], proposal: Proposal) -> Iterator[InputDiff]:
+    if not before and not proposal.existing:
+        return
+    after = proposal.inputs
+    for name in dict.fromkeys((*before, *after)):
+        if name not in before or name not in after or before[name] != after[name]:
+            yield InputDiff(name, shown(before.get(name)), shown(after.get(name)))
+
+
+def _node_of(proposal: Proposal) -> Mapping[str, str]:
+    """The node of each instance that there is or will be."""
+    found = {i.id: i.node for i in proposal.snapshot.instances.values()}
+    found.update((i.id, i.node) for i in proposal.plan.instances)
+    return found
+
+
+def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
+    """Changes together that are the same but for the instance, in the order of the plan."""
+    operations: dict[str, list[str]] = {}
+    for step in plan.steps:
+        if name := _runs(plan, step, node_of):
+            operations.setdefault(step.instance, []).append(name)
+    groups: dict[tuple[str, str, str, bytes, tuple[str, ...]], list[Change]] = {}
+    for change in plan.changes:
+        # One operation on several far ends in turn is said once.
+        runs = tuple(dict.fromkeys(operations.get(change.instance, ())))
+        causes = msgspec.json.encode(change.differences)
+        key = (node_of.get(change.instance, change.instance), _kind(change), change.reason, causes, runs)
+        groups.setdefault(key, []).append(change)
+    for (node, kind, _, _, runs), found in groups.items():
+        first = found[0]
+        names = tuple(change.instance for change in found)
+        yield NodeDiff(node, kind, names, first.reason, first.declared, first.differences, runs)
+
+
+def _kind(change: Change) -> str:
+    return change.kind or KINDS.get(change.symbol, "mend")
+
+
+def _runs(plan: Plan, step: Step, node_of: Mapping[str, str]) -> str:
+    """What a step runs, as it is shown; "" for nothing."""
+    if step.action not in (Action.CALL, Action.DELEGATE) or step.call < 0:
+        return ""
+    call = plan.calls[step.call]
+    if step.action is Action.CALL and not call.artifact:
+        return ""
+    return f"{call.name} -> {node_of.get(step.far, step.far)}" if step.far else call.name
