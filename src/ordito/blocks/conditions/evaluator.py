@@ -40,6 +40,8 @@ from ordito.blocks.conditions.values import Reading, a_kind, arithmetic, is_numb
 
 MOST_OF_TEXT = 60
 """How much of the text of a condition a message repeats."""
+MOST_EFFORT = 1_000_000
+"""How much may be spent on the patterns of one condition, about in microseconds."""
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -52,8 +54,9 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 def evaluate(tree: Node, context: Mapping[str, object]) -> bool:
     """Whether a condition holds in a context of plain data, parts of which may be sensitive.
 
-    ``ConditionFailed`` where it has no answer: it names what is not there, its value is no bool, ... The context has
-    all names that conditions may begin a path with: that one of them is missing cannot be asked for by ``_|_``.
+    ``ConditionFailed`` where it has no answer: it names what is not there, its value is no bool, ... A name that the
+    context has not (``previous`` in an installation) is a field that is not there; names that no context has are found
+    before (``names.unknown``).
     """
     found = _Evaluation(context).value(tree)
     if isinstance(found, ConditionFailed):
@@ -90,6 +93,7 @@ class _Evaluation:
     def __init__(self, context: Mapping[str, object]) -> None:
         self._context = context
         self.reading = Reading()
+        self._effort = 0
 
     def value(self, node: Node) -> object:
         """The value of a node."""
@@ -121,7 +125,7 @@ class _Evaluation:
         if node.name not in self._context:
             close = nearest(node.name, self._context)
             hint = f"did you mean {' or '.join(close)}?" if close else ""
-            raise ConditionFailed(Reason.UNDEFINED, f'there is no "{node.name}"', node.place, hint)
+            return ConditionFailed(Reason.UNDEFINED, f'there is no "{node.name}"', node.place, hint)
         return self._context[node.name]
 
     def _field(self, holder: object, name: str, path: Path, position: int) -> object:
@@ -218,7 +222,22 @@ class _Evaluation:
         if not isinstance(left, str) or not isinstance(right, str):
             wrong = left if not isinstance(left, str) else right
             return ConditionFailed(Reason.OPERANDS, f"{link.operator} does not go with {a_kind(wrong)}", link.place)
-        return _found(right, left, link.place) == (link.operator == "=~")
+        return self._found(right, left, link.place) == (link.operator == "=~")
+
+    def _found(self, text: str, value: str, place: Place) -> bool:
+        """Whether a pattern is found in a value. Nothing of a pattern that the context holds is told."""
+        try:
+            wanted = pattern(text)
+            self._effort += min(wanted.effort(value), MOST_EFFORT // 5)
+            if self._effort > MOST_EFFORT:
+                raise TooMuchWork
+            return wanted.found_in(value)
+        except NotAPattern:
+            raise ConditionFailed(
+                Reason.PATTERN, "the text is no regular expression, or none that is supported", place
+            ) from None
+        except TooMuchWork:
+            raise ConditionFailed(Reason.TOO_MUCH, "the value is too long for the pattern", place) from None
 
     def computed(self, link: Link, left: object, right: object) -> object:
         return arithmetic(link.operator, left, right, link.place)
@@ -345,18 +364,6 @@ def _length(value: object, place: Place) -> object:
     if isinstance(value, list | tuple | Mapping):
         return len(value)
     return ConditionFailed(Reason.OPERANDS, f"{a_kind(value)} has no length", place)
-
-
-def _found(text: str, value: str, place: Place) -> bool:
-    """Whether a pattern is found in a value. Nothing of a pattern that the context holds is told."""
-    try:
-        return pattern(text).found_in(value)
-    except NotAPattern:
-        raise ConditionFailed(
-            Reason.PATTERN, "the text is no regular expression, or none that is supported", place
-        ) from None
-    except TooMuchWork:
-        raise ConditionFailed(Reason.TOO_MUCH, "the value is too long for the pattern", place) from None
 
 
 def _is_written(step: Field | Index) -> bool:
