@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ordito.engine.core import Core
 from ordito.engine.messages import Counts
 from ordito.engine.parts import Parts
+from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
 from ordito.work.records import NOT_ROLLED_BACK, ROLLED_BACK, Record, RollbackRecord
 from ordito.work.rollback import with_rollback, without_rollback
@@ -46,7 +47,8 @@ class Course:
         if plans is None or not self.core.counts.lacks:
             return None
         way = plans()
-        record = RollbackRecord(at, len(self.plan.steps), len(self.plan.edges), way.remains, way.gone)
+        made = Delta(instances=way.plan.instances) if way.plan.instances else None
+        record = RollbackRecord(at, len(self.plan.steps), len(self.plan.edges), way.remains, way.gone, made)
         self.plan = with_rollback(self.plan, way.plan)
         self._go_back(record)
         return record
@@ -63,7 +65,8 @@ class Course:
         not_run = (f"{count} of the rollback did not run",) if left_out else ()
         instances = self._parts.snapshot.instances
         exist = [f"{name} still exists" for name in self._back.gone if instances[name].exists]
-        remains = (*self._back.remains, *told, *not_run, *exist)
+        different = self._parts.different() if self._parts.different is not None else ()
+        remains = (*self._back.remains, *told, *not_run, *exist, *different)
         return NOT_ROLLED_BACK if remains else ROLLED_BACK, remains
 
     def _go_back(self, record: RollbackRecord) -> None:

@@ -11,7 +11,7 @@ is in `steps`, what is written in `writer`, the plan and its way back in `course
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -78,6 +78,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     control: JobControl | None = None,
     resume: Iterable[Record] | None = None,
     way_back: PlansWayBack | None = None,
+    different: Callable[[], tuple[str, ...]] | None = None,
     tells_inputs: bool = False,
     hands: Hands | None = None,
 ) -> JobResult:
@@ -95,6 +96,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     ``hands`` reach the hosts that are not this machine.
 
     ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
+    ``different`` says, when they have ended, what is still not as it was to be, for people.
     ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
     changed in place. The last record written is that the job is closing; the journal is not closed here, and files
     are not touched. Raises what the journal raises: then the job stays as unfinished as its journal says, and what
@@ -113,6 +115,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         output_log=output_log,
         control=control or JobControl(),
         way_back=way_back,
+        different=different,
         tells_inputs=tells_inputs,
     )
     return await JobRun(parts).run(resume)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ordito.base.change_ids import ChangeIds
@@ -30,4 +32,5 @@ class Parts(msgspec.Struct, frozen=True):
     output_log: OutputLog | None
     control: JobControl
     way_back: PlansWayBack | None
+    different: Callable[[], tuple[str, ...]] | None = None
     tells_inputs: bool = False

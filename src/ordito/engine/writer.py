@@ -47,6 +47,8 @@ class Writer:
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
         """The plan goes on from here: this is the whole of it."""
         self._journal.extend(plan, record)
+        if record.delta is not None:
+            self.apply(record.delta)
         self._recorded += 1
 
     def record(self, record: Record) -> None:

@@ -199,13 +199,14 @@ class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_default
 class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=True):
     """The job has failed, and what it did is taken back from here on: by the steps of its plan from ``first`` on, with
     the edges from ``first_edge`` on. ``remains`` is what they cannot take back, for people; ``gone`` are the instances
-    that are not to be there in the end."""
+    that are not to be there in the end. ``delta`` holds those that are to be made again."""
 
     at: float
     first: int
     first_edge: int
     remains: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    delta: Delta | None = None
 
 
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):

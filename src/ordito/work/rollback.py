@@ -22,15 +22,17 @@ class WayBack(msgspec.Struct, frozen=True):
 
 def with_rollback(plan: Plan, back: Plan) -> Plan:
     """A job's plan with the steps of a rollback after its own."""
-    steps, calls, reasons = len(plan.steps), len(plan.calls), len(plan.reasons)
+    steps, reasons = len(plan.steps), len(plan.reasons)
     edges = tuple((before + steps, after + steps, reason + reasons) for before, after, reason in back.edges)
     return msgspec.structs.replace(
         plan,
-        steps=plan.steps + tuple(_moved(step, calls, reasons) for step in back.steps),
+        steps=plan.steps + tuple(_moved(step, plan) for step in back.steps),
         edges=plan.edges + edges,
         calls=plan.calls + back.calls,
         reasons=plan.reasons + back.reasons,
         capacity={**plan.capacity, **back.capacity},
+        undone=plan.undone + back.undone,
+        adopted={**plan.adopted, **back.adopted},
     )
 
 
@@ -39,10 +41,11 @@ def without_rollback(plan: Plan, record: RollbackRecord) -> Plan:
     return msgspec.structs.replace(plan, steps=plan.steps[: record.first], edges=plan.edges[: record.first_edge])
 
 
-def _moved(step: Step, calls: int, reasons: int) -> Step:
+def _moved(step: Step, plan: Plan) -> Step:
     return msgspec.structs.replace(
         step,
         id=f"{PREFIX}{step.id}",
-        call=step.call + calls if step.call >= 0 else step.call,
-        reason=step.reason + reasons,
+        call=step.call + len(plan.calls) if step.call >= 0 else step.call,
+        reason=step.reason + len(plan.reasons),
+        hook=step.hook + len(plan.undone) if step.hook >= 0 else step.hook,
     )
