@@ -67,9 +67,9 @@ case $ORDITO_STEP in
     broken_1.Standard.start) exit 9 ;;
 esac
 case ${{ORDITO_STEP##*.}} in
-    create) touch "$thing.created" ;;
-    start) touch "$thing.started" ;;
-    add_target) touch "$thing.linked" ;;
+    create) : >"$thing.created" ;;
+    start) : >"$thing.started" ;;
+    add_target) : >"$thing.linked" ;;
     stop) rm -f "$thing.started" ;;
     delete) rm -f "$thing.created" ;;
     remove_target) rm -f "$thing.linked" ;;

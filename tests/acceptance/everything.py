@@ -134,9 +134,9 @@ case ${ORDITO_STEP##*.} in
         # Of what was at work when the program died it knows nothing.
         [ -z "${in_doubt:-}" ] || echo '{"ordito.done": false}' >"$ORDITO_OUTPUTS"
         [ -e "$thing.started" ] || exit 1 ;;
-    create) touch "$thing.created" ;;
-    start) touch "$thing.started" ;;
-    add_target) touch "$thing.linked" ;;
+    create) : >"$thing.created" ;;
+    start) : >"$thing.started" ;;
+    add_target) : >"$thing.linked" ;;
     stop) rm -f "$thing.started" ;;
     delete) rm -f "$thing.created" ;;
     remove_target) rm -f "$thing.linked" ;;

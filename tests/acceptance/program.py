@@ -178,15 +178,18 @@ def make_shop(home: Path) -> Shop:
 
 
 LOGGING = """\
-_running="{log}.$ORDITO_STEP"
-if [ -e "$_running" ] && [ "$(cat "$_running")" != $$ ] && kill -0 "$(cat "$_running")" 2>/dev/null; then
+_running="{log}.$ORDITO_STEP" _other=
+if [ -e "$_running" ]; then read -r _other <"$_running"; fi
+if [ -n "$_other" ] && [ "$_other" != $$ ] && kill -0 "$_other" 2>/dev/null; then
     echo "overlap $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"
 fi
 echo $$ >"$_running"
 echo "begin $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"
 trap 'exit 143' TERM
-trap 'if [ $? = 0 ]; then echo "end $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; fi; rm -f "$_running"' EXIT
+trap 'if [ $? = 0 ]; then echo "end $ORDITO_JOB $ORDITO_STEP $$" >>"{log}"; fi; : >"$_running"' EXIT
 """
+"""What operations in Bash begin with. It starts no processes, as each costs more than Bash itself: the file that says
+who is at work is emptied and not removed."""
 PYTHON_LOGGING = """
 import os as _os
 with open("{log}", "a") as _log:
@@ -236,12 +239,16 @@ SMALL_SCRIPT = """\
 set -eu
 while [ -e "$HOME/hold" ]; do sleep 0.02; done
 thing=$HOME/things/${{INSTANCE:-$SOURCE-$TARGET}}
-fail() {{ [ "$(cat "$HOME/failing" 2>/dev/null)" != "$1 $ORDITO_STEP" ] || exit 7; }}
+fail() {{
+    local failing=
+    [ ! -e "$HOME/failing" ] || read -r failing <"$HOME/failing" || true
+    [ "$failing" != "$1 $ORDITO_STEP" ] || exit 7
+}}
 fail before
 case ${{ORDITO_STEP##*.}} in
-    create) touch "$thing.created" ;;
-    start) touch "$thing.started" ;;
-    add_target) touch "$thing.linked" ;;
+    create) : >"$thing.created" ;;
+    start) : >"$thing.started" ;;
+    add_target) : >"$thing.linked" ;;
     stop) rm -f "$thing.started" ;;
     delete) rm -f "$thing.created" ;;
     remove_target) rm -f "$thing.linked" ;;

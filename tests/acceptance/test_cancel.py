@@ -95,8 +95,8 @@ def test_an_interrupted_job_is_closed_and_says_what_is_in_doubt(orders: Orders) 
 
 def alive(orders: Orders) -> bool:
     """Whether the waiting operation still runs."""
-    pids = [int(path.read_text()) for path in orders.home.glob("operations.log.base_1*")]
-    return any(Path(f"/proc/{pid}").exists() for pid in pids)
+    pids = [path.read_text().strip() for path in orders.home.glob("operations.log.base_1*")]
+    return any(Path(f"/proc/{pid}").exists() for pid in pids if pid)
 
 
 def test_there_may_be_nothing_to_cancel(orders: Orders) -> None:

@@ -56,14 +56,14 @@ SCRIPT = f"""\
 set -eu
 name=${{INSTANCE:-$SOURCE-$TARGET}}
 case ${{ORDITO_STEP##*.}} in
-    create) touch {PLACE}/$name.created ;;
+    create) : >{PLACE}/$name.created ;;
     start)
         setsid sleep 98765 </dev/null >/dev/null 2>&1 & echo $! >{PLACE}/$name.started ;;
     stop)
-        if [ -e {PLACE}/$name.started ]; then kill "$(cat {PLACE}/$name.started)" 2>/dev/null || :; fi
+        if [ -e {PLACE}/$name.started ]; then kill "$(<{PLACE}/$name.started)" 2>/dev/null || :; fi
         rm -f {PLACE}/$name.started ;;
     delete) rm -f {PLACE}/$name.created ;;
-    add_target) touch {PLACE}/$name.linked ;;
+    add_target) : >{PLACE}/$name.linked ;;
     remove_target) rm -f {PLACE}/$name.linked ;;
 esac
 mark=$name
@@ -126,7 +126,7 @@ def on_hosts(members: Sequence[SshHost]) -> dict[str, set[str]]:
     found = {}
     for host in members:
         files = {f.removeprefix(PLACE + "/") for f in host.files()}
-        files = {f.split("/tools-")[0].split("/trees/")[0] for f in files} - {"operations.log"}
+        files = {f.split("/tools-")[0].split("/trees/")[0] for f in files if not f.startswith("operations.log")}
         files = {f.replace("/.ordito/", "/.jobs/") if "/jobs/" in f else f for f in files}
         found[host.name] = {f if "/.ordito/" not in f else ".ordito" for f in files}
         sleeping = host.run("sh", "-c", "ps -eo args | grep -c '^sleep 98765' || :").strip()

@@ -9,19 +9,21 @@ It ends when nobody is left to ask.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import io
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 LONGEST = 1 << 17
 SERVICE = """\
@@ -54,54 +56,61 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def reap(*_: object) -> None:
-    """Forget who has ended."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
 def serve(channel: socket.socket) -> dict[str, Any]:
-    """Wait for requests; gives one only in the process that is to become the command."""
-    signal.signal(signal.SIGCHLD, reap)
+    """Wait for requests, and tell of the commands that end; gives a request only in the process that is to become its
+    command."""
+    told, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(woken)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    tellers: dict[int, int] = {}
     while True:
+        ready, _, _ = select.select([channel, told], [], [])
+        if told in ready:
+            os.read(told, LONGEST)
+            tell_of_ended(tellers)
+        if channel not in ready:
+            continue
         data, files, _, _ = socket.recv_fds(channel, LONGEST, 4)
         if not data:
             sys.exit(0)
-        if os.fork() == 0:
-            channel.close()
+        *streams, teller = files
+        process = os.fork()
+        if process == 0:
+            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            return watch(json.loads(data), files)
-        for file in files:
+            channel.close()
+            for file in (told, woken, *tellers.values(), teller):
+                os.close(file)
+            return adopt(json.loads(data), streams)
+        for file in streams:
             os.close(file)
+        tell(teller, process)
+        tellers[process] = teller
 
 
-def watch(request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-    """Stand between the server and the command, and tell of the command."""
-    process = os.fork()
-    if process != 0:
-        end(process, files)
-    for number, file in enumerate(files[:3]):
+def adopt(request: dict[str, Any], streams: list[int]) -> dict[str, Any]:
+    """Take the standard streams of a command."""
+    for number, file in enumerate(streams):
         os.dup2(file, number)
-    for file in files:
+    for file in streams:
         os.close(file)
     return request
 
 
-def end(process: int, files: list[int]) -> NoReturn:
-    """Tell of a command until it has ended, and end."""
-    *streams, tell = files
-    for file in streams:
-        os.close(file)
-    try:
-        os.write(tell, b"%d\n" % process)
-        _, status = os.waitpid(process, 0)
-        os.write(tell, b"%d\n" % os.waitstatus_to_exitcode(status))
-    except BrokenPipeError:
-        pass
-    os._exit(0)
+def tell_of_ended(tellers: dict[int, int]) -> None:
+    """Tell of all commands that have ended how they did."""
+    while tellers:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if process == 0:
+            return
+        tell(tellers[process], os.waitstatus_to_exitcode(status))
+        os.close(tellers.pop(process))
+
+
+def tell(teller: int, number: int) -> None:
+    """Tell whoever asked for a command, if there still is anybody."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(teller, b"%d\n" % number)
 
 
 def stream(number: int, errors: str) -> io.TextIOWrapper:
