@@ -237,7 +237,7 @@ topology_template:
 """Three nodes with operations of all kinds."""
 SMALL_SCRIPT = """\
 set -eu
-while [ -e "$HOME/hold" ]; do sleep 0.02; done
+while [ -e "$HOME/hold" ]; do sleep 0.1; done
 thing=$HOME/things/${{INSTANCE:-$SOURCE-$TARGET}}
 fail() {{
     local failing=

@@ -12,7 +12,7 @@ from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, un
 from tests.acceptance.program import Finished, ordito
 from tests.support.forked import Running
 
-GATE = "while [ ! -e open ]; do sleep 0.02; done\n"
+GATE = "while [ ! -e open ]; do sleep 0.1; done\n"
 TWO = """\
     base: { type: orders.Node }
     top: { type: orders.Node, requirements: [ { peer: base } ] }

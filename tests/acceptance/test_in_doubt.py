@@ -28,7 +28,7 @@ topology_template:
   node_templates:
     base: { type: orders.Node }
 """
-GATE = "touch made; while [ ! -e open ]; do sleep 0.02; done\n"
+GATE = "touch made; while [ ! -e open ]; do sleep 0.1; done\n"
 CHECK = """#!/bin/bash
 cd "$HOME"
 echo "$in_doubt" >>asked
@@ -81,7 +81,7 @@ def test_what_the_check_says_is_done_is_not_done_again(tmp_path: Path, answer: s
 
 def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> None:
     """Nothing of the first question is left; and the operation is still in doubt."""
-    orders = interrupted(tmp_path, "while [ ! -e answered ]; do sleep 0.02; done")
+    orders = interrupted(tmp_path, "while [ ! -e answered ]; do sleep 0.1; done")
     process = orders.begin("jobs", "resume")
     wait_for(process, tmp_path / "asked")
     kill(process)

@@ -97,7 +97,7 @@ def test_what_an_earlier_job_made_is_left_alone(orders: Orders) -> None:
 
 
 def test_a_rollback_that_was_killed_goes_on_as_one(orders: Orders) -> None:
-    orders.order("rollback.top_1.Standard.stop", "while [ ! -e open ]; do sleep 0.02; done\n")
+    orders.order("rollback.top_1.Standard.stop", "while [ ! -e open ]; do sleep 0.1; done\n")
     process = orders.begin("deploy", str(orders.service), "--on-failure", "rollback")
     until(process, "job.rollback")
     while until(process, "step.started")["step"] != "rollback.top_1.Standard.stop":

@@ -15,7 +15,7 @@ NODES = """\
     base: { type: orders.Node, occurrences: [ 1, 5 ], instance_count: 2 }
     top: { type: orders.Node, requirements: [ { peer: base } ] }
 """
-GATE = "touch reached; while [ ! -e open ]; do sleep 0.02; done\n"
+GATE = "touch reached; while [ ! -e open ]; do sleep 0.1; done\n"
 
 
 @pytest.fixture

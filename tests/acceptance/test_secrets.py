@@ -306,7 +306,7 @@ def test_processes_see_only_what_is_given_to_them(place: Path) -> None:
     """No command line holds a secret, and no environment but that of the operation that it was given to."""
     (place / "create.sh").write_text(
         "tr '\\0' '\\n' </proc/$$/cmdline >cmdline; for p in $PPID $$; do tr '\\0' ' ' </proc/$p/cmdline; done >&2\n"
-        'MADE=x; URL=y\n: >"$HOME/created"; while [ -e "$HOME/created" ]; do sleep 0.02; done\n'
+        'MADE=x; URL=y\n: >"$HOME/created"; while [ -e "$HOME/created" ]; do sleep 0.1; done\n'
     )
     process = start(place, "deploy", "-e", "ensemble", "--yes", "-I", "given.yaml")
     deadline = time.monotonic() + LIMIT

@@ -54,7 +54,7 @@ TOLD = (
     "#!/bin/bash\n"
     '[ -e "$HOME/deaf" ] && exit 4\n'
     'touch "$HOME/begun.$SOURCE"\n'
-    'while [ -e "$HOME/hold" ]; do sleep 0.02; done\n'
+    'while [ -e "$HOME/hold" ]; do sleep 0.1; done\n'
     'echo "$SOURCE $TARGET $TARGETS $ip $far_1_ip $far_2_ip" >> "$HOME/told"\n'
 )
 

@@ -31,7 +31,7 @@ topology_template:
 SCRIPT = """\
 #!/bin/sh
 touch "$HOME/began"
-while [ -e "$HOME/hold" ]; do sleep 0.02; done
+while [ -e "$HOME/hold" ]; do sleep 0.1; done
 [ ! -e "$HOME/fail" ] || exit 7
 """
 

@@ -64,11 +64,11 @@ def serve(channel: socket.socket) -> dict[str, Any]:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     tellers: dict[int, int] = {}
     while True:
-        ready, _, _ = select.select([channel, told], [], [])
+        ready, _, _ = select.select([channel.fileno(), told], [], [])
         if told in ready:
             os.read(told, LONGEST)
             tell_of_ended(tellers)
-        if channel not in ready:
+        if channel.fileno() not in ready:
             continue
         data, files, _, _ = socket.recv_fds(channel, LONGEST, 4)
         if not data:

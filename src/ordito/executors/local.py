@@ -26,6 +26,7 @@ from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Printed
 from ordito.work.plan import ARTIFACTS
 
 SETTLE_PAUSE = 0.02
+LONGEST_SETTLE_PAUSE = 0.25
 
 
 class LocalExecutor:
@@ -200,13 +201,15 @@ class LocalExecutor:
         left one, or patience ends."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settle_patience
+        pause = SETTLE_PAUSE
         while True:
             # In this order: a process may write its result and end between two looks.
             runs = bool(await asyncio.to_thread(processes_of, marker))
             outcome = self._left_behind(marker.job, marker.step, attempt, outputs)
             if outcome is not None or not runs or loop.time() > deadline:
                 return outcome
-            await asyncio.sleep(SETTLE_PAUSE)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_SETTLE_PAUSE)
 
     async def _let_end(self, leader: Started) -> None:
         """Wait for a main process that has written its result to end; daemons are not touched."""

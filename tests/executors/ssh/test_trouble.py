@@ -42,7 +42,7 @@ async def test_an_operation_survives_its_connection(own: Far) -> None:
     """It goes on, and is told of to its end: output, outputs and status."""
     script = """#!/bin/bash
 echo begun
-while [ ! -e /tmp/go ]; do sleep 0.02; done
+while [ ! -e /tmp/go ]; do sleep 0.1; done
 for n in 1 2 3; do head -c 50000 /dev/zero | tr '\\0' x; done
 echo; OUT=kept; echo '{"ordito.changed": true}' >"$ORDITO_OUTPUTS"; exit 5
 """
@@ -154,7 +154,7 @@ def begun_by_one_that_dies(far: Far, script: str, **more: Any) -> Started:
 
 async def test_outcomes_are_known_after_a_crash(own: Far) -> None:
     """The result waits on the host, and is found by its slot or without it."""
-    script = "echo begun\nwhile [ ! -e /tmp/go ]; do sleep 0.02; done\nOUT=found; exit 3\n"
+    script = "echo begun\nwhile [ ! -e /tmp/go ]; do sleep 0.1; done\nOUT=found; exit 3\n"
     started = await asyncio.to_thread(begun_by_one_that_dies, own, script, outputs=("OUT",))
     own.host.run("touch", "/tmp/go")
     own.executor = own.another(settle=20.0)

@@ -1,5 +1,5 @@
 #!/bin/bash
 echo waiting
 touch "$place/waiting"
-while [ ! -e "$place/go" ]; do sleep 0.02; done
+while [ ! -e "$place/go" ]; do sleep 0.1; done
 echo first >>"$place/done"
