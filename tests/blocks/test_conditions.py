@@ -51,7 +51,7 @@ def test_every_answer_is_that_of_cue(case: dict[str, Any]) -> None:
         ("1.5Ki == 1536 && 2M == 2_000_000 && 0b11 == 0o3", True),
         ("(4 / 2 & int) != _|_", False),
         ("(1.5K & int) != _|_", True),
-        ("1e400 > 1 && -1 - -1 == 0", True),
+        ("1e400 > 1 && -1 - -1 == 0 && !(1 < -1)", True),
         ("123456789012345678901234567890 > 123456789012345678901234567889", True),
         # Texts
         (r'len("é") == 2 && "\u00e9" == "é" && "\U0001F600" == "\uD83D\uDE00"', True),
@@ -142,6 +142,7 @@ def test_answers_are_those_of_cue(text: str, answer: bool) -> None:
         ("1x == a", "1:1", '"1x" is no number'),
         ("1e1001 > a", "1:1", "exponents are between"),
         ("a == 1;", "1:7", "one expression"),
+        ("a <-1", "1:3", '"<-" is one sign in CUE'),
         ("a == \ud800", "1:6", "half a character"),
     ],
 )

@@ -122,6 +122,8 @@ class Reader:
 
     def _word_or_sign(self, at: int, starts_line: bool) -> Token:
         text = self._text
+        if text.startswith("<-", at):
+            raise NotACondition('"<-" is one sign in CUE', self.place(at, at + 2), 'write "< -"')
         for sign in SIGNS:
             if text.startswith(sign, at):
                 return Token(TokenKind.SIGN, sign, self.place(at, at + len(sign)), "", starts_line)
