@@ -6,6 +6,7 @@ from ordito.app.trigger_checks import check_triggers
 from ordito.app.unprocessed import warn_of_unprocessed
 from ordito.app.written_workflows import OVERRIDES
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
 from ordito.planning.placement import container_type
@@ -16,7 +17,7 @@ DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 
 PORT = "tosca.nodes.network.Port"
 
-ENFORCED = frozenset({SCALING})
+ENFORCED = frozenset({SCALING, LIFECYCLE_STEP})
 """The types of policies that are heeded without triggers."""
 
 

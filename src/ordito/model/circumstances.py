@@ -6,8 +6,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from ordito.model.block import BlockType
 from ordito.model.choices import Choices
 from ordito.model.service import Service
+
+
+def _no_block(_: str) -> BlockType | None:
+    return None
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -17,7 +22,8 @@ class Circumstances(msgspec.Struct, frozen=True):
     exist already; without it ``hosts`` gives one, if anything is to be selected: all that fit are as good as the first.
     ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``,
     everything has to be chosen now: what cannot be is an error. ``candidates`` are definitions files of the service,
-    besides those that it imports, that may substitute nodes.
+    besides those that it imports, that may substitute nodes. ``blocks`` gives what catalogues have for a
+    lifecycle step, by the name of its block.
     """
 
     inputs: Mapping[str, object] = {}
@@ -26,3 +32,4 @@ class Circumstances(msgspec.Struct, frozen=True):
     choices: Choices = Choices()
     final: bool = False
     candidates: tuple[str, ...] = ()
+    blocks: Callable[[str], BlockType | None] = _no_block

@@ -17,6 +17,7 @@ from ordito.base.span import SourceText, Span
 from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.indexes import by_target, by_template
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.places import Reading
 from ordito.model.renaming import Renaming
 from ordito.model.schema import PropertyDefinition
@@ -312,6 +313,7 @@ class Joining:
         groups: dict[str, Group] = {n: self._expanded(g) for n, g in service.groups.items()}
         policies: dict[str, Policy] = {n: self._applied(p) for n, p in service.policies.items()}
         workflows: dict[str, Workflow] = dict(service.workflows)
+        hooks = {n: s for n, s in service.hooks.items() if self._is_about_itself(s)}
         choices = service.choices
         for name, inside in self._inside.items():
             renaming, inner = inside.renaming, inside.part.service
@@ -324,6 +326,7 @@ class Joining:
             groups.update((g.name, g) for g in map(renaming.group, inner.groups.values()))
             policies.update((p.name, p) for p in map(renaming.policy, inner.policies.values()))
             workflows.update((w.name, w) for w in map(renaming.workflow, inner.workflows.values()))
+            hooks.update((h.id, h) for h in map(renaming.hook, inner.hooks.values()) if self._is_of_component(h))
             choices = _with(choices, inner.choices, renaming)
         return replace(
             service,
@@ -338,7 +341,36 @@ class Joining:
             policies=policies,
             workflows=workflows,
             choices=choices,
+            hooks=hooks,
         )
+
+    def _is_about_itself(self, step: LifecycleStep) -> bool:
+        """Whether what a lifecycle step is about is not a node that a topology stands for, which is an error: nobody
+        could say at which of the nodes inside it is to run."""
+        inside = self._inside.get(step.component)
+        if inside is None:
+            return True
+        self._diagnostics.error(
+            "not-supported-yet",
+            f'lifecycle step "{step.name}" is about "{step.component}", which {inside.part.file} stands for: such '
+            "steps are not carried out in this version",
+            step.spans.get("component") or step.span,
+            hint=f"write the step in {inside.part.file}, about a node of it",
+        )
+        return False
+
+    def _is_of_component(self, step: LifecycleStep) -> bool:
+        """Whether a lifecycle step from inside is about a component: only the deployed topology is a module."""
+        if step.component:
+            return True
+        self._diagnostics.warning(
+            "not-enforced",
+            f'lifecycle step "{step.id}" names no component, and is not carried out: its topology stands for a node '
+            "here and is no module of its own",
+            step.span,
+            hint="give it targets, or write it in the topology that is deployed",
+        )
+        return False
 
     def _members(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Nodes, with what is inside in place of those that topologies stand for."""

@@ -14,6 +14,7 @@ import msgspec
 
 from ordito.base.paths import below
 from ordito.model.indexes import by_target, by_template
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Artifact, Operation
 from ordito.model.renaming import Renaming
 from ordito.model.schema import PropertyDefinition
@@ -54,6 +55,7 @@ def with_left_behind(service: Service, left: Iterable[Left]) -> Service:
             substituted={**moved.substituted(), **joined.substituted},
             inputs={**moved.definitions(), **joined.inputs},
             inner_inputs={**joined.inner_inputs, **moved.inputs()},
+            hooks={**joined.hooks, **_hooks(form, moved, joined)},
         )
     if joined is service:
         return service
@@ -70,6 +72,16 @@ def _needed(form: Left, nodes: Mapping[str, NodeTemplate]) -> list[str]:
                 known.add(relationship.target)
                 needed.append(relationship.target)
     return needed
+
+
+def _hooks(form: Left, moved: _Moved, joined: Service) -> dict[str, LifecycleStep]:
+    """The lifecycle steps of a form about what it has left behind, with ids that nothing else has."""
+    found: dict[str, LifecycleStep] = {}
+    for step in form.service.hooks.values():
+        if step.component in form.nodes and step.component not in joined.nodes:
+            name = f"{form.name}:{step.id}" if step.id in joined.hooks else step.id
+            found[name] = replace(moved.hook(step), id=name)
+    return found
 
 
 def _keep_relationships(form: Left, moved: _Moved, nodes: dict[str, NodeTemplate]) -> None:

@@ -7,6 +7,7 @@ from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.activities import DELEGATED, DRIVEN
+from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.groups import Groups, warn_of_repeats
 from ordito.model.imperative import EventFilter, Policy, Trigger
 from ordito.model.places import Place
@@ -49,14 +50,18 @@ class Policies:
         self._references = references
         self._diagnostics = diagnostics
         self.found: dict[str, Policy] = {}
+        self.steps: list[tuple[written.Policy, Definition]] = []
+        """Those that are lifecycle steps, as they are written, and the definitions of their types."""
 
     def read(self, found: list[written.Policy]) -> None:
         """Read all policies."""
         for item in found:
             definition = self._types.find("policy", item.type, self._unit)
             shape = self._types.policies.get(definition.name) if definition is not None else None
-            if shape is not None:
+            if definition is not None and shape is not None:
                 self.found[item.name] = self._policy(item, shape)
+                if _is_step(shape):
+                    self.steps.append((item, definition))
 
     def _policy(self, item: written.Policy, shape: PolicyShape) -> Policy:
         warn_of_repeats(item.targets or (), f'policy "{item.name}"', "target", self._diagnostics)
@@ -70,7 +75,8 @@ class Policies:
         properties = values.fields(item.properties, shape.properties, f'policy "{item.name}"', "property", item)
         self._references.check_all(values.found_calls, Place())
         inherited = {n: self._trigger(t, u, subject) for n, (t, u) in shape.triggers.items()}
-        own = {n: self._trigger(t, self._unit, subject) for n, t in (item.triggers or {}).items()}
+        triggers = item.triggers if item.triggers is not None and not _is_step(shape) else {}
+        own = {n: self._trigger(t, self._unit, subject) for n, t in triggers.items()}
         return Policy(
             name=item.name,
             kinds=shape.kinds,
@@ -203,6 +209,10 @@ class Policies:
             self._diagnostics.unknown("unknown-requirement", what, name, requirement.span, shapes[0])
         targets = dict.fromkeys(r.target for n in chosen for r in n.requirements if r.requirement == name)
         return [self._templates.nodes[t] for t in targets if t in self._templates.nodes]
+
+
+def _is_step(shape: PolicyShape) -> bool:
+    return LIFECYCLE_STEP in shape.kinds
 
 
 def _is(node: NodeTemplate, definition: Definition | None) -> bool:

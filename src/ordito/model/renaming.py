@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ordito.model.imperative import Activity, Group, Policy, Precondition, Step, Trigger, Workflow
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value
@@ -155,6 +156,15 @@ class Renaming:
             nodes=tuple(self.name(n) for n in policy.nodes),
             properties=self.values(policy.properties),
             triggers={n: self._trigger(t) for n, t in policy.triggers.items()},
+        )
+
+    def hook(self, step: LifecycleStep) -> LifecycleStep:
+        """A lifecycle step."""
+        return replace(
+            step,
+            id=self.name(step.id),
+            component=self.name(step.component) if step.component else "",
+            config=self.values(step.config),
         )
 
     def _trigger(self, trigger: Trigger) -> Trigger:

@@ -7,6 +7,7 @@ only follows from another one.
 from __future__ import annotations
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.block_types import KnownBlocks
 from ordito.model.circumstances import Circumstances
 from ordito.model.deploying import with_deployment
 from ordito.model.facts import Facts
@@ -31,6 +32,7 @@ from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
 from ordito.model.service import Service
 from ordito.model.settings import refuse_settings
+from ordito.model.step_policies import policy_steps
 from ordito.model.substituting import Substitutes
 from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
 from ordito.model.templates import Templates
@@ -146,6 +148,7 @@ def _resolve_topology(
         workflows=workflows.found,
         substitution=stands_for.read(topology.substitution_mappings),
         choices=choices,
+        hooks=policy_steps(policies, KnownBlocks(types, circumstances.blocks), references),
     )
     beside = Beside(requirements.unfilled, tuple(references.of_substituted))
     return substitutes.fill(service, entry, facts, circumstances, beside)
