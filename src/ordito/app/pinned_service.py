@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.keeping import sources_of
 from ordito.app.place import Place
-from ordito.app.services import ReadService, artifact_files, definition_files, read_service
+from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.errors import EnsembleError
@@ -50,7 +50,7 @@ def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, objec
     root = _root(place, digest, main)
     shown = Path(place.shown) / root.relative_to(place.layout.root) / main
     circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
-    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances)
+    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances, PINNED)
     return read if read.service.name != digest else _named(read, place)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ordito.app.step_blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.artifacts import CONTAINER_IMAGE
 from ordito.model.circumstances import Circumstances
@@ -25,10 +26,16 @@ def network(fetch: bool) -> Network:
 
 
 class ReadService(msgspec.Struct, frozen=True):
-    """A service that was read without errors."""
+    """A service that was read without errors, and the blocks of its lifecycle steps."""
 
     package: Package
     service: Service
+    steps: StepBlocks = NO_BLOCKS
+
+
+ANYWHERE = StepSources()
+PINNED = StepSources(pinned=True)
+"""Where blocks of lifecycle steps are looked for."""
 
 
 def read_service(
@@ -36,22 +43,32 @@ def read_service(
     diagnostics: Diagnostics,
     allowed: Network = Network.REFUSED,
     circumstances: Circumstances = AS_WRITTEN,
+    sources: StepSources = ANYWHERE,
 ) -> ReadService:
     """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched,
-    ``circumstances`` what it is resolved with besides its files. Raises ``InvalidDocument`` with all that is wrong with
-    it."""
+    ``circumstances`` what it is resolved with besides its files, and ``sources`` where blocks of its lifecycle steps
+    are. Raises ``InvalidDocument`` with all that is wrong with it."""
     package = open_package(path, diagnostics, allowed)
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
-    return read_package(package, diagnostics, circumstances)
+    return read_package(package, diagnostics, circumstances, sources)
 
 
-def read_package(package: Package, diagnostics: Diagnostics, circumstances: Circumstances = AS_WRITTEN) -> ReadService:
+def read_package(
+    package: Package,
+    diagnostics: Diagnostics,
+    circumstances: Circumstances = AS_WRITTEN,
+    sources: StepSources = ANYWHERE,
+) -> ReadService:
     """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
-    service = resolve_service(package, diagnostics, circumstances)
+    search = search_of(package, sources, diagnostics)
+    service = resolve_service(package, diagnostics, msgspec.structs.replace(circumstances, blocks=search.find))
     if service is None:
         raise InvalidDocument(diagnostics.sorted())
-    return ReadService(package, service)
+    steps = blocks_of(package, service, search, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return ReadService(package, service, steps)
 
 
 def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:
@@ -167,13 +184,15 @@ def definition_files(read: ReadService) -> Iterator[str]:
     """The files of definitions that a service is made of, and what an archive says of itself."""
     package = read.package
     yield from map(package.stored, read.service.files)
+    yield from read.steps.files
     if package.opener != package.main:
         yield from (package.main, *package.others)
 
 
 def artifact_files(read: ReadService) -> Iterator[str]:
     """The files that a service's artifacts name."""
-    return (artifact.file for artifact in artifacts(read.service) if not names_image(artifact, read.package))
+    yield from (artifact.file for artifact in artifacts(read.service) if not names_image(artifact, read.package))
+    yield from read.steps.scripts
 
 
 def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[Artifact]:

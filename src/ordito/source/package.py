@@ -238,9 +238,16 @@ NEEDED_METADATA = ("template_name", "template_version")
 
 def _open_folder(given: Path, shown: str, diagnostics: Diagnostics, network: Network) -> Package | None:
     """Open a folder: one laid out as a CSAR, or one with a single service template at its top."""
-    tree = RemoteFiles(Folder(given.resolve()), network)
+    return open_tree(Folder(given.resolve()), shown, diagnostics, network)
+
+
+def open_tree(
+    files: FileTree, shown: str, diagnostics: Diagnostics, network: Network = Network.REFUSED
+) -> Package | None:
+    """Open the files of a folder as ``open_package`` does."""
+    tree = RemoteFiles(files, network)
     if tree.is_file(META):
-        return _open_by_meta(tree, given.resolve().name, shown, diagnostics)
+        return _open_by_meta(tree, posixpath.basename(tree.root), shown, diagnostics)
     try:
         found = _definitions(tree, NOT_SERVICES)
     except OSError as error:
@@ -444,6 +451,7 @@ __all__ = [
     "load_file",
     "load_text",
     "open_package",
+    "open_tree",
     "profile_file",
     "profile_names",
     "read_file",

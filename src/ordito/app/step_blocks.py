@@ -1,0 +1,213 @@
+"""The blocks of a service's lifecycle steps: where they are looked for, and where they lie in the service's pin.
+
+Every block that a step names comes into the pin of the service, in a folder of its own; so who reads the service from
+its pin finds them there, and needs no other catalogue.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import is_url
+from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files
+from ordito.blocks.check import OPERATION, check_step
+from ordito.blocks.search import FOLDER, Places, Search, user_folder
+from ordito.model.block import BlockType
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.operation import Operation
+from ordito.model.service import Service
+from ordito.source.meta import META
+from ordito.source.pack import meta_text
+from ordito.source.package import Package
+from ordito.source.tree import FileTree
+from ordito.source.views import Overlaid
+from ordito.work.hooks import Block, Script
+
+PINNED = ".lifecycle"
+"""The folder of a pin that holds what its steps need."""
+MISSING_FILE = "missing-artifact"
+
+
+class StepSources(msgspec.Struct, frozen=True):
+    """Where blocks are looked for: in the catalogues that a command names (``given``), in those of the ``project``, a
+    folder, and in those of the user and of the program; in a copy of a service that was ``pinned`` nowhere else."""
+
+    given: tuple[str, ...] = ()
+    project: str = ""
+    pinned: bool = False
+
+
+class StepBlocks(msgspec.Struct, frozen=True):
+    """The blocks of steps, by the ids of the steps; their folders are relative to the root of the service. ``files``
+    are those of the service that they need, by their places in it, ``scripts`` what they run of it itself."""
+
+    blocks: Mapping[str, Block] = {}
+    files: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+
+NO_BLOCKS = StepBlocks()
+
+
+def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) -> Search:
+    """Who finds blocks for the steps of a service."""
+    beside = posixpath.dirname(package.main)
+    if sources.pinned:
+        folder = posixpath.join(beside, PINNED)
+        return Search(Places(alone=True), [(package.tree, folder, package.shown(folder))], diagnostics)
+    own = posixpath.join(beside, FOLDER)
+    folders = [str(user_folder(os.environ))]
+    if sources.project:
+        project = str(Path(sources.project) / FOLDER)
+        folders.insert(0, os.path.normpath(project))
+    if not package.is_archive:
+        same = Path(package.root, own)
+        folders = [f for f in folders if not (same.exists() and Path(f).exists() and same.samefile(f))]
+    return Search(Places(tuple(folders), sources.given), [(package.tree, own, package.shown(own))], diagnostics)
+
+
+def blocks_of(package: Package, service: Service, search: Search, diagnostics: Diagnostics) -> StepBlocks:
+    """The blocks of a service's steps, each with its files in the service's tree; what is wrong with the steps is in
+    ``diagnostics``."""
+    if not service.hooks:
+        return NO_BLOCKS
+    before = diagnostics.errors
+    placing = _Placing(package, search, diagnostics)
+    for step in service.hooks.values():
+        check_step(step, lambda: _names(service, search), diagnostics)
+        if step.block is not None:
+            placing.see(step)
+    return placing.placed(service) if diagnostics.errors == before else NO_BLOCKS
+
+
+def _names(service: Service, search: Search) -> Iterator[str]:
+    yield from search.names()
+    yield from (step.fqn for step in service.hooks.values() if step.block is not None)
+
+
+class _Placing:
+    """Puts the files of blocks into the tree of the service."""
+
+    def __init__(self, package: Package, search: Search, diagnostics: Diagnostics) -> None:
+        self._package = package
+        self._search = search
+        self._diagnostics = diagnostics
+        self._seen: dict[str, LifecycleStep] = {}
+
+    def see(self, step: LifecycleStep) -> None:
+        """Check the files of a step's block, once for all steps that have it."""
+        block = step.block
+        if block is None or block.fqn in self._seen:
+            return
+        self._seen[block.fqn] = step
+        tree, shown = self._tree(block), self._shown(block)
+        for file in script_files(block):
+            if is_url(file) or not tree.is_file(file):
+                self._diagnostics.error(
+                    MISSING_FILE,
+                    f"{block.fqn} runs {file}, which is no file of {shown}",
+                    step.spans.get("fqn") or step.span,
+                    hint="files of blocks are looked for relative to the file that defines them",
+                )
+                return
+        other = self._search.other(block, tree)
+        if other is not None:
+            self._diagnostics.error(
+                "two-blocks",
+                f"there are two different blocks {block.fqn} of version {block.version or '(none)'}: in {shown}, "
+                f"and in {other.origin}",
+                step.spans.get("fqn") or step.span,
+                hint="give the one that was changed a version of its own, or remove one of them",
+            )
+
+    def _tree(self, block: BlockType) -> FileTree:
+        return self._search.catalogues[block.origin].package.tree if block.origin else self._package.tree
+
+    def _shown(self, block: BlockType) -> str:
+        return block.origin or self._package.shown(block.file)
+
+    def placed(self, service: Service) -> StepBlocks:
+        """The blocks by the steps, when all is well."""
+        used: dict[str, list[BlockType]] = {}
+        for step in self._seen.values():
+            if step.block is not None:
+                used.setdefault(step.block.origin, []).append(step.block)
+        folders, files = {"": "."}, dict[str, "tuple[FileTree, str] | bytes"]()
+        for origin, blocks in used.items():
+            if origin:
+                folders[origin], added = self._copied(self._search.catalogues[origin], blocks)
+                files.update(added)
+        if files and not all(self._package.tree.is_file(file) for file in files):
+            self._package.tree.local = Overlaid(self._package.tree.local, files)
+        made = {
+            b.fqn: _as_pinned(b, content_digest(b, self._tree(b)), folders[b.origin])
+            for blocks in used.values()
+            for b in blocks
+        }
+        of_steps = {i: made[s.block.fqn] for i, s in service.hooks.items() if s.block is not None}
+        scripts = dict.fromkeys(f for b in used.get("", ()) for f in script_files(b))
+        return StepBlocks(of_steps, tuple(files), tuple(scripts))
+
+    def _copied(
+        self, catalogue: Catalogue, blocks: list[BlockType]
+    ) -> tuple[str, dict[str, tuple[FileTree, str] | bytes]]:
+        """The folder of the service that a catalogue gets, as far as it is used, and what is in it."""
+        package = catalogue.package
+        beside = posixpath.join(posixpath.dirname(self._package.main), PINNED)
+        inside = posixpath.relpath(package.root, posixpath.join(self._package.root, beside))
+        already = "/" not in inside and inside not in {".", ".."} and package.root.startswith(self._package.root)
+        name = inside if already else _name(catalogue, blocks)
+        folder = posixpath.join(beside, name)
+        named = dict.fromkeys(
+            [*map(package.stored, catalogue.definitions), *(f for b in blocks for f in _files(b, package))]
+        )
+        added: dict[str, tuple[FileTree, str] | bytes] = {
+            posixpath.join(folder, file): (package.tree, file) for file in named
+        }
+        place = posixpath.join(folder, META)
+        if package.opener == META:
+            added[place] = (package.tree, META)
+        else:
+            added[place] = meta_text(package.main, [], "Ordito")
+        return folder, added
+
+
+def _files(block: BlockType, package: Package) -> list[str]:
+    return [file for file in block_files(block, package.tree) if package.tree.is_file(file)]
+
+
+def _name(catalogue: Catalogue, blocks: list[BlockType]) -> str:
+    """What the folder of a catalogue is called in pins, by what is used of it."""
+    import hashlib
+
+    digests = sorted(content_digest(block, catalogue.package.tree) for block in blocks)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def _as_pinned(block: BlockType, digest: str, folder: str) -> Block:
+    return Block(
+        fqn=block.fqn,
+        version=block.version,
+        digest=digest,
+        folder=folder,
+        execute=_script(block.execute),
+        undo=_script(block.undo),
+        is_operation=block.fqn == OPERATION,
+    )
+
+
+def _script(operation: Operation | None) -> Script | None:
+    if operation is None or operation.implementation is None:
+        return None
+    return Script(
+        artifact=operation.implementation.file,
+        processor=operation.implementation.kinds[0] if operation.implementation.kinds else "",
+        dependencies=tuple(artifact.file for artifact in operation.dependencies),
+        timeout=float(operation.timeout) if operation.timeout is not None else None,
+    )

@@ -1,0 +1,124 @@
+"""A catalogue of blocks: a folder or an archive with a file of definitions and the scripts of the blocks beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics, Severity
+from ordito.base.paths import is_url
+from ordito.model.block import BlockType
+from ordito.model.block_types import block_types
+from ordito.model.operation import Operation
+from ordito.model.schema import Schema
+from ordito.model.types import Types
+from ordito.model.units import Units
+from ordito.source.package import Package, leaves_root
+from ordito.source.tree import FileTree
+from ordito.syntax.expressions import as_written
+
+CHUNK = 1 << 20
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """A catalogue that was read: ``origin`` is what people call it, ``blocks`` are its blocks by name, ``definitions``
+    the files in which they are defined."""
+
+    origin: str
+    package: Package
+    blocks: Mapping[str, BlockType]
+    definitions: tuple[str, ...]
+
+
+def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> Catalogue:
+    """Read the definitions of a catalogue; errors in them are in ``diagnostics`` then. What else is to be said of it is
+    for those who write it."""
+    found = Diagnostics()
+    units = Units(package, found)
+    units.gather()
+    types = Types(units, found)
+    types.flatten()
+    blocks = block_types(types, origin)
+    diagnostics.extend(d for d in found if d.severity is Severity.ERROR)
+    return Catalogue(origin, package, blocks, units.files)
+
+
+def block_files(block: BlockType, tree: FileTree) -> list[str]:
+    """The files that a block runs, and all that lie in the same top-level folders, since scripts use what lies beside
+    them. Files that are not there are among them, those with a URL and those outside of the catalogue are not."""
+    found: dict[str, None] = {}
+    for file in script_files(block):
+        path = posixpath.normpath(file)
+        if is_url(file) or leaves_root(path):
+            continue
+        found[path] = None
+        folder, slash, _ = path.partition("/")
+        if slash and tree.is_folder(folder):
+            found.update(dict.fromkeys(_below(tree, folder)))
+    return list(found)
+
+
+def script_files(block: BlockType) -> Iterator[str]:
+    """The files that a block names as what it runs, relative to the root of its catalogue."""
+    for operation in (block.execute, block.undo):
+        if operation is not None and operation.implementation is not None:
+            yield operation.implementation.file
+            yield from (artifact.file for artifact in operation.dependencies)
+
+
+def _below(tree: FileTree, folder: str) -> Iterator[str]:
+    """The files in a folder, without hidden ones and what Python has compiled."""
+    todo = [folder]
+    while todo:
+        here = todo.pop()
+        folders, files = tree.entries(here)
+        yield from (f"{here}/{name}" for name in files if not name.startswith("."))
+        todo.extend(f"{here}/{name}" for name in folders if not name.startswith(".") and name != "__pycache__")
+
+
+def content_digest(block: BlockType, tree: FileTree) -> str:
+    """The SHA-256 of all that makes a block what it is: its name and version, what it is configured with, and what it
+    runs. Where its catalogue lies does not count, nor what else is in it. Raises ``OSError``."""
+    folder = posixpath.dirname(block.file)
+    files = {}
+    for file in sorted(block_files(block, tree)):
+        if tree.is_file(file):
+            files[posixpath.relpath(file, folder or ".")] = _file_digest(tree, file)
+    content = {
+        "fqn": block.fqn,
+        "version": block.version,
+        "config": {
+            name: [_schema(d.schema), d.required, as_written(d.default) if d.has_default else None]
+            for name, d in block.fields.items()
+        },
+        "execute": _operation(block.execute, folder),
+        "undo": _operation(block.undo, folder),
+        "files": files,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _operation(operation: Operation | None, folder: str) -> object:
+    if operation is None or operation.implementation is None:
+        return None
+    named = (operation.implementation, *operation.dependencies)
+    return [[a.kinds[:1], posixpath.relpath(a.file, folder or ".")] for a in named], operation.timeout
+
+
+def _schema(schema: Schema | None) -> object:
+    if schema is None:
+        return None
+    constraints = [[c.operator, as_written(c.operand)] for c in schema.constraints]
+    return [schema.type, _schema(schema.entry), _schema(schema.key), constraints]
+
+
+def _file_digest(tree: FileTree, file: str) -> str:
+    digest = hashlib.sha256()
+    with tree.open(file) as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,101 @@
+"""Lifecycle steps as far as they can be checked before anything runs: names of blocks, phases, conditions, times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
+from ordito.blocks.conditions.faults import NotACondition
+from ordito.blocks.conditions.names import unknown
+from ordito.blocks.conditions.parser import parse as parse_condition
+from ordito.blocks.duration import NotADuration, seconds
+from ordito.blocks.fqn import Fqn, NotAnFqn, nearest_names
+from ordito.blocks.fqn import parse as parse_fqn
+from ordito.blocks.places import span_of_part
+from ordito.model.lifecycle_steps import LifecycleStep
+
+OPERATION = "ordito.dev/lifecycle/run@v1#Operation"
+"""The block that runs an operation of a component. The engine carries it out, so nothing implements it."""
+
+LIST_HINT = "`ordito blocks list` shows the blocks that there are"
+BOTH = ("values", "resources", "outputs", "transition", "phase", "previous")
+
+
+def check_step(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
+    """Report what is wrong with a step. ``names`` are those of all blocks, for suggestions."""
+    _check_block(step, names, diagnostics)
+    if step.condition:
+        _check_condition(step, diagnostics)
+    if step.timeout:
+        try:
+            seconds(step.timeout)
+        except NotADuration as fault:
+            _report(step, "timeout", "bad-duration", f"timeout: {fault}", fault.hint, diagnostics)
+
+
+def condition_roots(component: str) -> tuple[str, ...]:
+    """The names with which the paths of a condition can begin."""
+    return (*BOTH, "component" if component else "module")
+
+
+def timeout_of(step: LifecycleStep) -> float | None:
+    """The seconds that a step that was checked may take; None where it says nothing."""
+    return seconds(step.timeout) if step.timeout else None
+
+
+def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
+    try:
+        fqn = parse_fqn(step.fqn)
+    except NotAnFqn as fault:
+        place = step.spans.get("fqn")
+        if place is not None:
+            place = span_of_part(place, step.fqn, fault.offset, len(step.fqn))
+        message = f'"{step.fqn}" is no name of a block: {fault}'
+        diagnostics.error("bad-fqn", message, place or step.span, hint=fault.hint or LIST_HINT)
+        return
+    if step.block is None:
+        _report_unknown(step, fqn, names(), diagnostics)
+    elif not step.block.is_implemented or (step.block.execute is None and step.fqn != OPERATION):
+        what = "nothing implements it" if step.block.is_implemented else "there is no node type of that name"
+        _report(
+            step,
+            "fqn",
+            "bad-block",
+            f"{step.fqn} cannot be carried out: {what}",
+            "a block is a policy type, and a node type of the same name whose interface Block implements execute",
+            diagnostics,
+        )
+
+
+def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnostics: Diagnostics) -> None:
+    known = []
+    for name in names:
+        try:
+            known.append(parse_fqn(name))
+        except NotAnFqn:
+            continue
+    majors = sorted(f.major for f in known if (f.path, f.name) == (fqn.path, fqn.name))
+    near = nearest_names(step.fqn, known)
+    hint = "did you mean " + " or ".join(f'"{n}"' for n in near) + "? " if near else ""
+    message = f"there is no block {step.fqn}"
+    if majors:
+        message += f": it is there in the major version {', '.join(map(str, majors))}"
+    _report(step, "fqn", "unknown-block", message, hint + LIST_HINT, diagnostics)
+
+
+def _check_condition(step: LifecycleStep, diagnostics: Diagnostics) -> None:
+    faults: list[NotACondition]
+    try:
+        faults = unknown(parse_condition(step.condition), condition_roots(step.component))
+    except NotACondition as unreadable:
+        faults = [unreadable]
+    for fault in faults:
+        place: Span | None = step.spans.get("condition")
+        if place is not None:
+            place = span_of_part(place, step.condition, fault.place.offset, fault.place.end)
+        diagnostics.error("bad-condition", f"condition: {fault.message}", place or step.span, hint=fault.hint)
+
+
+def _report(step: LifecycleStep, field: str, code: str, message: str, hint: str, diagnostics: Diagnostics) -> None:
+    diagnostics.error(code, message, step.spans.get(field) or step.span, hint=hint)
