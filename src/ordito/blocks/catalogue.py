@@ -48,16 +48,19 @@ def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> C
 
 
 def block_files(block: BlockType, tree: FileTree) -> list[str]:
-    """The files that a block runs, and all that lie in the same top-level folders, since scripts use what lies beside
-    them. Files that are not there are among them, those with a URL and those outside of the catalogue are not."""
+    """The files that a block runs, and all that lie in the same folders beside its definitions, since scripts use what
+    lies beside them. Files that are not there are among them, those with a URL and those outside of the catalogue are
+    not."""
     found: dict[str, None] = {}
+    base = posixpath.dirname(block.file)
     for file in script_files(block):
         path = posixpath.normpath(file)
         if is_url(file) or leaves_root(path):
             continue
         found[path] = None
-        folder, slash, _ = path.partition("/")
-        if slash and tree.is_folder(folder):
+        name, slash, _ = posixpath.relpath(path, base or ".").partition("/")
+        folder = posixpath.join(base, name)
+        if slash and name != ".." and tree.is_folder(folder):
             found.update(dict.fromkeys(_below(tree, folder)))
     return list(found)
 

@@ -31,7 +31,7 @@ def check_step(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnost
         try:
             seconds(step.timeout)
         except NotADuration as fault:
-            _report(step, "timeout", "bad-duration", f"timeout: {fault}", fault.hint, diagnostics)
+            diagnostics.error("bad-duration", f"timeout: {fault}", _place(step, "timeout"), hint=fault.hint)
 
 
 def condition_roots(component: str) -> tuple[str, ...]:
@@ -58,13 +58,11 @@ def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagno
         _report_unknown(step, fqn, names(), diagnostics)
     elif not step.block.is_implemented or (step.block.execute is None and step.fqn != OPERATION):
         what = "nothing implements it" if step.block.is_implemented else "there is no node type of that name"
-        _report(
-            step,
-            "fqn",
+        diagnostics.error(
             "bad-block",
             f"{step.fqn} cannot be carried out: {what}",
-            "a block is a policy type, and a node type of the same name whose interface Block implements execute",
-            diagnostics,
+            _place(step, "fqn"),
+            hint="a block is a policy type, and a node type of the same name whose interface Block implements execute",
         )
 
 
@@ -81,7 +79,7 @@ def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnos
     message = f"there is no block {step.fqn}"
     if majors:
         message += f": it is there in the major version {', '.join(map(str, majors))}"
-    _report(step, "fqn", "unknown-block", message, hint + LIST_HINT, diagnostics)
+    diagnostics.error("unknown-block", message, _place(step, "fqn"), hint=hint + LIST_HINT)
 
 
 def _check_condition(step: LifecycleStep, diagnostics: Diagnostics) -> None:
@@ -97,5 +95,6 @@ def _check_condition(step: LifecycleStep, diagnostics: Diagnostics) -> None:
         diagnostics.error("bad-condition", f"condition: {fault.message}", place or step.span, hint=fault.hint)
 
 
-def _report(step: LifecycleStep, field: str, code: str, message: str, hint: str, diagnostics: Diagnostics) -> None:
-    diagnostics.error(code, message, step.spans.get(field) or step.span, hint=hint)
+def _place(step: LifecycleStep, field: str) -> Span | None:
+    """Where something stands that a step says, or the step itself."""
+    return step.spans.get(field) or step.span

@@ -11,7 +11,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.blocks.catalogue import Catalogue, content_digest, read_catalogue
-from ordito.model.block import BlockType, is_newer
+from ordito.model.block import BUILT_IN, BlockType, is_newer
 from ordito.source.meta import META
 from ordito.source.package import ARCHIVES, DEFINITIONS_ENDINGS, Package, open_package, open_tree
 from ordito.source.tree import FileTree, Folder
@@ -19,7 +19,7 @@ from ordito.source.views import SubTree
 
 FOLDER = "catalog"
 """Where a project has catalogues of its own: beside the service, and beside the ensemble."""
-BUILT_IN = Path(__file__).parent.parent / "catalogue"
+PROGRAM_FOLDER = Path(__file__).parent.parent / "catalogue"
 """The catalogue that comes with the program."""
 
 
@@ -96,7 +96,7 @@ class Search:
         for given in self._places.given:
             yield from self._in_folder(given)
         if not self._places.alone:
-            yield from self._opened(open_package(str(BUILT_IN), self._diagnostics), "built-in")
+            yield from self._opened(open_package(str(PROGRAM_FOLDER), self._diagnostics), BUILT_IN)
 
     def _in_folder(self, folder: str) -> Iterator[tuple[Package, str]]:
         """The catalogues at a path: an archive, a catalogue, or a folder of such."""

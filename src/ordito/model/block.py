@@ -11,6 +11,9 @@ from ordito.base.versions import Version
 from ordito.model.operation import Operation
 from ordito.model.schema import DataType, PropertyDefinition
 
+BUILT_IN = "built-in"
+"""What the catalogue is called that comes with the program."""
+
 
 class BlockType(msgspec.Struct, frozen=True):
     """A block by its fully qualified name.

@@ -119,7 +119,7 @@ class Names:
             self._note_renamed(kind, name, unit)
         if found is None:
             found = self._shared(kind, name, unit)
-        if found is None and not self._is_lost(kind, name.text, unit):
+        if found is None and not self.is_lost(kind, name.text, unit):
             self._report_unknown(kind, name, unit, also)
         return found
 
@@ -237,7 +237,7 @@ class Names:
             if definition.unit.namespace:
                 yield f"{definition.unit.namespace.rstrip('/')}/{definition.content.name}"
 
-    def _is_lost(self, kind: str, text: str, unit: Unit) -> bool:
+    def is_lost(self, kind: str, text: str, unit: Unit) -> bool:
         """Whether a type that is not found may be written in what could not be read."""
         if text.startswith((f"{RESERVED_PREFIX}.", f"{RESERVED_PREFIX}:")):
             return False

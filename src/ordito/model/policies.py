@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import chain
 
@@ -16,6 +17,7 @@ from ordito.model.references import References
 from ordito.model.schema import Schema
 from ordito.model.service import NodeTemplate
 from ordito.model.settings import plain_metadata
+from ordito.model.step_configs import without_inline
 from ordito.model.subjects import Holder, Subject, of_capability, of_node
 from ordito.model.templates import Templates
 from ordito.model.types import Types
@@ -27,6 +29,8 @@ from ordito.syntax.expressions import Value
 
 METHODS = ("average", "minimum", "maximum", "sum", "count", "last")
 TIME_INTERVAL = "tosca.datatypes.TimeInterval"
+BLOCK_NAME = re.compile("@v|#[A-Z]")
+"""What is in the name of a block and in no name of another type."""
 
 
 class Policies:
@@ -50,18 +54,29 @@ class Policies:
         self._references = references
         self._diagnostics = diagnostics
         self.found: dict[str, Policy] = {}
-        self.steps: list[tuple[written.Policy, Definition]] = []
-        """Those that are lifecycle steps, as they are written, and the definitions of their types."""
+        self.steps: list[tuple[written.Policy, Definition | None]] = []
+        """Those that are lifecycle steps, as they are written, and the definitions of their types; None where the type
+        has the name of a block and is not there."""
 
     def read(self, found: list[written.Policy]) -> None:
         """Read all policies."""
         for item in found:
+            if BLOCK_NAME.search(item.type.text) and self._is_missing(item.type):
+                self.steps.append((item, None))
+                continue
             definition = self._types.find("policy", item.type, self._unit)
             shape = self._types.policies.get(definition.name) if definition is not None else None
             if definition is not None and shape is not None:
                 self.found[item.name] = self._policy(item, shape)
                 if _is_step(shape):
                     self.steps.append((item, definition))
+
+    def _is_missing(self, name: Scalar) -> bool:
+        """Whether a policy type is not there, and all files could be read in which it might be."""
+        names = self._types.units.names
+        return names.find("policy", name.text, self._unit) is None and not names.is_lost(
+            "policy", name.text, self._unit
+        )
 
     def _policy(self, item: written.Policy, shape: PolicyShape) -> Policy:
         warn_of_repeats(item.targets or (), f'policy "{item.name}"', "target", self._diagnostics)
@@ -72,7 +87,8 @@ class Policies:
         subject = Subject(f'policy "{item.name}"', holders, certain=bool(holders), every=item.targets is not None)
         values = self._types.values
         values.found_calls = []
-        properties = values.fields(item.properties, shape.properties, f'policy "{item.name}"', "property", item)
+        assigned = without_inline(item.properties) if _is_step(shape) else item.properties
+        properties = values.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
         self._references.check_all(values.found_calls, Place())
         inherited = {n: self._trigger(t, u, subject) for n, (t, u) in shape.triggers.items()}
         triggers = item.triggers if item.triggers is not None and not _is_step(shape) else {}

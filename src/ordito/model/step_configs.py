@@ -94,6 +94,25 @@ def refuse_inline(keys: Iterable[Scalar], name: str, diagnostics: Diagnostics) -
     return bool(found)
 
 
+def without_inline(node: nodes.Mapping | None) -> nodes.Mapping | None:
+    """What a step says without the keys that it must not have, of which enough is said by that; of its config too."""
+    if node is None:
+        return None
+    kept: list[tuple[Scalar, nodes.Node]] = []
+    for key, value in node.entries():
+        if key.text not in INLINE:
+            inner = without_inline(value) if key.text == "config" and isinstance(value, nodes.Mapping) else value
+            kept.append((key, inner if inner is not None else value))
+    return _with_entries(node, kept)
+
+
+def _with_entries(node: nodes.Mapping, entries: list[tuple[Scalar, nodes.Node]]) -> nodes.Mapping:
+    if all(node.values.get(key.text) is value for key, value in entries) and len(entries) == len(node.keys):
+        return node
+    place = (node.source, node.line, node.column, node.end_line, node.end_column)
+    return nodes.Mapping(*place, [key for key, _ in entries], {key.text: value for key, value in entries})
+
+
 def config_spans(node: nodes.Node | None) -> Mapping[str, Span]:
     """The places of the keys of a config, by ``config.<key>``, and its own."""
     if node is None:

@@ -9,12 +9,14 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
+from ordito.model.block import BUILT_IN
 from ordito.model.block_types import CONFIG, KnownBlocks
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.policies import Policies
 from ordito.model.references import References
-from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline
+from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, without_inline
 from ordito.source import nodes
+from ordito.source.nodes import is_null
 from ordito.syntax import policies as written
 from ordito.syntax.expressions import Call, Value
 
@@ -27,6 +29,10 @@ def policy_steps(policies: Policies, blocks: KnownBlocks, references: References
     reader = _StepPolicies(blocks, StepConfigs(references, references.diagnostics), references.diagnostics)
     found: dict[str, LifecycleStep] = {}
     for item, definition in policies.steps:
+        if definition is None:
+            step = reader.untyped(item)
+            found[step.id] = step
+            continue
         policy = policies.found[item.name]
         # Where targets are written and all of them are wrong, there is nothing that the step is about.
         components = policy.nodes if item.targets else ("",)
@@ -51,9 +57,12 @@ class _StepPolicies:
         config = assigned.values.get(CONFIG) if assigned is not None else None
         if isinstance(config, nodes.Mapping):
             refuse_inline(config.keys, item.name, self._diagnostics)
+            config = without_inline(config)
         block = self._blocks.find(fqn)
-        given = properties.get(CONFIG) if block is not None and not block.origin else None
-        if not isinstance(given, dict):
+        given = properties.get(CONFIG)
+        # What the policy's own type has found to be wrong is not read once more.
+        is_wrong = given is None and config is not None and not is_null(config)
+        if not is_wrong and (block is None or block.origin or not isinstance(given, dict)):
             given = self._configs.read(config, block, item.name, item)
         known = {name: self._text(item, name, properties.get(name)) for name in WRITTEN_OUT}
         return LifecycleStep(
@@ -64,12 +73,25 @@ class _StepPolicies:
             condition=known["condition"],
             timeout=known["timeout"],
             on_failure=known["onFailure"] or "abort",
-            config=given,
+            config=given if isinstance(given, dict) else {},
             block=block,
             name=item.name,
             span=item.span,
-            spans={"fqn": item.type.span, **_spans(item), **config_spans(config)},
+            spans={**_spans(item), **config_spans(config)},
         )
+
+    def untyped(self, item: written.Policy) -> LifecycleStep:
+        """The step of a policy whose type is not there: that of a block that some catalogue has must be imported."""
+        block = self._blocks.find(item.type.text)
+        if block is not None:
+            source = "profile:blocks" if block.origin == BUILT_IN else f"the definitions of {block.origin}"
+            self._diagnostics.error(
+                "unknown-type",
+                f'no policy type named "{item.type.text}" is imported here',
+                item.type.span,
+                hint=f"there is a block of that name: import {source}",
+            )
+        return LifecycleStep(item.name, item.type.text, "", name=item.name, span=item.span, spans=_spans(item))
 
     def _refuse(self, item: written.Policy) -> None:
         """Refuse what a step must not have."""
@@ -101,6 +123,7 @@ def _spans(item: written.Policy) -> dict[str, Span]:
     """The places of what a policy says of its step, by the names of the step's fields."""
     assigned = item.properties.values if item.properties is not None else {}
     found = {field: assigned[name].span for name, field in WRITTEN_OUT.items() if name in assigned}
+    found["fqn"] = item.type.span
     if item.description is not None:
         found["description"] = item.description.span
     if item.targets:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from ordito.app.foresee import foresee
+from ordito.app.hooking import hooking_of
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.makers import check_makers
 from ordito.app.pinned_service import PinnedService, read_pinned
@@ -72,6 +73,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
         kept={} if reset_counts else told.kept,
+        hooking=hooking_of(known.place.layout, read, measured),
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)

@@ -1,0 +1,165 @@
+"""Lifecycle steps of a service that is read: what comes of them, and what is refused, with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pins import measure, pin
+from ordito.model.resolve import AS_WRITTEN
+from ordito.source.package import Network
+
+WEBHOOK = "ordito.dev/lifecycle/notify@v1#Webhook"
+HEAD = """tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:blocks" ]
+topology_template:
+  inputs:
+    url: { type: string }
+  node_templates:
+    database: { type: tosca.nodes.Root }
+    api: { type: tosca.nodes.Root, requirements: [ dependency: database ] }
+  groups:
+    both: { type: tosca.groups.Root, members: [ api, database ] }
+  policies:
+"""
+STEP = """    - {name}:
+        type: {fqn}
+        targets: {targets}
+        properties:
+          phase: {phase}
+          config: {{ url: {{ get_input: url }} }}
+"""
+
+
+def step(name: str, targets: str = "[]", phase: str = "install.after", fqn: str = WEBHOOK) -> str:
+    return STEP.format(name=name, targets=targets, phase=phase, fqn=fqn)
+
+
+def read(folder: Path, text: str) -> ReadService:
+    (folder / "service.yaml").write_text(text)
+    return read_service(str(folder / "service.yaml"), Diagnostics())
+
+
+def found(folder: Path, text: str) -> list[tuple[str, int, int, str]]:
+    """The errors of a service: code, line, column, and message with hint."""
+    with pytest.raises(InvalidDocument) as refused:
+        read(folder, text)
+    return [
+        (d.code, d.span.line, d.span.column, f"{d.message} | {d.hint}")
+        for d in refused.value.diagnostics
+        if d.span is not None and d.severity == "error"
+    ]
+
+
+def test_policies_of_a_blocks_type_become_steps_in_their_order(tmp_path: Path) -> None:
+    text = HEAD + step("last") + step("one", "[ api ]") + step("two", "[ both ]", "upgrade.before")
+    service = read(tmp_path, text).service
+    assert [(s.id, s.component, s.phase) for s in service.hooks.values()] == [
+        ("last", "", "install.after"),
+        ("one", "api", "install.after"),
+        ("two@api", "api", "upgrade.before"),
+        ("two@database", "database", "upgrade.before"),
+    ]
+    last = service.hooks["last"]
+    assert (last.fqn, last.on_failure, last.config["attempts"]) == (WEBHOOK, "abort", 3)
+    assert str(last.spans["phase"]).endswith("service.yaml:16:18")
+
+
+def test_a_pin_holds_the_blocks_and_needs_no_catalogue(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    folder.mkdir()
+    first = read(folder, HEAD + step("last"))
+    layout = Layout(tmp_path / "ensemble")
+    layout.root.mkdir()
+    package = first.package
+    kept = pin(layout, package.tree, package.opener, definition_files(first), artifact_files(first))
+    block = first.steps.blocks["last"]
+    assert block.execute is not None
+    assert (Path(kept.root) / block.folder / block.execute.artifact).is_file()
+
+    path = f"{kept.root}/{kept.main}"
+    again = read_service(path, Diagnostics(), Network.KEPT, AS_WRITTEN, PINNED)
+    assert again.steps.blocks == first.steps.blocks
+    assert again.service.hooks["last"].config == again.service.hooks["last"].config
+    tree = again.package.tree
+    assert measure(layout, tree, package.opener, definition_files(again), artifact_files(again)).digest == kept.digest
+
+
+@pytest.mark.parametrize(
+    ("fqn", "code", "said"),
+    [
+        ("ordito.dev/lifecycle/notify@v1#Webhok", "unknown-block", f'did you mean "{WEBHOOK}"'),
+        ("ordito.dev/lifecycle/notify@v7#Webhook", "unknown-block", "it is there in the major version 1"),
+        ("ordito.dev/lifecycle/notify@1#Webhook", "bad-fqn", 'begins with "v"'),
+        ("ordito.dev/lifecycle/notify@v1#webhook", "bad-fqn", "capital letter"),
+        ("Ordito.dev/lifecycle/notify@v1#Webhook", "bad-fqn", "the path"),
+    ],
+)
+def test_a_block_that_is_not_there_is_refused(tmp_path: Path, fqn: str, code: str, said: str) -> None:
+    ((given, line, _, message),) = found(tmp_path, HEAD + step("last", fqn=fqn))
+    assert (given, line) == (code, 13)
+    assert said in message
+    assert "ordito blocks list" in message or code == "bad-fqn"
+
+
+def test_a_block_that_is_there_must_be_imported_all_the_same(tmp_path: Path) -> None:
+    text = (HEAD + step("last")).replace("profile:blocks", "profile:ordito")
+    ((code, *_, message),) = found(tmp_path, text)
+    assert code == "unknown-type"
+    assert "import profile:blocks" in message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "column", "said"),
+    [
+        ("timeout: 5 min", "bad-duration", 20, "write 5m"),
+        ('condition: value.a == "x"', "bad-condition", 22, "values"),
+        ('condition: component.name == "x"', "bad-condition", 22, '"component"'),
+        ("condition: values.a ==", "bad-condition", 33, ""),
+        ('condition: "transition == install"', "bad-condition", 37, '"install"'),
+        ("condition: |\n            transition != 1 &&\n            hase == 1", "bad-condition", 13, "phase"),
+        ("phase: install.later", "constraint", 18, "install.after"),
+        ("phase: { get_input: url }", "bad-value", 18, "must be written out"),
+        ("onFailure: retry", "constraint", 22, "rollback"),
+        ("script: echo", "inline-step", 11, "'last': custom or inline implementations are not allowed (FR-11-003)"),
+    ],
+)
+def test_what_a_step_says_is_checked_with_its_place(
+    tmp_path: Path, wrong: str, code: str, column: int, said: str
+) -> None:
+    text = HEAD + step("last")
+    if wrong.startswith("phase"):
+        text = text.replace("phase: install.after", wrong)
+    else:
+        text = text.replace("          config", f"          {wrong}\n          config")
+    errors = [e for e in found(tmp_path, text) if e[0] == code]
+    assert len(errors) == 1, errors
+    assert errors[0][2] == column
+    assert said in errors[0][3]
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "said"),
+    [
+        ("{ ulr: x }", "unknown-field", 'did you mean "url"'),
+        ('{ url: "http://x/", attempts: many }', "bad-value", "integer"),
+        ('{ url: "http://x/", attempts: { get_input: no } }', "unknown-input", "no"),
+        ("{ url: ftp://x/ }", "bad-value", "not shown"),
+        ('{ url: "http://x/", exec: ls }', "inline-step", "FR-11-003"),
+    ],
+)
+def test_config_must_fit_the_block(tmp_path: Path, config: str, code: str, said: str) -> None:
+    text = (HEAD + step("last")).replace("{ url: { get_input: url } }", config)
+    errors = [e for e in found(tmp_path, text) if e[0] == code]
+    assert len(errors) == 1
+    assert said in errors[0][3]
+
+
+def test_triggers_and_inline_keys_are_refused_on_a_step(tmp_path: Path) -> None:
+    more = "        triggers: { x: { event: e, action: [] } }\n        implementation: x.sh\n"
+    codes = {code for code, *_ in found(tmp_path, HEAD + step("last") + more)}
+    assert {"step-trigger", "inline-step"} <= codes
