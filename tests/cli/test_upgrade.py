@@ -63,7 +63,9 @@ def test_there_must_be_something_to_upgrade(run: Run, two: Path) -> None:
 def test_the_service_of_an_upgrade_is_remembered_until_the_user_names_another_one(run: Run, two: Path) -> None:
     assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
     own = (two / "e" / "ensemble.yaml").read_bytes().partition(b"# ====")[0]
-    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    done = run("-e", "e", "upgrade", "two", "--yes", "-q", "--explain")
+    assert done.code == 0
+    assert "added  web_1" in done.err
     assert existing(run) == ["api_1", "web_1"]
     assert (two / "e" / "ensemble.yaml").read_bytes().startswith(own)
     # What is deployed without a word is the service of the upgrade, and so it is in every other command.

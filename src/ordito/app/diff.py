@@ -69,8 +69,8 @@ class Diff(msgspec.Struct, frozen=True):
         return not self.nodes and not self.takes_over
 
 
-def diff_of(proposal: Proposal, before: Mapping[str, object]) -> Diff:
-    """The differences that a proposal would do away with; ``before`` are the inputs of what was deployed."""
+def diff_of(proposal: Proposal) -> Diff:
+    """The differences that a proposal would do away with."""
     plan = proposal.plan
     nodes = tuple(_grouped(plan, _node_of(proposal)))
     counted: dict[str, int] = {}
@@ -80,7 +80,7 @@ def diff_of(proposal: Proposal, before: Mapping[str, object]) -> Diff:
     return Diff(
         service=proposal.service.name,
         environment=proposal.environment,
-        inputs=tuple(_inputs(before, proposal)),
+        inputs=tuple(_inputs(proposal)),
         nodes=nodes,
         hooks=tuple(HookDiff(h.id, h.phase, h.component, h.block.fqn) for h in plan.hooks),
         totals={kind: counted[kind] for kind in (*ORDER, *sorted(counted.keys() - set(ORDER))) if kind in counted},
@@ -90,10 +90,8 @@ def diff_of(proposal: Proposal, before: Mapping[str, object]) -> Diff:
     )
 
 
-def _inputs(before: Mapping[str, object], proposal: Proposal) -> Iterator[InputDiff]:
-    if not before and not proposal.existing:
-        return
-    after = proposal.inputs
+def _inputs(proposal: Proposal) -> Iterator[InputDiff]:
+    before, after = proposal.inputs_before, proposal.inputs
     for name in dict.fromkeys((*before, *after)):
         if name not in before or name not in after or before[name] != after[name]:
             yield InputDiff(name, shown(before.get(name)), shown(after.get(name)))

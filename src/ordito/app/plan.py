@@ -12,7 +12,6 @@ from ordito.app.place import place_of
 from ordito.app.proposal import Asked, Proposal, known_of, propose
 from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
 from ordito.app.writing import write_private
-from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble
 
 
@@ -29,11 +28,10 @@ class PlanRequest(msgspec.Struct, frozen=True):
 
 class PlanResult(msgspec.Struct, frozen=True):
     """The plan; ``proposal`` is None where nothing was ever deployed. ``unfinished`` names a job that runs, or was
-    interrupted, and changes what exists; ``before`` is what was deployed last."""
+    interrupted, and changes what exists."""
 
     proposal: Proposal | None
     unfinished: str = ""
-    before: Status = Status()
 
 
 def plan(request: PlanRequest) -> PlanResult:
@@ -52,7 +50,7 @@ def plan(request: PlanRequest) -> PlanResult:
         if request.out and proposal is not None:
             write_private(request.out, encoded(saved_plan(known, request.asked, proposal)), _is_replaceable)
         unfinished = ensemble.unfinished.header.id if ensemble.unfinished else ""
-        return PlanResult(proposal, unfinished, ensemble.status)
+        return PlanResult(proposal, unfinished)
 
 
 def _is_replaceable(path: Path) -> bool:

@@ -74,7 +74,8 @@ class Proposal(msgspec.Struct, frozen=True):
     ``measured`` is the digest of the files that the plan was made for, ``contents`` are those of each of them, by their
     places in the pin; ``pinned`` is the service's pin, None where it is still to be made. ``inputs`` are all topology
     inputs, evaluated; ``given`` those that are to be remembered, ``asked_inputs`` the values that this command gave.
-    ``changed_inputs`` are the names of those whose values are not those of the last deployment. ``user_part`` is set
+    ``inputs_before`` are those of the last deployment, and ``changed_inputs`` the names of those that have other values
+    now. ``user_part`` is set
     where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
     further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
     were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
@@ -97,6 +98,7 @@ class Proposal(msgspec.Struct, frozen=True):
     pinned: PinnedService | None = None
     given: dict[str, GivenValue] = {}
     changed_inputs: tuple[str, ...] = ()
+    inputs_before: Mapping[str, object] = {}
     user_part: bytes | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     contents: Mapping[str, str] = {}

@@ -52,10 +52,12 @@ class _Silent:
 
 
 class CliConversation:
-    """Shows the plan and asks, then renders the job's events. ``ledger`` adds them up for the report at the end."""
+    """Shows the plan and asks, then renders the job's events. ``ledger`` adds them up for the report at the end. One
+    that ``explains`` shows by its causes what is different, too."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, explains: bool = False) -> None:
         self._session = session
+        self._explains = explains
         self.ledger = Ledger()
         self._progress: Progress = _Silent()
 
@@ -69,6 +71,8 @@ class CliConversation:
         if session.stream is not None:
             for change in proposal.plan.changes:
                 session.stream.say("plan.change", change_data(change))
+        if self._explains and session.stream is None:
+            self._explain(proposal)
         if settings.yes:
             if proposal.unapproved:
                 raise Refused(
@@ -86,6 +90,13 @@ class CliConversation:
             raise NobodyToAsk(proposal.workflow)
         write_plan(proposal, session.err)
         return self._ask(proposal, session.err)
+
+    def _explain(self, proposal: Proposal) -> None:
+        from ordito.app.diff import diff_of
+        from ordito.cli.diff_view import write_diff
+
+        package = proposal.read.package
+        write_diff(diff_of(proposal), package.shown(package.main), self._session.err, full=True)
 
     def _ask(self, proposal: Proposal, channel: Channel) -> bool:
         while True:

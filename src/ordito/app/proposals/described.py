@@ -179,6 +179,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
         measured=made.measured,
         given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
         changed_inputs=_changed(bound.inputs, status),
+        inputs_before=status.inputs,
         user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,

@@ -43,7 +43,7 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
     proposal = result.proposal
     assert proposal is not None  # What nothing is deployed for is refused.
     session.diagnostics(proposal.diagnostics)
-    found = diff_of(proposal, result.before.inputs)
+    found = diff_of(proposal)
     against = proposal.read.package.shown(proposal.read.package.main)
     data = {**diff_data(found), "unfinished": result.unfinished}
 

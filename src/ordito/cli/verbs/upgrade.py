@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from ordito.cli.asked.upgrade import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import making_options
@@ -29,13 +31,14 @@ rollback` go on from there. With --on-failure rollback everything is brought bac
 
 @verb("upgrade", HELP, takes_inputs=True)
 @asked
+@click.option("--explain", is_flag=True, help="Show first what is different, because of what, and what runs for it.")
 @making_options
-def command(session: Session, asked: UpgradeAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+def command(session: Session, asked: UpgradeAsked, options: JobOptions, wait_lock: float, *, explain: bool) -> ExitCode:
     """Upgrade."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
 
-    conversation = CliConversation(session)
+    conversation = CliConversation(session, explains=explain)
     settings = session.settings
     request = WorkflowRequest(
         settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
