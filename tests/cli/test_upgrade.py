@@ -165,3 +165,17 @@ def test_a_diff_shows_no_secret(run: Run, two: Path) -> None:
     assert "word: (sensitive) -> (sensitive)" in shown.out
     told = run("-e", "e", "diff", "two", "-i", "word=canary-b", "-o", "json")
     assert not any("canary" in text for text in (shown.out, shown.err, told.out, told.err))
+
+
+def test_what_an_upgrade_was_told_is_kept_and_holds_for_retrying_it(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    (two / "two" / "bad.sh").write_text("exit 1\n")
+    service = two / "two" / "service.yaml"
+    service.write_text(service.read_text().replace("{ create: note.sh }", "{ create: bad.sh }"))
+    words = ("--prune", "early", "--max-unavailable", "50%", "--hooks", "none")
+    assert run("-e", "e", "upgrade", "two", *words, "--yes", "-q").code == 1
+    record = run("-e", "e", "jobs", "show", "-o", "json").json
+    assert record["job"]["options"]["told"] == {"prune": "early", "max_unavailable": "50%", "hooks": "none"}
+    assert run("-e", "e", "jobs", "retry", "--yes", "-q").code == 1
+    again = run("-e", "e", "jobs", "show", "-o", "json").json
+    assert again["job"]["options"]["told"] == record["job"]["options"]["told"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
-from ordito.base.portion import ALL, Portion
+from ordito.base.portion import ALL, Portion, portion_of
 
 
 class GivenChanges(msgspec.Struct, frozen=True):
@@ -33,3 +35,28 @@ class GivenHooks(msgspec.Struct, frozen=True):
 
 NO_CHANGES = GivenChanges()
 USUAL_HOOKS = GivenHooks()
+
+
+def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
+    """What a command has said of all that, by the names of its options, to be kept with the job; nothing of what it has
+    not said."""
+    said: dict[str, object] = {
+        "prune": changes.prune,
+        "replace": list(changes.replaced),
+        "max_unavailable": str(changes.max_unavailable),
+        "skip_heal": changes.skip_heal,
+        "hooks": hooks.which if hooks.which != USUAL_HOOKS.which else "",
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
+    """What was kept with a job, as it was given; and which lifecycle steps are carried out."""
+    replaced = said.get("replace")
+    changes = GivenChanges(
+        prune=str(said.get("prune", "")),
+        replaced=tuple(map(str, replaced)) if isinstance(replaced, list | tuple) else (),
+        max_unavailable=portion_of(str(said.get("max_unavailable", ""))) or ALL,
+        skip_heal=said.get("skip_heal") is True,
+    )
+    return changes, str(said.get("hooks", "")) or USUAL_HOOKS.which

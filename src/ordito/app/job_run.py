@@ -96,6 +96,8 @@ def run_new(
     anything is written. Raises ``Refused`` and ``EnsembleError``."""
     if options.on_failure == USUAL:
         options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
+    if proposal.told:
+        options = msgspec.structs.replace(options, told=proposal.told)
     if options.on_failure == "rollback" and not proposal.can_be_taken_back:
         raise Refused(
             "no-way-back",

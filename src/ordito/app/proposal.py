@@ -85,7 +85,7 @@ class Proposal(msgspec.Struct, frozen=True):
     ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
     that were deployed last, though no step is needed for that: a job without steps takes them over.
     ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
-    of the one that the user's part names.
+    of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said.
     """
 
     workflow: str
@@ -113,6 +113,7 @@ class Proposal(msgspec.Struct, frozen=True):
     renews: bool = False
     inventory: Inventory = NO_INVENTORY
     named: GivenService | None = None
+    told: dict[str, object] = {}
 
     @property
     def is_empty(self) -> bool:

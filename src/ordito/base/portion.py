@@ -16,6 +16,10 @@ class Portion(msgspec.Struct, frozen=True):
     amount: int = 0
     is_percentage: bool = False
 
+    def __str__(self) -> str:
+        """As people write it; "" for all."""
+        return f"{self.amount}{'%' if self.is_percentage else ''}" if self.amount else ""
+
     def of(self, count: int) -> int:
         """How many of so many it is: at least one, where there is one."""
         if not self.amount:

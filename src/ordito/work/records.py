@@ -25,7 +25,8 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ``interval`` the seconds before its second attempt, None where nobody said it. ``host_concurrency`` is the number of
     operations at one time on a Compute instance whose node says nothing else. ``timeout`` is how many seconds the
     command has; the job is then cancelled. ``commit`` is whether the job's files are committed to git (auto, always,
-    never), ``message`` the commit's own ("" for one that is made).
+    never), ``message`` the commit's own ("" for one that is made). ``told`` is what the workflow was told besides, by
+    the names of options.
     """
 
     parallel: int = 64
@@ -36,6 +37,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     timeout: float | None = None
     commit: str = "auto"
     message: str = ""
+    told: dict[str, object] = {}
 
 
 class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):

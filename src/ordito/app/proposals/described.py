@@ -11,7 +11,7 @@ import msgspec
 
 from ordito.app.carried_out import check_carried_out
 from ordito.app.circumstances import check_choices, circumstances_of
-from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks
+from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
@@ -32,7 +32,7 @@ from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.status import Status
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
-from ordito.planning.options import Hooking, PlanOptions, Upgrading
+from ordito.planning.options import PlanOptions, Upgrading
 from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
 from ordito.work.plan import Plan
@@ -150,6 +150,10 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     asked.check(known, read.service)
+
+    def tells(options: PlanOptions) -> PlanOptions:
+        return changing(options, asked.changes, asked.prunes, asked.hooks.which)
+
     made = make_plan(
         known,
         asked.workflow,
@@ -158,7 +162,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
         allow_large=asked.allow_large,
         force=asked.force,
         reset_counts=asked.reset_counts,
-        choose=lambda service, options: in_place(service, _told(asked, options), asked.workflow, asked_values),
+        choose=lambda service, options: in_place(service, tells(options), asked.workflow, asked_values),
     )
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
     if renews:
@@ -188,21 +192,22 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
         renews=renews,
         named=named.given,
+        told=told(asked.changes, asked.hooks),
     )
 
 
-def _told(asked: DescribedAsked, options: PlanOptions) -> PlanOptions:
-    """What planning is told of how what runs is changed."""
-    changes = asked.changes
+def changing(options: PlanOptions, changes: GivenChanges, prunes: str, which: str) -> PlanOptions:
+    """What planning is told of how what runs is changed: ``prunes`` is what becomes of what the template has lost where
+    the command does not say it, ``which`` the lifecycle steps that are carried out."""
     return dataclasses.replace(
         options,
         upgrading=Upgrading(
-            prune=changes.prune or asked.prunes,
+            prune=changes.prune or prunes,
             replaced=frozenset(changes.replaced),
             max_unavailable=changes.max_unavailable,
             skip_heal=changes.skip_heal,
         ),
-        hooking=Hooking(which=asked.hooks.which),
+        hooking=msgspec.structs.replace(options.hooking, which=which),
     )
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.given_changes import as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposals.described import changing
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.scale_rest import SCALE, rest_of
+from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services import ReadService, artifact_files, definition_files, read_service
 from ordito.app.user_part import read_user_part
@@ -80,17 +84,32 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         given=status.given,
         named=status.named,
         retries=job,
+        told=dict(_told(record)),
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
 
 
+PRUNES = {DEPLOY: DeployAsked.prunes, UPGRADE: UpgradeAsked.prunes}
+"""What becomes of what the template has lost, by the workflow, where the command did not say it."""
+
+
 def _rest(known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob) -> Choose:
-    """What planning is told besides, of a workflow that was about a part of what exists."""
+    """What planning is told besides: what the job was told, or of what part of all that exists it was."""
+    if workflow in PRUNES:
+        changes, which = as_told(_told(record))
+        return lambda service, options: changing(
+            rest_of_workflow(known.place, record, service, options), changes, PRUNES[workflow], which
+        )
     if workflow == SCALE:
         began = _first(known.place, job, record)
         scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
     return lambda service, options: rest_of_workflow(known.place, record, service, options)
+
+
+def _told(record: RecordedJob) -> Mapping[str, object]:
+    said = record.head.options.get("told")
+    return said if isinstance(said, dict) else {}
 
 
 def _first(place: Place, job: str, record: RecordedJob) -> str:
