@@ -12,13 +12,14 @@ import msgspec
 from ordito.app.canceller import Canceller
 from ordito.app.compile import compiled
 from ordito.app.conversation import Conversation
+from ordito.app.earlier_forms import EarlierForms
 from ordito.app.errors import Refused
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
-from ordito.app.place import Place
+from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Proposal
 from ordito.app.services import ReadService
@@ -26,7 +27,7 @@ from ordito.app.way_back import way_back
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
-from ordito.base.masking import net
+from ordito.base.masking import Masking, net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
@@ -34,14 +35,16 @@ from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
-from ordito.ensemble.status import new_id
+from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import Vault
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
+from ordito.model.service import Service
 from ordito.work.events import StepFailed
+from ordito.work.formed import FormedOperations
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
@@ -118,6 +121,7 @@ def run_new(
         # Two for an instance at most that the job has taken one step for: stop and delete.
         tasks *= 3
     change_ids = ensemble.change_ids(now, tasks)
+    status = ensemble.status
     header = JobHeader(
         id=change_ids.job,
         workflow=proposal.workflow,
@@ -140,9 +144,13 @@ def run_new(
         cause=proposal.cause,
         hosts=inventory.file.seen,
         hosts_given=inventory.file.given,
-        ensemble=ensemble.status.ensemble or new_id(),
+        ensemble=status.ensemble or new_id(),
+        forms=known_forms(status),
+        current=current_form(status),
+        base=stable_form(status, ensemble.snapshot),
     )
-    limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root)
+    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms)
+    limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root, forms)
     job = _Job(ensemble, header, proposal.plan, subject, limits, inventory)
     begins(header.id)
     ensemble.name_job(header.id)
@@ -177,7 +185,7 @@ def run_rest(
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
-    subject = _Subject(read, whole, read.package.root)
+    subject = _Subject(read, whole, read.package.root, EarlierForms(place, header.forms))
     inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
     job = _Job(ensemble, header, unfinished.plan, subject, limits, inventory)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)
@@ -187,11 +195,13 @@ StepRecord = StepStartedRecord | StepFinishedRecord
 
 
 class _Subject(msgspec.Struct, frozen=True):
-    """What a job is about: the service, with what it has left behind, and the folder of its pinned files."""
+    """What a job is about: the service, with what it has left behind, the folder of its pinned files, and earlier forms
+    of it."""
 
     read: ReadService
     whole: Whole
     root: str
+    forms: EarlierForms
 
 
 class _Job:
@@ -215,6 +225,7 @@ class _Job:
         self._whole = whole = subject.whole
         self._service = whole.service
         self._root = subject.root
+        self._forms = subject.forms
         self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
         lost = {node for left in header.left.values() for node in left.nodes}
         self._outline = outline_of(whole.service, lost)
@@ -228,6 +239,9 @@ class _Job:
         commit: str = "",
     ) -> JobReport:
         """Run the steps, then write the files and commit them."""
+        for form in sorted({call.form for call in self._plan.calls if call.form}):
+            # What cannot be read any more is known before anything begins.
+            self._forms.read(form)
         keep_outline(self._layout, self._header.id, self._outline)
         canceller = Canceller(conversation, self._limits.timeout)
         self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
@@ -268,20 +282,7 @@ class _Job:
         if self._limits.cancelled:
             canceller.control.request_cancel(at_once=True)
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
-        operations = Operations(
-            self._service,
-            snapshot,
-            self._plan,
-            header.inputs,
-            root=self._root,
-            job=header.id,
-            describe=lambda: compiled(self._service),
-            variables=header.variables,
-            digest_key=Vault(self._layout).digest_key,
-            counts=self._ensemble.status.counts,
-            targets=plugins.targets,
-            ensemble=header.ensemble,
-        )
+        operations = self._operations()
         async with plugins.connected():
             with (
                 JobLog(self._layout.log(header.id)) as log,
@@ -309,7 +310,48 @@ class _Job:
                 await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result
 
-    def _hosts_before(self, operations: Operations, records: Sequence[Record]) -> list[Target]:
+    def _operations(self) -> FormedOperations | Operations:
+        """What the steps of the plan mean; a rollback may lead to an earlier form, though no step does before it."""
+        own = self._operations_of(self._plan, self._service, self._header.inputs, self._root)
+        goes_back = self._header.options.on_failure == "rollback" or bool(self._plan.hooks)
+        if not (goes_back or any(call.form for call in self._plan.calls)):
+            return own
+        return FormedOperations(own, self._plan, self._formed)
+
+    def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
+        """What the steps of the plan mean in an earlier form of the service. Raises ``EnsembleError``, and
+        ``InvalidDocument`` where its files were changed."""
+        service = self._forms.whole(form, self._whole, self._header.inputs, self._root)
+        inputs, root = self._header.forms[form].inputs, self._forms.read(form).package.root
+        return self._operations_of(plan, service, inputs, root, form, masking)
+
+    def _operations_of(
+        self,
+        plan: Plan,
+        service: Service,
+        inputs: Mapping[str, object],
+        root: str,
+        form: str = "",
+        masking: Masking | None = None,
+    ) -> Operations:
+        return Operations(
+            service,
+            self._ensemble.snapshot,
+            plan,
+            inputs,
+            root=root,
+            job=self._header.id,
+            describe=lambda: compiled(service),
+            variables=self._header.variables,
+            digest_key=Vault(self._layout).digest_key,
+            counts=self._ensemble.status.counts,
+            targets=self._plugins.targets,
+            ensemble=self._header.ensemble,
+            form=form,
+            masking=masking,
+        )
+
+    def _hosts_before(self, operations: FormedOperations | Operations, records: Sequence[Record]) -> list[Target]:
         """The hosts on which the job had something at work before it was cut off, as far as they are known still."""
         steps = {record.step for record in records if isinstance(record, StepProcessRecord)}
         found: dict[str, Target] = {}

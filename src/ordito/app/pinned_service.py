@@ -17,7 +17,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pin_restore import origins, restore
-from ordito.ensemble.pins import pin, pinned_root
+from ordito.ensemble.pins import Pinned, measure, pin, pinned_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.package import ARCHIVES, Network
@@ -89,5 +89,16 @@ def pin_service(layout: Layout, read: ReadService, measured: str, files: ReadFil
             next_words=("plan",),
             purpose="see what would be done",
         )
-    main = os.path.relpath(Path(kept.root) / kept.main, layout.artifacts / kept.digest)
+    main = main_in_pin(layout, kept)
     return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, files.merged, files.inputs))
+
+
+def measured_files(layout: Layout, read: ReadService) -> Pinned:
+    """What pinning a service would give. Raises ``EnsembleError``."""
+    package = read.package
+    return measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
+
+
+def main_in_pin(layout: Layout, pinned: Pinned) -> str:
+    """The entry definitions file of a service, relative to the folder of its pin."""
+    return os.path.relpath(Path(pinned.root) / pinned.main, layout.artifacts / pinned.digest)

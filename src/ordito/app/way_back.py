@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ordito.app.left_behind import Whole
+from ordito.app.pinned_service import measured_files
 from ordito.app.plugins import Plugins
-from ordito.app.proposals.making import measured_files
 from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
 from ordito.executors.interpreters import lacking_here

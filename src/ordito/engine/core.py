@@ -62,7 +62,7 @@ from ordito.work.records import (
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
-_AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT})
+_AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT, Action.ADOPT})
 
 
 class Core:

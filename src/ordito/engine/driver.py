@@ -30,6 +30,7 @@ from ordito.engine.workers import Crash, Workers
 from ordito.engine.writer import Writer
 from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
+from ordito.work.forms import ended
 from ordito.work.invocation import Ending, Executor, Outcome, Progress
 from ordito.work.plan import Plan
 from ordito.work.providing import Providers
@@ -38,6 +39,9 @@ from ordito.work.targets import Hands
 
 IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"
 """What is said of a step that was at work when the job was interrupted, and is not run again."""
+
+UNWELL = frozenset({"failed", "cancelled"})
+"""How a job has ended that did not do what it should."""
 
 
 class JobResult(msgspec.Struct, frozen=True):
@@ -181,7 +185,19 @@ class JobRun:
         rollback, remains = self._course.remains(self._steps.failed)
         outputs = self._parts.operations.topology_outputs()
         handled = self._course.core.is_handled and not self._was_cancelled
-        closing = JobClosingRecord(self._parts.clock.now(), self._status(), outputs, rollback, remains, handled)
+        status, header = self._status(), self._parts.header
+        is_untouched = status in UNWELL and not (rollback or self._steps.touched)
+        delta = ended(header, self._course.plan, self._parts.snapshot, rollback, is_untouched=is_untouched)
+        closing = JobClosingRecord(
+            self._parts.clock.now(),
+            status,
+            outputs,
+            rollback,
+            remains,
+            handled,
+            is_untouched=is_untouched,
+            delta=self._writer.apply(delta),
+        )
         self._writer.record(closing)
         self._writer.commit()
         return closing

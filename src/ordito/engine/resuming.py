@@ -47,7 +47,7 @@ class Resuming:
         for record in records:
             match record:
                 case StepStartedRecord():
-                    self._steps.warned |= bool(record.warnings)
+                    self._steps.remember_start(record)
                     earlier = self._earlier(record.step)
                     self._steps.running[record.step] = self._steps.begun(record.attempt, record.change, earlier)
                     processes.pop(record.step, None)

@@ -53,7 +53,8 @@ class Steps:
     """The steps of one job that have begun, by index.
 
     ``running`` have been started, ``waiting`` pause until their ``alarms`` ring. ``failed`` holds every failed step,
-    ``warned`` is whether something deserved attention, ``was_ended`` whether a step was ended by cancelling.
+    ``warned`` is whether something deserved attention, ``was_ended`` whether a step was ended by cancelling,
+    ``touched`` whether the records of anything were changed, save by steps of the lifecycle.
     """
 
     def __init__(self, parts: Parts, course: Course, writer: Writer) -> None:
@@ -76,6 +77,7 @@ class Steps:
         self.failed: list[StepFailed] = []
         self.warned = False
         self.was_ended = False
+        self.touched = False
 
     def take(self, index: int, progress: Progress) -> None:
         """Something was told about a running step."""
@@ -134,7 +136,7 @@ class Steps:
         self._started(StepStartedRecord(index, self._writer.now, running.attempt, running.change, warnings=warnings))
 
     def _started(self, record: StepStartedRecord) -> None:
-        self.warned |= bool(record.warnings)
+        self.remember_start(record)
         inputs: Mapping[str, object] = {}
         if self._tells_inputs:
             inputs = self._operations.shown_inputs(self._course.steps[record.step])
@@ -314,8 +316,14 @@ class Steps:
             return outcome
         return msgspec.structs.replace(outcome, seconds=seconds, tail=tail, message=message)
 
+    def remember_start(self, record: StepStartedRecord) -> None:
+        """Keep what the end of the job depends on; also of steps that started before an interruption."""
+        self.warned |= bool(record.warnings)
+        self.touched |= record.delta is not None and self._course.steps[record.step].hook < 0
+
     def remember(self, record: StepFinishedRecord) -> None:
         """Keep what the end of the job depends on; also of steps that ended before an interruption."""
+        self.touched |= record.delta is not None and self._course.steps[record.step].hook < 0
         if not record.outcome.succeeded:
             self.was_ended |= record.outcome.ending is Ending.CANCELLED
             self.failed.append(self._announcer.failure(record))

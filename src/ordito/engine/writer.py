@@ -9,6 +9,7 @@ import asyncio
 
 from ordito.engine.parts import Parts
 from ordito.instances.records import Delta
+from ordito.work.forms import begun
 from ordito.work.plan import Plan
 from ordito.work.records import Record, RollbackRecord, StepProcessRecord
 
@@ -39,8 +40,8 @@ class Writer:
         return self._recorded >= LARGEST_TURN
 
     def open(self) -> None:
-        """Begin a journal, with the new instances of the plan."""
-        delta = Delta(instances=self._parts.plan.instances)
+        """Begin a journal, with the new instances of the plan, and with the forms in which others are."""
+        delta = begun(self._parts.plan, self._snapshot)
         self._journal.open(self._parts.header, self._parts.plan, delta)
         self._snapshot.apply(delta)
 

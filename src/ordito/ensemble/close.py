@@ -20,6 +20,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
 from ordito.ensemble.status import Status, status_after
 from ordito.instances.records import Snapshot
+from ordito.work.forms import forms_in_use
 from ordito.work.plan import Plan
 from ordito.work.records import JobClosingRecord
 
@@ -52,7 +53,7 @@ def close_job(
     if plan is None or len(plan.steps) != count:
         plan = msgspec.structs.replace(rest, steps=journal.steps())
     before = journal.status()
-    after = status_after(before, header, plan, closing)
+    after = status_after(before, header, plan, closing, forms_in_use(snapshot.instances))
     previous = journal.previous()
     record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
     write_changes(layout, record)

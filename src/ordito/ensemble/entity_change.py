@@ -54,6 +54,7 @@ class EntityChange(
     local: str | UnsetType = UNSET
     created: str | UnsetType = UNSET
     note: str | UnsetType = UNSET
+    form: str | UnsetType = UNSET
     last_config_change: str | UnsetType = UNSET
     last_state_change: str | UnsetType = UNSET
     applied: dict[str, AppliedChange] = {}
@@ -64,7 +65,7 @@ class EntityChange(
 
 
 _OF_INSTANCE = (
-    *("node", "index", "host", "state", "local", "created", "note"),
+    *("node", "index", "host", "state", "local", "created", "note", "form"),
     *("last_config_change", "last_state_change"),
 )
 _OF_LINK = ("relationship", "source", "target", "state")
@@ -109,6 +110,13 @@ def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) ->
         changed["created"] = now.created
     if now.note != before.note:
         changed["note"] = now.note
+    if now.form != before.form:
+        changed["form"] = now.form
+    _of_place(before, now, changed)
+
+
+def _of_place(before: Instance, now: Instance, changed: dict[str, object]) -> None:
+    """What mostly stays as it was when the instance began."""
     if now.host != before.host:
         changed["host"] = now.host
     if now.index != before.index:

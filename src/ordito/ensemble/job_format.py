@@ -9,8 +9,11 @@ from functools import lru_cache
 import msgspec
 
 from ordito.ensemble.entity_change import EntityChange
+from ordito.work.records import Form
 
-FORMAT = "ordito.job/2"
+FORMAT = "ordito.job/3"
+FORMATS = frozenset({"ordito.job/2", FORMAT})
+"""What can be read: the second format knows nothing of forms, revisions and lifecycle steps."""
 
 
 class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -30,7 +33,8 @@ class JobHead(_Row, frozen=True):
     files it was made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and
     why. ``rollback`` is complete or incomplete where the job was taken back, and ``remains`` what was not. The failures
     of a job that was ``handled`` were followed by what its workflow has for them, and that went well; ``arguments`` are
-    the inputs of a workflow that somebody wrote.
+    the inputs of a workflow that somebody wrote. ``revision`` is the number of the revision that the job has made, 0
+    for none, and ``base`` the id of the form to which a rollback of it would have led, "" for none.
     """
 
     change_id: str
@@ -53,6 +57,8 @@ class JobHead(_Row, frozen=True):
     user: str = ""
     machine: str = ""
     service: str = ""
+    revision: int = 0
+    base: str = ""
     succeeded: int = 0
     failed: int = 0
     no_op: int = 0
@@ -100,12 +106,14 @@ class ConfigChange(_Row, frozen=True):
 
 class JobFile(_Row, frozen=True):
     """The whole of a record. ``status`` holds what the job made of the values of `ensemble.yaml` that belong to no
-    instance, each as a whole; ``skipped`` the steps that were not run, and why. The ConfigChanges stand in
-    ``changes``, or, of a large job, in the files that ``parts`` names."""
+    instance, each as a whole; ``form`` what the job has deployed, where its workflow says what is deployed; ``skipped``
+    the steps that were not run, and why. The ConfigChanges stand in ``changes``, or, of a large job, in the files that
+    ``parts`` names."""
 
     format: str = ""
     job: JobHead | None = None
     status: Mapping[str, object] = {}
+    form: Form | None = None
     skipped: Mapping[str, str] = {}
     parts: tuple[str, ...] = ()
     changes: tuple[ConfigChange, ...] = ()

@@ -13,7 +13,7 @@ from ordito.base.listing import listed
 from ordito.ensemble.conflicts import first_conflict
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
-from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead
+from ordito.ensemble.job_format import FORMAT, FORMATS, ConfigChange, JobFile, JobHead
 from ordito.ensemble.jobs_tsv import count_strange_lines, unescape
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import MARK, use_vault
@@ -151,7 +151,7 @@ def read_job(layout: Layout, job: str) -> RecordedJob | None:
     data = load(content, str(path), RESTORE)
     if not isinstance(data, dict) or not isinstance(data.get("job"), dict):
         raise EnsembleError(f"{path} is no record of a job", RESTORE)
-    if data.get("format") != FORMAT:
+    if data.get("format") not in FORMATS:
         raise EnsembleError(
             f"{path} has format {data.get('format')!r}, this version knows {FORMAT}",
             "look at it with the version of ordito that wrote it",

@@ -26,8 +26,11 @@ from ordito.ensemble.status import Status
 from ordito.ensemble.vault import sealed
 from ordito.ensemble.yaml_writer import are_simple, block, flow_line
 from ordito.instances.records import Delta, Instance, Link, Snapshot
+from ordito.work.effects import revises
+from ordito.work.forms import in_older_forms
 from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import (
+    Form,
     JobClosingRecord,
     JobHeader,
     Record,
@@ -82,7 +85,8 @@ class JobRecord:
         self._changes = Changes(self._entity_before, self._entity_now)
         self._began: dict[int, StepStartedRecord] = {}
         self._touched: dict[int, list[str]] = {}
-        self._changes.follow(Delta(instances=job.plan.instances))
+        older = in_older_forms(job.plan, self._record_before)
+        self._changes.follow(Delta(instances=(*job.plan.instances, *older)))
 
     # --------------------------------------------------------------------------------------------- the ConfigChanges
 
@@ -177,6 +181,10 @@ class JobRecord:
             return None
         return self._link(body) if kind == "link" else self._instance(body)
 
+    def _record_before(self, name: str) -> Instance | None:
+        found = self._entity_before(name)
+        return found if isinstance(found, Instance) else None
+
     def _entity_now(self, name: str) -> Entity:
         snapshot = self.job.snapshot
         return snapshot.instances.get(name) or snapshot.links.get(name)
@@ -207,6 +215,8 @@ class JobRecord:
             user=header.user,
             machine=header.machine,
             service=header.service,
+            revision=self.revision,
+            base=header.base,
             succeeded=self._succeeded,
             failed=self._failed,
             no_op=self._no_op,
@@ -222,6 +232,18 @@ class JobRecord:
         """The inputs of the workflow that was run, which are those of the scope around all others."""
         scopes = self.job.plan.scopes
         return scopes[0].inputs if scopes and not scopes[0].activity else {}
+
+    @property
+    def revision(self) -> int:
+        """The number of the revision that the job has made, 0 for none."""
+        now = self.job.after.revision
+        return now if now > self.job.before.revision else 0
+
+    @property
+    def form(self) -> Form | None:
+        """What the job has deployed, None where that is as it was."""
+        header = self.job.header
+        return msgspec.structs.replace(header.form, revision=self.revision) if revises(header.workflow) else None
 
     @property
     def seconds(self) -> float:
@@ -285,6 +307,7 @@ def write_job_record(layout: Layout, record: JobRecord) -> None:
         FORMAT,
         record.head,
         changed_status(record.job.before, record.job.after),
+        record.form,
         record.skipped,
         tuple(record.parts),
         tuple(record.readable) if is_readable and not record.parts else (),

@@ -38,8 +38,11 @@ T = TypeVar("T")
 APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
 
-VERSION = 3
-"""The version of the tables below, and of what their rows hold; others are refused."""
+VERSION = 4
+"""The version of the tables below, and of what their rows hold."""
+
+OLDEST = 3
+"""The oldest version that can be read, and written to as it is: its rows say less. Older and newer ones are refused."""
 
 CHUNK = 1_000
 """Steps, and edges, in one row."""
@@ -370,8 +373,11 @@ def open_journal(layout: Layout) -> Journal:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
-            if not _version(db, layout.journal):
+            found = _version(db, layout.journal)
+            if not found:
                 _make(db)
+            elif found < VERSION:
+                db.execute(f"PRAGMA user_version = {VERSION}")
         except BaseException:
             db.close()
             raise
@@ -433,7 +439,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
         raise EnsembleError(
             f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"
         )
-    if 0 < found < VERSION:
+    if 0 < found < OLDEST:
         raise EnsembleError(
             f"{path} was written by an older version of ordito (its format is {found}, this version's {VERSION})",
             "if no job is unfinished, move the journal away: it is made again from ensemble.yaml; "

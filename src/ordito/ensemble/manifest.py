@@ -24,6 +24,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import (
     FORMAT,
     FORMAT_NAME,
+    FORMATS,
     InstanceRow,
     StatusRow,
     instance_rows,
@@ -198,7 +199,7 @@ def read_rows(layout: Layout) -> StatusRow | None:
     if not isinstance(data, dict) or set(data) != {"status"}:
         raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", RESTORE)
     check_format(data["status"], name)
-    row = _convert(data["status"], StatusRow, f"{name}: status")
+    row = msgspec.structs.replace(_convert(data["status"], StatusRow, f"{name}: status"), format=FORMAT)
     instances = dict(row.instances)
     for part in row.parts:
         instances.update(_read_part(layout, part))
@@ -215,7 +216,7 @@ def read_rows(layout: Layout) -> StatusRow | None:
 def check_format(status: object, name: str) -> None:
     """Raise ``EnsembleError`` for a status that another version has written."""
     found = status.get("format", "") if isinstance(status, dict) else FORMAT
-    if found == FORMAT:
+    if found in FORMATS:
         return
     number = str(found).removeprefix(FORMAT_NAME)
     hint = "install the version of ordito that wrote it, or a newer one"

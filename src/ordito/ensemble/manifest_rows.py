@@ -14,10 +14,12 @@ from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snaps
 from ordito.instances.states import INITIAL
 from ordito.model.choices import Choices
 from ordito.work.plan import KeptCount
-from ordito.work.records import GivenService, GivenValue, LeftBehind
+from ordito.work.records import Form, GivenService, GivenValue, LeftBehind
 
 FORMAT_NAME = "ordito.status/"
-FORMAT = f"{FORMAT_NAME}2"
+FORMAT = f"{FORMAT_NAME}3"
+FORMATS = frozenset({f"{FORMAT_NAME}2", FORMAT})
+"""What can be read: the second format knows nothing of forms."""
 
 V = TypeVar("V")
 
@@ -74,6 +76,7 @@ class InstanceRow(_Row, frozen=True):
     last_config_change: str = ""
     last_state_change: str = ""
     note: str = ""
+    form: str = ""
     applied: dict[str, AppliedRow] = {}
     failed: dict[str, str] = {}
     attributes: dict[str, Data] = {}
@@ -118,6 +121,9 @@ class StatusRow(_Row, frozen=True):
     counts: dict[str, int] = {}
     kept_counts: dict[str, KeptCount] = {}
     left: dict[str, LeftBehind] = {}
+    form: str = ""
+    base: str = ""
+    forms: dict[str, Form] = {}
     records: int = 0
     highest: dict[str, int] = {}
     instances: dict[str, InstanceRow] = {}
@@ -151,6 +157,9 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         # What says nothing is left out only where it is this very value.
         choices=NO_CHOICES if status.choices == NO_CHOICES else status.choices,
         left=status.left,
+        form=status.form,
+        base=status.base,
+        forms=_sorted(status.forms),
         outputs=status.outputs,
         counts=_sorted(status.counts),
         kept_counts=_sorted(status.kept),
@@ -181,6 +190,9 @@ STATUS_KEYS = {
     "counts": "counts",
     "kept": "keptCounts",
     "left": "left",
+    "form": "form",
+    "base": "base",
+    "forms": "forms",
 }
 """What belongs to no instance: its name in a status, and its key in the file."""
 
@@ -210,6 +222,7 @@ def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[
                 last_config_change=instance.last_config_change,
                 last_state_change=instance.last_state_change,
                 note=instance.note,
+                form=instance.form,
                 applied=_applied_rows(instance.applied),
                 failed=_sorted(instance.failed) if instance.failed else {},
                 attributes=_sorted(attributes[name]) if name in attributes else {},
@@ -312,6 +325,9 @@ def status_of(row: StatusRow) -> Status:
         counts=row.counts,
         kept=row.kept_counts,
         left=row.left,
+        form=row.form,
+        base=row.base,
+        forms=row.forms,
     )
 
 
@@ -329,6 +345,7 @@ def _instance(name: str, row: InstanceRow) -> Instance:
         last_config_change=row.last_config_change,
         last_state_change=row.last_state_change,
         note=row.note,
+        form=row.form,
     )
 
 

@@ -8,10 +8,25 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.change_ids import last_reserved
+from ordito.instances.records import Snapshot
 from ordito.model.choices import Choices
 from ordito.work.effects import applies, revises
+from ordito.work.forms import form_after, is_same
 from ordito.work.plan import KeptCount, Plan
-from ordito.work.records import ROLLED_BACK, GivenService, GivenValue, JobClosingRecord, JobHeader, LeftBehind
+from ordito.work.records import (
+    ROLLED_BACK,
+    Form,
+    GivenService,
+    GivenValue,
+    JobClosingRecord,
+    JobHeader,
+    LeftBehind,
+    form_of,
+)
+
+replace = msgspec.structs.replace
+
+UNDEPLOY, ROLLBACK = "undeploy", "rollback"
 
 WELL = frozenset({"ok", "degraded"})
 """How a job has ended that did what it should."""
@@ -36,6 +51,9 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     ``environment`` is the name of the one that is deployed, "" for none; ``hosts`` the inventory that a command has
     named there, as seen from the ensemble, "" for none.
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
+    ``form`` is the id of what is deployed, that of the job which did it; ``forms`` are others by their ids: earlier
+    ones in which instances still are, and ``base``, the one of the last revision that is complete, "" where there is
+    none since everything was removed.
     ``ensemble`` is the id of the deployment, by which what is made elsewhere is known again: a text that its first job
     has drawn, "" before that.
     ``named`` is the service to remember in the place of the one that the user's part names.
@@ -57,6 +75,9 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     hosts: str = ""
     ensemble: str = ""
     named: GivenService | None = None
+    form: str = ""
+    base: str = ""
+    forms: dict[str, Form] = {}
 
 
 ID_BYTES = 6
@@ -67,20 +88,30 @@ def new_id() -> str:
     return os.urandom(ID_BYTES).hex()
 
 
-def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClosingRecord) -> Status:
-    """The status once a job is closed."""
+def status_after(
+    before: Status,
+    header: JobHeader,
+    plan: Plan,
+    closing: JobClosingRecord,
+    in_use: frozenset[str] = frozenset(),
+) -> Status:
+    """The status once a job is closed; ``in_use`` are the earlier forms in which instances are then."""
     rolled_back = closing.rollback == ROLLED_BACK
-    shapes = revises(header.workflow) and not rolled_back
+    deployed = (
+        form_after(header, closing.rollback, is_untouched=closing.is_untouched) if revises(header.workflow) else ""
+    )
+    shapes = deployed == header.id and not rolled_back
+    stays = rolled_back or (bool(deployed) and not shapes)
     # What adjusts and was taken back, if not completely, is not wanted: what is left of it is one too many.
-    counts = applies(header.workflow) and not (rolled_back or (closing.rollback and not shapes))
-    return Status(
+    counts = applies(header.workflow) and not (stays or (closing.rollback and not shapes))
+    found = Status(
         service=header.service if shapes else before.service,
         main=header.main if shapes else before.main,
-        revision=before.revision + 1 if shapes and closing.status in WELL else before.revision,
+        revision=before.revision,
         last_job=LastJob(header.id, header.workflow, closing.status),
         last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
         inputs=header.inputs if shapes else before.inputs,
-        outputs=before.outputs if rolled_back else closing.outputs,
+        outputs=before.outputs if stays else closing.outputs,
         counts={**before.counts, **plan.counts} if counts else before.counts,
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
@@ -90,7 +121,100 @@ def status_after(before: Status, header: JobHeader, plan: Plan, closing: JobClos
         hosts=_hosts(before, header, shapes=shapes),
         kept=_kept(plan.kept_counts, header.id) if counts and plan.kept_counts is not None else before.kept,
         ensemble=header.ensemble or before.ensemble,
+        form=before.form,
+        base=before.base,
     )
+    if shapes:
+        found = _deployed(found, header, is_complete=closing.status in WELL)
+    elif deployed and deployed == header.base != before.form:
+        found = _gone_back(found, header)
+    return replace(found, forms=_forms(before, found, header, in_use))
+
+
+def _deployed(status: Status, header: JobHeader, *, is_complete: bool) -> Status:
+    """The status with the form that a job has deployed; a revision, where it is complete."""
+    if header.workflow == UNDEPLOY:
+        # It removes what there is, and leaves what is wanted as it was.
+        revision = status.revision + is_complete
+        return replace(
+            status, form=header.current or header.id, base="" if is_complete else header.base, revision=revision
+        )
+    base = header.forms.get(header.base)
+    if is_complete and header.workflow == ROLLBACK and base is not None and is_same(base, header.form):
+        # What was begun since the last revision is taken back: that one is what is deployed again.
+        return replace(status, form=header.base, base=header.base)
+    if is_complete:
+        return replace(status, form=header.id, base=header.id, revision=status.revision + 1)
+    return replace(status, form=header.id, base=header.base)
+
+
+def _gone_back(status: Status, header: JobHeader) -> Status:
+    """The status with the base of a job that was rolled back, where something else was current when it began."""
+    base = header.forms.get(header.base)
+    if base is None:
+        return status
+    return replace(
+        status,
+        service=base.service,
+        main=base.main,
+        inputs=base.inputs,
+        choices=base.choices,
+        given=base.given,
+        named=base.named,
+        environment=base.environment,
+        left=_joined(header.left, status.left),
+        form=header.base,
+        base=header.base,
+    )
+
+
+def _forms(before: Status, after: Status, header: JobHeader, in_use: frozenset[str]) -> dict[str, Form]:
+    """The forms that are to be remembered besides the one that is deployed: those in which instances are, and the one
+    to which a rollback leads."""
+    needed = {*in_use, after.base} - {after.form, ""}
+    if not needed:
+        return {}
+    known = {**before.forms, **header.forms, header.id: header.form}
+    if current := current_form(before):
+        known[current] = deployed_form(before)
+    return {name: known[name] for name in sorted(needed) if name in known}
+
+
+def current_form(status: Status) -> str:
+    """The id of the form that was deployed last, "" for none. Where a version of the program has written the status
+    that knew of no forms, it is called by the last job."""
+    if status.form or not status.service:
+        return status.form
+    return status.last_job.id if status.last_job is not None else ""
+
+
+def deployed_form(status: Status) -> Form:
+    """The form that was deployed last."""
+    return form_of(status, status.revision if status.base and status.base == status.form else 0)
+
+
+def stable_form(status: Status, snapshot: Snapshot) -> str:
+    """The id of the form that was deployed completely last, "" where none was since everything was removed."""
+    if status.form or not status.revision or status.last_job is None or status.last_job.status not in WELL:
+        return status.base
+    # Written by a version that knew of no forms.
+    exists = any(record.exists and record.created for record in snapshot.instances.values())
+    return current_form(status) if exists else ""
+
+
+def known_forms(status: Status) -> dict[str, Form]:
+    """All forms that the status knows, by their ids, the one that was deployed last among them."""
+    current = current_form(status)
+    return {**status.forms, current: deployed_form(status)} if current else dict(status.forms)
+
+
+def _joined(one: Mapping[str, LeftBehind], other: Mapping[str, LeftBehind]) -> dict[str, LeftBehind]:
+    """What was left behind by either."""
+    found = {**other, **one}
+    for digest in one.keys() & other.keys():
+        nodes = tuple(sorted({*one[digest].nodes, *other[digest].nodes}))
+        found[digest] = replace(one[digest], nodes=nodes)
+    return found
 
 
 def _hosts(before: Status, header: JobHeader, *, shapes: bool) -> str:
@@ -102,4 +226,4 @@ def _hosts(before: Status, header: JobHeader, *, shapes: bool) -> str:
 
 def _kept(counts: Mapping[str, KeptCount], job: str) -> dict[str, KeptCount]:
     """The numbers that are to be kept, with the job where it has set them itself."""
-    return {node: kept if kept.job else msgspec.structs.replace(kept, job=job) for node, kept in counts.items()}
+    return {node: kept if kept.job else replace(kept, job=job) for node, kept in counts.items()}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
     CANNOT_BE_ASKED,
@@ -49,6 +50,7 @@ from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies
 from ordito.work.external import Describe, outputs_of
+from ordito.work.forms import adopted
 from ordito.work.happenings import Happenings, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.links_anew import to_be_undone_again
@@ -68,13 +70,13 @@ from ordito.work.targets import Target
 from ordito.work.telling import Telling
 from ordito.work.workflow_outputs import WorkflowOutputs
 
-FILTER, DELEGATE = Action.FILTER, Action.DELEGATE
+FILTER, DELEGATE, ADOPT = Action.FILTER, Action.DELEGATE, Action.ADOPT
 IF_MENDED = Condition.IF_MENDED
 SUCCEEDED, UNSTARTED = Ending.SUCCEEDED, Happened.NEVER_STARTED
 
-STAND_FOR_ORDER = frozenset({Action.JOIN, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
+STAND_FOR_ORDER = frozenset({Action.JOIN, Action.ADOPT, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
 """Steps that change nothing when they start."""
-APART = STAND_FOR_ORDER | {Action.SET_STATE}
+APART = STAND_FOR_ORDER | {Action.SET_STATE, Action.ADOPT}
 """Steps that are no operations."""
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
@@ -88,7 +90,8 @@ class Operations:
     environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values,
     ``counts`` the wanted numbers of instances of nodes about which the plan says nothing, and ``describe`` gives the
     service as plain data, for processors of workflows. ``targets`` knows how hosts are reached, ``ensemble`` is the id
-    of the deployment. The deltas it gives must be applied to the snapshot before it is asked anything else.
+    of the deployment. ``form`` is the form that the service is, "" for the job's own, and ``masking`` that of the job
+    where there is one already. The deltas it gives must be applied to the snapshot before it is asked anything else.
 
     ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
     is the same for all steps of a call is kept.
@@ -109,8 +112,11 @@ class Operations:
         describe: Describe = dict,
         targets: FindsTargets = THIS_MACHINE,
         ensemble: str = "",
+        form: str = "",
+        masking: Masking | None = None,
     ) -> None:
         self._service = service
+        self._form = form
         self._snapshot = snapshot
         self._job = job
         # Whether what is carried out counts as deployed: all of it, or the step that is told of.
@@ -118,7 +124,7 @@ class Operations:
         # Of a deployment that somebody wrote, whatever comes first makes an instance.
         self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
-        self.masking = masking_for(service)
+        self.masking = masking_for(service, masking)
         self._called = Called(service, snapshot, plan, self._evaluator, self.masking)
         self._targets = Targets(service, snapshot, self._evaluator, targets)
         self._delegating = Delegating(
@@ -197,21 +203,24 @@ class Operations:
         if step.link:
             owner = self._called.source(step, self._called.plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
-        record = self._snapshot.instances[owner]
+        record = known = self._snapshot.instances[owner]
+        if step.forms and record.form != self._form:
+            record = msgspec.structs.replace(record, form=self._form)
         # What its provider could not remove is still there, and known by what is recorded of it.
         is_left = step.action is DELEGATE and record.exists and bool(record.applied)
         again = step.anew and step.opens and step.enter == CREATING and not is_left
         begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
         begins |= self._makes and not record.created
         if not begins:
-            is_same = not step.enter or step.enter == record.state
-            return Delta(() if is_same else (msgspec.structs.replace(record, state=step.enter),), links)
+            if step.enter and step.enter != record.state:
+                record = msgspec.structs.replace(record, state=step.enter)
+            return Delta(() if record is known else (record,), links)
         local = local_after(record.local, Happened.CHAIN_BEGAN)
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
-        return Delta(() if changed == record else (changed,), links, left)
+        return Delta(() if changed == known else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""
@@ -269,6 +278,9 @@ class Operations:
 
     def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of what is no operation."""
+        if step.action is ADOPT:
+            record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form)
+            return outcome, Delta(instances=(self._touched(record, outcome, change),))
         if step.action is Action.WORKFLOW:
             return self._end_of_workflow(step, self._called.plan.calls[step.call], outcome, change)
         if step.action is Action.OUTPUT:

@@ -244,7 +244,7 @@ class Plan(msgspec.Struct, frozen=True):
     ``hooks`` are the lifecycle steps that the plan carries out, ``undone`` those of before that it undoes. ``older``
     are the instances that the plan brings into another form: until a step that ``forms`` them starts they are in the
     one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
-    instance: the operations that count as carried out as they are wanted now.
+    instance: all operations that count as carried out on it from then on.
     """
 
     workflow: str

@@ -85,12 +85,70 @@ class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Form(msgspec.Struct, frozen=True, omit_defaults=True):
     """A service as some job has deployed it: the digest of its pinned files, its entry definitions file, its evaluated
-    inputs, and what was chosen. Forms are known by the id of that job."""
+    inputs, and what was chosen. Forms are known by the id of that job.
+
+    ``given`` are the inputs that were remembered then, ``named`` the service, ``environment`` the one that it worked
+    in, and ``revision`` is the number of the revision that the job has made, 0 where it did not end well.
+    """
 
     service: str
     main: str
     inputs: dict[str, object] = {}
     choices: Choices = Choices()
+    given: dict[str, GivenValue] = {}
+    named: GivenService | None = None
+    environment: str = ""
+    revision: int = 0
+
+
+class Deploys(Protocol):
+    """What says how a service was deployed, or is to be: a job's header, the status of an ensemble."""
+
+    @property
+    def service(self) -> str:
+        """The digest of the pinned files."""
+
+    @property
+    def main(self) -> str:
+        """The entry definitions file."""
+
+    @property
+    def inputs(self) -> dict[str, object]:
+        """The evaluated inputs."""
+
+    @property
+    def choices(self) -> Choices:
+        """What was chosen."""
+
+    @property
+    def given(self) -> dict[str, GivenValue]:
+        """The inputs to remember."""
+
+    @property
+    def named(self) -> GivenService | None:
+        """The service to remember."""
+
+    @property
+    def environment(self) -> str:
+        """The environment that it is in."""
+
+
+NO_CHOICES = Choices()
+
+
+def form_of(found: Deploys, revision: int = 0) -> Form:
+    """The form that something says; ``revision`` is the number of the one that it is."""
+    form = Form(
+        found.service,
+        found.main,
+        found.inputs,
+        given=found.given,
+        named=found.named,
+        environment=found.environment,
+        revision=revision,
+    )
+    # What says nothing is left out where this is written only if it is the default itself.
+    return form if found.choices == NO_CHOICES else msgspec.structs.replace(form, choices=found.choices)
 
 
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -108,9 +166,10 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     ``hosts`` is the inventory that it works with, as seen from the ensemble, "" for none; ``hosts_given`` whether a
     command has named it, so that it is remembered.
     ``ensemble`` is the id of the deployment, "" where the job needs none.
-    ``forms`` are earlier forms of the service that the plan speaks of, or in which instances are, by their ids;
-    ``base`` is the one that was current when the job began, "" where nothing was deployed. ``named`` is the service
-    that the ensemble is to remember in the place of the one that the user's part names.
+    ``forms`` are earlier forms of the service that the plan speaks of, or in which instances are, by their ids.
+    ``current`` is the one that instances were in when the job began whose record names none, ``base`` the last one that
+    was deployed completely, to which a rollback leads; "" where there is none. ``named`` is the service that the
+    ensemble is to remember in the place of the one that the user's part names.
     """
 
     id: str
@@ -135,8 +194,14 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     hosts_given: bool = False
     ensemble: str = ""
     forms: dict[str, Form] = {}
+    current: str = ""
     base: str = ""
     named: GivenService | None = None
+
+    @property
+    def form(self) -> Form:
+        """The form that the job deploys, or works with."""
+        return form_of(self)
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
@@ -214,7 +279,9 @@ class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
     """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
     "complete" or "incomplete" where what the job did was taken back, and ``remains`` then what was not. The failures of
-    a job that was ``handled`` had something in the workflow that was there for them, and was done well."""
+    a job that was ``handled`` had something in the workflow that was there for them, and was done well. One that
+    ``is_untouched`` has failed, or was cancelled, before any operation of a resource changed anything: what was
+    deployed before still is. ``delta`` is what the end itself changes (see ``work.forms``)."""
 
     at: float
     status: str
@@ -222,6 +289,8 @@ class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults
     rollback: str = ""
     remains: tuple[str, ...] = ()
     handled: bool = False
+    is_untouched: bool = False
+    delta: Delta | None = None
 
 
 ROLLED_BACK = "complete"

@@ -19,10 +19,12 @@ from ordito.syntax.expressions import Value, is_static
 from ordito.work.invocation import Outcome
 
 
-def masking_for(service: Service) -> Masking:
-    """What takes out of the outputs of a job what is known to be secret when it begins."""
-    masking = Masking()
-    masking.know(living())
+def masking_for(service: Service, masking: Masking | None = None) -> Masking:
+    """What takes out of the outputs of a job what is known to be secret when it begins; ``masking``, where there is one
+    already, which then knows that of this service too."""
+    if masking is None:
+        masking = Masking()
+        masking.know(living())
     masking.know(_written(service))
     return masking
 

@@ -7,24 +7,23 @@ from dataclasses import replace
 
 import msgspec
 
+from ordito.app.earlier_forms import EarlierForms
 from ordito.app.foresee import foresee
 from ordito.app.hooking import hooking_of
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.makers import check_makers
-from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.pinned_service import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, Known, Proposal
-from ordito.app.services import ReadService, artifact_files, definition_files
-from ordito.base.diagnostics import InvalidDocument
-from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.layout import Layout
-from ordito.ensemble.pins import Pinned, measure
+from ordito.app.services import ReadService
+from ordito.ensemble.status import current_form, known_forms
 from ordito.ensemble.vault import Vault
 from ordito.executors.interpreters import lacking_here
 from ordito.model.service import Service
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
+from ordito.work.records import Form
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -64,11 +63,14 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     left = left_behind(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     told = options_of(known, whole, measured.digests)
+    forms = EarlierForms(known.place, known_forms(known.status), current_form(known.status))
+    own = Form(measured.digest, main_in_pin(known.place.layout, measured), dict(inputs), read.service.choices)
     options = replace(
         told,
         allow_large=allow_large,
         force=force,
-        deployed=lambda: deployed_last(known),
+        deployed=lambda: _deployed(forms),
+        forms=forms.of_plan(own),
         instances=instances,
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
@@ -124,20 +126,8 @@ def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOp
     )
 
 
-def measured_files(layout: Layout, read: ReadService) -> Pinned:
-    """What pinning a service would give. Raises ``EnsembleError``."""
-    package = read.package
-    return measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
-
-
-def deployed_last(known: Known) -> Deployed | None:
+def _deployed(forms: EarlierForms) -> Deployed | None:
     """What was deployed last; None for nothing, and where its files are not there any more: it is only asked in order
     to say what has changed."""
-    status = known.status
-    if not status.service:
-        return None
-    try:
-        read = read_deployed(known)
-        return Deployed(read.service, status.inputs, measured_files(known.place.layout, read).digests)
-    except (InvalidDocument, EnsembleError):
-        return None
+    former = forms.former(forms.current) if forms.current else None
+    return Deployed(former.service, former.inputs, former.digests) if former is not None else None

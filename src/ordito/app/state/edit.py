@@ -15,6 +15,7 @@ from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
+from ordito.ensemble.status import current_form, known_forms, stable_form
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta
@@ -111,6 +112,9 @@ def write_down(
         # Nothing is reached: what is remembered stays.
         hosts=ensemble.status.hosts,
         hosts_given=bool(ensemble.status.hosts),
+        forms=known_forms(ensemble.status),
+        current=current_form(ensemble.status),
+        base=stable_form(ensemble.status, ensemble.snapshot),
     )
     steps = tuple(_step(edit, how.call) for edit in edits)
     plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts, kept_counts=basis.kept)

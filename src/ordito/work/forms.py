@@ -1,0 +1,90 @@
+"""Forms of a service, as a job sees them: in which of them the record says that an instance is, from the job's
+beginning to its end.
+
+An instance is in the form of which the operations are by which it would be stopped and removed now. Its record names
+that form, or none for the one that was deployed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.instances.states import DELETED
+from ordito.instances.status import ABSENT
+from ordito.work.effects import revises
+from ordito.work.plan import Plan
+from ordito.work.records import ROLLED_BACK, Form, JobHeader
+
+replace = msgspec.structs.replace
+
+RecordOf = Callable[[str], Instance | None]
+"""Gives what is recorded of an instance, by its id."""
+
+
+def is_same(one: Form | None, other: Form | None) -> bool:
+    """Whether two forms are the same service with the same inputs, whatever else is remembered of them."""
+    if one is None or other is None:
+        return one is other
+    return (one.service, one.main, one.inputs, one.choices) == (other.service, other.main, other.inputs, other.choices)
+
+
+def in_older_forms(plan: Plan, record_of: RecordOf) -> Iterator[Instance]:
+    """The records of the instances that a plan brings into another form, as they are when its job begins."""
+    for name, form in plan.older.items():
+        record = record_of(name)
+        if record is not None and record.form != form:
+            yield replace(record, form=form)
+
+
+def begun(plan: Plan, snapshot: Snapshot) -> Delta:
+    """What changes because a job begins: there are the new instances of its plan, and those that it changes are said to
+    be in the form in which they are."""
+    return Delta(instances=(*plan.instances, *in_older_forms(plan, snapshot.instances.get)))
+
+
+def adopted(plan: Plan, record: Instance, form: str) -> Instance:
+    """The record of an instance that takes over what is wanted of it, without anything that is carried out."""
+    return replace(record, applied=plan.adopted.get(record.id, record.applied), form=form)
+
+
+def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:
+    """The earlier forms in which instances are."""
+    return frozenset(record.form for record in instances.values() if record.form and record.exists)
+
+
+# ----------------------------------------------------------------------------------------------- when a job ends
+
+
+def form_after(header: JobHeader, rollback: str, *, is_untouched: bool) -> str:
+    """The form that is deployed once a job has ended whose workflow says what is deployed: its own; the base where it
+    was rolled back to that; what was before where it has failed and changed nothing."""
+    if rollback and header.base:
+        return header.base
+    return header.current if is_untouched and header.current else header.id
+
+
+def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, is_untouched: bool) -> Delta:
+    """What changes because a job ends: instances are said to be in forms as seen from what is deployed then, and new
+    ones that were never begun by a job which has changed nothing are not there."""
+    if not revises(header.workflow):
+        return Delta()
+    known = {header.id: header.form, **header.forms}
+    form = form_after(header, rollback, is_untouched=is_untouched)
+    none = {name for name in known if name == form or is_same(known[name], known.get(form))}
+    # Of a job that was not rolled back completely something is left as the job has made it.
+    own = header.id if form != header.id and not is_untouched and rollback != ROLLED_BACK else ""
+    made = {record.id for record in plan.instances}
+    changed: list[Instance] = []
+    for record in snapshot.instances.values():
+        if record.form:
+            if record.form in none:
+                changed.append(replace(record, form=""))
+        elif form != header.id and record.exists:
+            if is_untouched and record.id in made:
+                changed.append(replace(record, state=DELETED, local=ABSENT))
+            elif own and (record.id in plan.older or record.created >= header.id):
+                changed.append(replace(record, form=own))
+    return Delta(instances=tuple(changed))
