@@ -1,0 +1,192 @@
+"""Jobs that have to do with several forms of a service: what runs by which, and what the record says of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ordito.app.canceller import Canceller
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.job_run import JobReport
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.replay import ReplayRequest, replay
+from ordito.app.resume import ResumeRequest, resume
+from ordito.app.workflow_run import WorkflowRequest, run_workflow
+from ordito.ensemble.journal import Journal
+from ordito.ensemble.status import Status
+from ordito.ensemble.store import read_ensemble
+from ordito.instances.records import Snapshot
+from ordito.work.records import StepStartedRecord
+from tests.support.by_hand import Agreeing, Restarting
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Talking:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Standard:
+        inputs:
+          word: { type: string, default: { get_input: word } }
+          log: { type: string, default: { get_input: log } }
+        operations: { start: do.sh, stop: do.sh }
+topology_template:
+  inputs: { word: { type: string }, log: { type: string } }
+  node_templates:
+    base: { type: Talking }
+    top: { type: Talking, requirements: [ dependency: base ] }
+"""
+NEW_NODE = "    more: { type: Talking, requirements: [ dependency: base ] }\n"
+SCRIPT = 'echo {version} $word ${{ORDITO_STEP/Standard./}} >>"$log"\n[ "$ORDITO_STEP" != {failing} ]\n'
+
+
+class Deployed:
+    """A service that is deployed in a directory, the first form of it in the beginning."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.ensemble = root, root / "ensemble"
+        self.log = root / "log"
+        self.write("v1")
+        self.run(DeployAsked(str(root / "service.yaml"), GivenInputs(texts={"word": "one", "log": str(self.log)})))
+        self.first = self.recorded()[1].form
+        self.log.write_text("")
+
+    def write(self, version: str, *, failing: str = "nothing", more: str = "") -> None:
+        """Write the files of a form."""
+        (self.root / "service.yaml").write_text(SERVICE + more)
+        (self.root / "do.sh").write_text(SCRIPT.format(version=version, failing=failing))
+
+    def run(self, asked: object) -> JobReport:
+        """Run a workflow."""
+        request = WorkflowRequest(str(self.ensemble), asked)  # type: ignore[arg-type]
+        report = run_workflow(request, Agreeing()).report
+        assert report is not None
+        return report
+
+    def recorded(self) -> tuple[Snapshot, Status]:
+        """What the record says."""
+        with read_ensemble(self.ensemble) as ensemble:
+            return ensemble.snapshot, ensemble.status
+
+    @property
+    def lines(self) -> list[str]:
+        """What the operations have said."""
+        return self.log.read_text().splitlines()
+
+    @property
+    def forms(self) -> Mapping[str, str]:
+        """In which form the record says that each instance is."""
+        return {record.id: record.form for record in self.recorded()[0].instances.values()}
+
+    def check_begun(self) -> None:
+        """See that what was started by the new form is said to be in it, and what was not is not."""
+        with read_ensemble(self.ensemble) as ensemble:
+            assert ensemble.unfinished is not None
+            started = {record.step for record in ensemble.unfinished.records if isinstance(record, StepStartedRecord)}
+            steps = ensemble.unfinished.plan.steps
+        new = {steps[index].instance for index in started if steps[index].forms}
+        assert self.forms == {name: "" if name in new else self.first for name in ("base_1", "top_1")}
+        assert {line.split()[2] for line in self.lines if line.startswith("v2")} <= {f"{name}.start" for name in new}
+
+    def check_ended(self) -> None:
+        """See that each operation was carried out by its form, those in doubt twice perhaps."""
+        expected = ["v1 one top_1.stop", "v2 two top_1.start", "v1 one base_1.stop", "v2 two base_1.start"]
+        assert list(dict.fromkeys(self.lines)) == expected
+        assert self.forms == {"base_1": "", "top_1": ""}
+        assert self.recorded()[1].forms == {}
+        self.check_replay()
+
+    def check_replay(self) -> None:
+        """See that the records of all jobs say what the status does."""
+        found = replay(ReplayRequest(str(self.ensemble)))
+        assert (found.problems, found.differs) == ((), ())
+
+
+@pytest.fixture
+def deployed(tmp_path: Path) -> Deployed:
+    return Deployed(tmp_path)
+
+
+def test_each_step_runs_by_its_own_form(deployed: Deployed) -> None:
+    deployed.write("v2")
+    report = deployed.run(Restarting(("top", "base"), inputs={"word": "two"}))
+    assert report.status == "ok"
+    assert deployed.lines == ["v1 one top_1.stop", "v2 two top_1.start", "v1 one base_1.stop", "v2 two base_1.start"]
+    _, status = deployed.recorded()
+    assert deployed.forms == {"base_1": "", "top_1": ""}
+    assert (status.form, status.base, status.forms, status.revision) == (report.job, report.job, {}, 2)
+    deployed.check_replay()
+
+
+def test_what_was_not_reached_stays_in_its_form(deployed: Deployed) -> None:
+    deployed.write("v2", failing="top_1.Standard.start")
+    report = deployed.run(Restarting(("top", "base"), inputs={"word": "two"}))
+    assert report.status == "failed"
+    _, status = deployed.recorded()
+    assert deployed.forms == {"base_1": deployed.first, "top_1": ""}
+    assert (status.form, status.base, status.revision) == (report.job, deployed.first, 1)
+    form = status.forms[deployed.first]
+    assert (list(status.forms), form.inputs["word"], form.revision) == ([deployed.first], "one", 1)
+    deployed.check_replay()
+
+
+def test_what_changed_nothing_leaves_what_was_deployed(deployed: Deployed) -> None:
+    """What a job was to change is as it was deployed where it ends before it has changed anything, and
+    instances that it was to make are not there."""
+    before = deployed.recorded()[1]
+    deployed.write("v2", more=NEW_NODE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Canceller, "listening", _cancelled)
+        report = deployed.run(Restarting(("top", "base"), ("more",), inputs={"word": "two"}))
+    assert report.status == "cancelled"
+    snapshot, status = deployed.recorded()
+    assert deployed.forms == {"base_1": "", "top_1": "", "more_1": ""}
+    assert not snapshot.instances["more_1"].exists
+    assert (status.form, status.base, status.forms, status.service) == (before.form, before.form, {}, before.service)
+    assert (status.inputs, status.revision) == (before.inputs, 1)
+    deployed.check_replay()
+
+
+@contextmanager
+def _cancelled(canceller: Canceller, door: object) -> Iterator[None]:
+    canceller.control.request_cancel()
+    yield
+
+
+def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed, tmp_path: Path) -> None:
+    """At every moment the record says by which form an instance would be stopped, and the end is the same."""
+    deployed.write("v2")
+    shutil.copytree(tmp_path, tmp_path.parent / "kept", dirs_exist_ok=True)
+    upgrade, killed = Restarting(("top", "base"), inputs={"word": "two"}), 0
+    commit = Journal.commit
+    while killed >= 0:
+        shutil.rmtree(tmp_path)
+        shutil.copytree(tmp_path.parent / "kept", tmp_path)
+        left = killed
+
+        def dying(journal: Journal) -> None:
+            nonlocal left
+            commit(journal)
+            left -= 1
+            if left < 0:
+                raise Killed
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Journal, "commit", dying)
+            try:
+                deployed.run(upgrade)
+                killed = -1
+            except Killed:
+                killed += 1
+        if killed > 0:
+            deployed.check_begun()
+            assert resume(ResumeRequest(str(deployed.ensemble)), Agreeing()).report is not None
+        deployed.check_ended()
+
+
+class Killed(BaseException):
+    """Stands for the death of the process."""

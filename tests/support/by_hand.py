@@ -1,0 +1,105 @@
+"""Plans that are put together by hand, and somebody who agrees to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
+
+import msgspec
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.ensemble.status import Status, current_form
+from ordito.instances.records import Snapshot
+from ordito.work.events import Event
+from ordito.work.plan import Call, Plan, Step
+
+replace = msgspec.structs.replace
+
+
+class Agreeing:
+    """Somebody who says yes to everything, and remembers what happened."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def found(self, diagnostics: object) -> None:
+        """Say nothing of warnings."""
+
+    def approve(self, proposal: object) -> bool:
+        """Agree."""
+        return True
+
+    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+        """Agree."""
+        return True
+
+    @property
+    def wants_inputs(self) -> bool:
+        """No."""
+        return False
+
+    def listener(self) -> Any:
+        """Remember."""
+        return self.events.append
+
+    def cancelling(self, callback: object) -> AbstractContextManager[None]:
+        """Nobody cancels."""
+        return nullcontext()
+
+    def cancel_asked(self, times: int, why: str) -> None:
+        """Nobody cancels."""
+
+
+class Restarting(msgspec.Struct, frozen=True):
+    """To stop the first instance of each of these nodes as it was deployed, and to start it as the service says now;
+    one node after the other. Of the nodes that are ``new`` the whole way up is taken."""
+
+    workflow: ClassVar[str] = "upgrade"
+    makes_ensemble: ClassVar[bool] = False
+
+    nodes: tuple[str, ...]
+    new: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = {}
+
+    def propose(self, known: Known) -> Proposal:
+        """The plan, as a service with nothing deployed and one that is to be removed have its steps."""
+        down = UndeployAsked().propose(known)
+        up = DeployAsked(inputs=GivenInputs(texts=self.inputs)).propose(
+            replace(known, snapshot=Snapshot(), status=replace(Status(), given=known.status.given))
+        )
+        assert down is not None
+        form = current_form(known.status)
+        steps: list[Step] = []
+        calls: list[Call] = []
+        for node in self.nodes:
+            for plan, operation, of in ((down.plan, "stop", form), (up.plan, "start", "")):
+                step, call = _found(plan, f"{node}_1", operation)
+                steps.append(replace(step, call=len(calls), reason=0, forms=not of, tolerant=False))
+                calls.append(replace(call, form=of))
+        for node in self.new:
+            for step in up.plan.steps:
+                if step.instance == f"{node}_1" and step.call >= 0:
+                    steps.append(replace(step, call=len(calls), reason=0))
+                    calls.append(up.plan.calls[step.call])
+        plan = Plan(
+            "upgrade",
+            tuple(steps),
+            tuple((first, first + 1, 0) for first in range(len(steps) - 1)),
+            tuple(calls),
+            ("by hand",),
+            instances=tuple(record for record in up.plan.instances if record.node in self.new),
+            counts=up.plan.counts,
+            older={f"{node}_1": form for node in self.nodes},
+        )
+        return replace(up, workflow="upgrade", plan=plan, snapshot=known.snapshot, user_part=None)
+
+
+def _found(plan: Plan, instance: str, operation: str) -> tuple[Step, Call]:
+    for step in plan.steps:
+        if step.instance == instance and step.call >= 0 and plan.calls[step.call].operation == operation:
+            return step, plan.calls[step.call]
+    raise AssertionError(f"{instance} has no {operation}")
