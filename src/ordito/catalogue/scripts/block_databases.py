@@ -182,34 +182,35 @@ def database() -> Database:
         if not path.startswith("/"):
             raise block.misconfigured("database", f"{written} names no absolute path", "write it as sqlite:///var/x.db")
         return Sqlite(Path(os.path.normpath(path.replace("//", "/"))), patience)
-    return _postgres(written, patience)
+    return postgres("database", written, block.text("password", ""), patience)
 
 
-def _postgres(written: str, patience: float) -> Postgres:
+def postgres(key: str, written: str, password: str, patience: float) -> Postgres:
+    """The database that an address names, which stands in the config below a key. Raises ``Failed``."""
     try:
         parts = urlsplit(written)
         port = parts.port
     except ValueError:
-        raise block.misconfigured("database", "this is no address") from None
+        raise block.misconfigured(key, "this is no address") from None
     if parts.scheme not in ("postgresql", "postgres"):
         raise block.misconfigured(
-            "database",
+            key,
             "it is neither the path of a file of SQLite nor an address of PostgreSQL",
             "write it as sqlite:///var/lib/shop.db or postgresql://user@host:5432/name",
         )
-    name = unquote(parts.path.lstrip("/"))
     settings: dict[str, str] = {}
-    for key, value in parse_qsl(parts.query):
-        if key not in _SETTINGS:
-            raise block.misconfigured("database", f"the setting {key} is not known", f"known: {', '.join(_SETTINGS)}")
-        settings[_SETTINGS[key]] = value
+    for name, value in parse_qsl(parts.query):
+        if name not in _SETTINGS:
+            raise block.misconfigured(key, f"the setting {name} is not known", f"known: {', '.join(_SETTINGS)}")
+        settings[_SETTINGS[name]] = value
     found = {
         "PGHOST": unquote(parts.hostname or ""),
         "PGPORT": str(port or ""),
         "PGUSER": unquote(parts.username or ""),
-        "PGDATABASE": name,
-        "PGPASSWORD": block.text("password", "") or unquote(parts.password or ""),
+        "PGDATABASE": unquote(parts.path.lstrip("/")),
+        "PGPASSWORD": password or unquote(parts.password or ""),
     }
     settings.update((key, value) for key, value in found.items() if value)
     host = parts.netloc.rpartition("@")[2] or settings.get("PGHOST", "")
-    return Postgres(f"database {name} of PostgreSQL{f' at {host}' if host else ''}", patience, settings)
+    shown = f"database {settings.get('PGDATABASE', '')} of PostgreSQL{f' at {host}' if host else ''}"
+    return Postgres(shown, patience, settings)

@@ -270,7 +270,7 @@ def digest(place: Path) -> str:
 
 def noted(find: Callable[[], object]) -> object:
     """What was there before this execution changed anything, found once: who is cut off and tried again would find what
-    it has made itself. It is kept below the home folder until the execution is undone, or is long past."""
+    it has made itself. It is kept below the home folder until that is long past."""
     place = _note()
     if place is None:
         return find()
@@ -282,12 +282,6 @@ def noted(find: Callable[[], object]) -> object:
     with replacing(place) as part:
         part.write_text(json.dumps(found), encoding="utf-8")
     return found
-
-
-def forget() -> None:
-    """Drop the note of this execution."""
-    if place := _note():
-        place.unlink(missing_ok=True)
 
 
 def _note() -> Path | None:
