@@ -14,6 +14,7 @@ from ordito.app.compile import compiled
 from ordito.app.conversation import Conversation
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.errors import Refused
+from ordito.app.hook_runs import hook_runs
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
@@ -45,6 +46,7 @@ from ordito.instances.status import effective_statuses
 from ordito.model.service import Service
 from ordito.work.events import StepFailed
 from ordito.work.formed import FormedOperations
+from ordito.work.hook_runs import HookRuns
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
@@ -117,7 +119,7 @@ def run_new(
     Vault(ensemble.layout).keep()
     now, inventory = SystemClock().now(), proposal.inventory
     tasks = len(proposal.plan.steps)
-    if options.on_failure == "rollback":
+    if options.on_failure == "rollback" or any(hook.on_failure == "rollback" for hook in proposal.plan.hooks):
         # Two for an instance at most that the job has taken one step for: stop and delete.
         tasks *= 3
     change_ids = ensemble.change_ids(now, tasks)
@@ -306,6 +308,7 @@ class _Job:
                     way_back=self._way_back,
                     tells_inputs=conversation.wants_inputs,
                     hands=plugins.hands,
+                    hooks=self._hooks(operations.masking),
                 )
                 await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result
@@ -360,6 +363,23 @@ class _Job:
                 if (target := operations.target_of(compute)) is not None:
                     found[target.name] = target
         return list(found.values())
+
+    def _hooks(self, masking: Masking) -> HookRuns | None:
+        """Who carries out lifecycle steps, where there may be any."""
+        plan, header = self._plan, self._header
+        if not (plan.hooks or plan.undone or header.options.on_failure == "rollback"):
+            return None
+        place, ensemble = place_of(str(self._layout.root)), self._ensemble
+        return hook_runs(
+            place,
+            header,
+            plan,
+            self._service,
+            ensemble.snapshot,
+            masking=masking,
+            counts=ensemble.status.counts,
+            root=self._root,
+        )
 
     def _way_back(self) -> WayBack:
         new = frozenset(instance.id for instance in self._plan.instances)

@@ -14,6 +14,7 @@ from ordito.work.events import (
     JobRollback,
     JobStarted,
     Listener,
+    OfHook,
     StepFailed,
     StepLog,
     StepRetrying,
@@ -22,7 +23,8 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.plan import Action, Call, Plan
+from ordito.work.hook_reasons import reason_of
+from ordito.work.plan import Action, Call, Plan, Step
 from ordito.work.records import (
     JobClosingRecord,
     JobHeader,
@@ -120,6 +122,7 @@ class Announcer:
                 host=step.runs_on,
                 at=record.at,
                 inputs=inputs,
+                hook=self._hook(step),
             )
         )
 
@@ -144,6 +147,7 @@ class Announcer:
             artifact=call.artifact,
             optional=step.optional,
             at=record.at,
+            hook=self._hook(step, reason_of(record)),
         )
 
     def retrying(self, record: StepRetryRecord, attempts: int) -> None:
@@ -167,7 +171,10 @@ class Announcer:
         """A step will not run."""
         step = self._steps[record.step]
         operation = self._operation(record.step)
-        self._events.append(StepSkipped(self._job, step.id, step.instance, operation, record.because, record.at))
+        because, at = record.because, record.at
+        self._events.append(
+            StepSkipped(self._job, step.id, step.instance, operation, because, at, hook=self._hook(step))
+        )
 
     def printed(self, index: int, text: str, at: float) -> None:
         """A step printed lines; no event for none."""
@@ -196,7 +203,16 @@ class Announcer:
             change=record.change,
             no_op=record.no_op,
             at=record.at,
+            hook=self._hook(step),
         )
+
+    def _hook(self, step: Step, reason: str = "") -> OfHook | None:
+        """Which lifecycle step a step is about."""
+        if step.hook < 0:
+            return None
+        plan = self._plan
+        hook = plan.undone[step.hook].hook if step.action is Action.UNDO else plan.hooks[step.hook]
+        return OfHook(hook.id, hook.block.fqn, hook.phase, hook.component, reason)
 
     def _operation(self, index: int) -> str:
         """``Interface.operation``; for a step that calls none the last part of its id."""

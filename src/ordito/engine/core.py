@@ -11,7 +11,7 @@ The life of a step is this table; a step *has ended* in one of the last four.
 | WAITING | SKIPPED | all predecessors have ended, one of them not well; or the job stops early |
 | WAITING | LEFT OUT | its gate says that it is not to run after all (``work.plan.Gate``) |
 | READY | RUNNING | its host and the job have a free place |
-| READY | SKIPPED | the job stops early: it is cancelled, or a step that is not optional failed under ``abort`` |
+| READY | SKIPPED | the job stops: cancelled, or a lifecycle step or, under ``abort``, any step it needs failed |
 | RUNNING | SUCCEEDED, FAILED | its outcome |
 | RUNNING | LEFT OUT | it is a filter that its instance does not pass |
 | RUNNING | PAUSED | an attempt failed, and another is to follow; it gives its places back |
@@ -21,6 +21,9 @@ The life of a step is this table; a step *has ended* in one of the last four.
 A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
 so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become
 READY they have SUCCEEDED, and nobody hears of them. Operations that do nothing take no place.
+
+A join that is a barrier is decided when everything before it has ended: where something of that has not ended well
+which the job cannot do without, nothing after the barrier begins, whether it is tolerant or not.
 
 A plan that ``halts`` stops at a failure, too, save what is there for it: what a gate for failures lets begin, and what
 follows that, is *rescue*, and goes on.
@@ -80,6 +83,9 @@ class Core:
         self._tolerant = bytearray(step.tolerant for step in plan.steps)
         self._optional = bytearray(step.optional for step in plan.steps)
         self._dispensable = bytearray(step.dispensable for step in plan.steps)
+        self._barrier = bytearray(step.barrier for step in plan.steps)
+        self._first_failed = _NOBODY
+        self._is_blocked = False
         self._state = bytearray(count)
         self._ready = bytearray(count)
         self._gates = Gates(plan)
@@ -103,6 +109,7 @@ class Core:
             self._state[:first] = before.states
             self._tally, self._no_ops = list(before.tally), before.no_ops
             self._spared, self._was_cancelled = before.optional, before.was_cancelled
+        self._lacked_before = self._lacking
         self._queues = Queues(plan, max(1, options.parallel), max(1, options.host_concurrency), self._ready)
         self._go_on([index for index in range(first, count) if not self._waits_for[index]])
 
@@ -267,7 +274,7 @@ class Core:
             return
         if self._halts:
             self._halt(index)
-        elif self._aborts:
+        elif self._aborts or self._is_of_hook(index):
             self._stop(index)
 
     def _pause(self, index: int) -> None:
@@ -298,6 +305,9 @@ class Core:
                 if not self._waits_for[after] and self._state[after] == _WAITING:
                     free.append(after)
             ended.extend(self._admit(free))
+        if self._is_blocked:
+            self._is_blocked = False
+            self._stop(self._first_failed)
 
     def _go_on(self, free: Iterable[int]) -> None:
         self._end(self._admit(free))
@@ -344,7 +354,11 @@ class Core:
                 ended.append((index, _SKIPPED))
                 continue
             if self._kind[index] == _JOIN:
-                ended.append((index, _SUCCEEDED))
+                if self._barrier[index] and self._lacking > self._lacked_before:
+                    # What it stops has not begun: that is decided when all else that follows from this is.
+                    self._is_blocked = True
+                else:
+                    ended.append((index, _SUCCEEDED))
             else:
                 self._state[index] = _READY
                 self._ready[index] = True
@@ -371,12 +385,24 @@ class Core:
             return _NOBODY
         self._spared += self._optional[index]
         if state == _FAILED:
+            if self._first_failed == _NOBODY and not self._optional[index]:
+                self._first_failed = index
             return _NOBODY if self._dispensable[index] else index
         culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopper
         if self._kind[index] != _JOIN:
             self._was_cancelled |= culprit == _CANCEL
             self._skips.append(Skip(index, self._name(culprit)))
         return culprit
+
+    @property
+    def _lacking(self) -> int:
+        """How many steps have not ended well that the job cannot do without."""
+        return self._tally[_FAILED] + self._tally[_SKIPPED] - self._spared
+
+    def _is_of_hook(self, index: int) -> bool:
+        """Whether a step is one of the lifecycle, or a part of one: where it fails, nothing else starts."""
+        step = self._steps[index]
+        return step.hook >= 0 and step.action is not Action.UNDO
 
     @property
     def _stopper(self) -> int:

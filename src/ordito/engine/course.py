@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from ordito.engine.core import Core
 from ordito.engine.messages import Counts
 from ordito.engine.parts import Parts
+from ordito.engine.states import StepState
 from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
+from ordito.work.plan import Action
 from ordito.work.records import NOT_ROLLED_BACK, ROLLED_BACK, Record, RollbackRecord
 from ordito.work.rollback import with_rollback, without_rollback
 
@@ -43,8 +45,8 @@ class Course:
     def turn_back(self, at: float) -> RollbackRecord | None:
         """Plan how what the job did is taken back, if it has failed and that was asked for; the plan goes on with it.
         What was cancelled is left as it is."""
-        plans = self._parts.way_back if self._options.on_failure == "rollback" and self._back is None else None
-        if plans is None or not self.core.counts.lacks:
+        plans = self._parts.way_back if self._back is None else None
+        if plans is None or not self.core.counts.lacks or not self._is_to_turn_back():
             return None
         way = plans()
         made = Delta(instances=way.plan.instances) if way.plan.instances else None
@@ -69,10 +71,23 @@ class Course:
         remains = (*self._back.remains, *told, *not_run, *exist, *different)
         return NOT_ROLLED_BACK if remains else ROLLED_BACK, remains
 
+    def _is_to_turn_back(self) -> bool:
+        """Whether what was done is to be taken back: where the job is told so, or a lifecycle step that says so has
+        failed."""
+        if self._options.on_failure == "rollback":
+            return True
+        asking = {place for place, hook in enumerate(self.plan.hooks) if hook.on_failure == "rollback"}
+        return bool(asking) and any(
+            step.hook in asking and step.action is not Action.UNDO and self.core.state(index) is StepState.FAILED
+            for index, step in enumerate(self.steps)
+        )
+
     def _go_back(self, record: RollbackRecord) -> None:
         """The plan has got the steps that take it back: they follow."""
         self._back, self.steps = record, self.plan.steps
         self._parts.operations.extend(self.plan)
         self._parts.announcer.extend(self.plan)
+        if self._parts.hooks is not None:
+            self._parts.hooks.extend(self.plan)
         self._ended_before = self.core.counts
         self.core = Core(self.plan, self._options, self.core.ends)

@@ -23,7 +23,7 @@ from ordito.engine.course import Course
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.parts import Parts
-from ordito.engine.ports import Operations, OutputLog, PlansWayBack
+from ordito.engine.ports import Hooks, Operations, OutputLog, PlansWayBack
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Crash, Workers
@@ -85,6 +85,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     different: Callable[[], tuple[str, ...]] | None = None,
     tells_inputs: bool = False,
     hands: Hands | None = None,
+    hooks: Hooks | None = None,
 ) -> JobResult:
     """Carry out a plan: every step at most once, in an order that its edges allow.
 
@@ -97,7 +98,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     With ``tells_inputs`` the listeners hear with which inputs operations start, and of the start of those too that do
     nothing.
 
-    ``hands`` reach the hosts that are not this machine.
+    ``hands`` reach the hosts that are not this machine, ``hooks`` says what the plan's lifecycle steps are.
 
     ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
     ``different`` says, when they have ended, what is still not as it was to be, for people.
@@ -121,6 +122,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         way_back=way_back,
         different=different,
         tells_inputs=tells_inputs,
+        hooks=hooks,
     )
     return await JobRun(parts).run(resume)
 

@@ -10,7 +10,7 @@ from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
 from ordito.engine.control import JobControl
-from ordito.engine.ports import Operations, OutputLog, PlansWayBack
+from ordito.engine.ports import Hooks, Operations, OutputLog, PlansWayBack
 from ordito.engine.workers import Workers
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
@@ -34,3 +34,4 @@ class Parts(msgspec.Struct, frozen=True):
     way_back: PlansWayBack | None
     different: Callable[[], tuple[str, ...]] | None = None
     tells_inputs: bool = False
+    hooks: Hooks | None = None

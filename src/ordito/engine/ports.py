@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ordito.base.masking import Masking
 from ordito.instances.records import Delta
+from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Plan, Step
 from ordito.work.providing import Delegation
@@ -81,6 +82,26 @@ class Operations(Protocol):
 
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology, as things are."""
+
+
+class Hooks(Protocol):
+    """What the lifecycle steps of one plan mean, and those that undo one: they change nothing that is recorded of
+    instances."""
+
+    def needless(self, step: Step) -> str:
+        """Why a step that may start now is left out, "" if it is not."""
+
+    def prepare(self, step: Step, attempt: int) -> Prepared:
+        """Evaluate what its block is given, now."""
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        """How a step ended, as it may be kept and shown."""
+
+    def result(self, step: Step, outcome: Outcome) -> HookResult:
+        """What a step that has ended was carried out with, and what came of it."""
+
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
 
 
 class PlansWayBack(Protocol):

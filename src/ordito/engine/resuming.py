@@ -12,6 +12,7 @@ from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
 from ordito.engine.writer import Writer
 from ordito.work.doubts import answer
+from ordito.work.hook_runs import HOOKS
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
 from ordito.work.plan import Action, Call
 from ordito.work.records import (
@@ -23,6 +24,9 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 from ordito.work.targets import Unreachable
+
+IN_PROCESSES = frozenset({Action.CALL, Action.WORKFLOW, Action.HOOK, Action.UNDO})
+"""What executors carry out, and know more of after a crash."""
 
 
 class Resuming:
@@ -83,7 +87,7 @@ class Resuming:
         found = [
             self._doubt(index, processes.get(index))
             for index in in_doubt
-            if self._course.steps[index].action in (Action.CALL, Action.WORKFLOW)
+            if self._course.steps[index].action in IN_PROCESSES
         ]
         doubts = [doubt for doubt in found if isinstance(doubt, Doubt)]
         ends = await self._workers.settle(doubts)
@@ -128,6 +132,8 @@ class Resuming:
                 self._steps.finish(index, ended)
 
     def _question(self, doubt: Doubt) -> Invocation | None:
+        if self._course.steps[doubt.index].action in HOOKS:
+            return None  # No instance knows of it.
         try:
             return self._operations.question(self._course.steps[doubt.index], self._workers.accepts)
         except Unreachable:

@@ -21,6 +21,9 @@ ASKED = 3
 INTERVAL = 1.0
 """Seconds before the second attempt, where nobody said how many."""
 
+UNTIL_ASKED_AGAIN = 1.0
+"""Seconds after which what is not ready yet is asked again."""
+
 LONGEST = 300.0
 """Seconds between two attempts at most, unless a longer interval is asked for."""
 
@@ -30,12 +33,18 @@ FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE,
 
 def attempts_of(call: Call, options: JobOptions, outcome: Outcome) -> int:
     """How often an operation that has ended like this is tried in all."""
+    if call.within is not None:
+        return 1 + int(call.within / UNTIL_ASKED_AGAIN)
     said = call.attempts or options.attempts
     return said or (ASKED if outcome.exit_code == TEMPORARY else 1)
 
 
-def pause_after(attempt: int, call: Call, options: JobOptions, outcome: Outcome) -> float | None:
-    """The seconds to wait after an attempt with this outcome, None where it was the last one."""
+def pause_after(attempt: int, call: Call, options: JobOptions, outcome: Outcome, elapsed: float = 0.0) -> float | None:
+    """The seconds to wait after an attempt with this outcome, None where it was the last one; ``elapsed`` is how long
+    ago the first one began."""
+    if call.within is not None:
+        again = outcome.ending in FAILED_FOR_NOW and elapsed + UNTIL_ASKED_AGAIN <= call.within
+        return UNTIL_ASKED_AGAIN if again else None
     if outcome.ending not in FAILED_FOR_NOW or attempt >= attempts_of(call, options, outcome):
         return None
     said = call.interval if call.interval is not None else options.interval

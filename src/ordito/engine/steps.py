@@ -15,6 +15,7 @@ from ordito.engine.delegates import ended_unreachable
 from ordito.engine.merging import merge
 from ordito.engine.messages import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
 from ordito.engine.parts import Parts
+from ordito.engine.ports import Hooks
 from ordito.engine.printed import PrintedLines
 from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.states import StepState
@@ -22,8 +23,10 @@ from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
+from ordito.work.hook_runs import HOOKS
+from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Step
 from ordito.work.providing import Delegation, Verb
 from ordito.work.records import (
     StepFinishedRecord,
@@ -64,6 +67,7 @@ class Steps:
         self._job = parts.header.id
         self._operations = parts.operations
         self._masking = parts.operations.masking
+        self._hooks = parts.hooks
         self._workers = parts.workers
         self._announcer = parts.announcer
         self._keeps_inputs = keeps_inputs(parts.header.workflow)
@@ -71,6 +75,7 @@ class Steps:
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []
         self._ends: list[tuple[int, Outcome]] = []
+        self._asked_since: dict[int, float] = {}
         self.running: dict[int, Running] = {}
         self.waiting: dict[int, StepRetryRecord] = {}
         self.alarms = Alarms(parts.workers.ring)
@@ -82,7 +87,9 @@ class Steps:
     def take(self, index: int, progress: Progress) -> None:
         """Something was told about a running step."""
         if isinstance(progress, Outcome):
-            outcome = self._operations.without_secrets(self._course.steps[index], progress)
+            step = self._course.steps[index]
+            hooks = self._hooks_of(step)
+            outcome = (hooks or self._operations).without_secrets(step, progress)
             if self._masking.is_active:
                 self._printed(index, self._masking.end(index))
             self.finish(index, outcome)
@@ -121,7 +128,8 @@ class Steps:
         if refusal is not None:
             self.finish(index, refusal)
             return
-        delta = self._writer.apply(self._operations.on_start(self._course.steps[index], change))
+        step = self._course.steps[index]
+        delta = None if self._hooks_of(step) else self._writer.apply(self._operations.on_start(step, change))
         self._started(StepStartedRecord(index, self._writer.now, 1, change, delta, warnings))
 
     def start_again(self, index: int) -> None:
@@ -151,7 +159,7 @@ class Steps:
         step = self._course.steps[index]
         if step.action is Action.DELEGATE:
             return self._prepare_delegated(index)
-        prepared = self._operations.prepare(step, self.running[index].attempt)
+        prepared = (self._hooks_of(step) or self._operations).prepare(step, self.running[index].attempt)
         if prepared.withholds:
             self._masking.withhold(index)
         for message in prepared.warnings:
@@ -191,6 +199,9 @@ class Steps:
         step, running = self._course.steps[index], self.running.pop(index)
         self._announcer.printed(index, running.lines.end(), self._writer.now)
         outcome = together(running.earlier, self._completed(index, outcome, running))
+        if (hooks := self._hooks_of(step)) is not None:
+            self._finish_hook(index, outcome, running, hooks)
+            return
         outcome, delta = self._operations.on_end(step, outcome, running.change)
         if not outcome.succeeded and self._wait(index, running, outcome):
             return
@@ -199,10 +210,27 @@ class Steps:
             StepFinishedRecord(index, self._writer.now, outcome, running.change, delta_or_none, attempt=running.attempt)
         )
 
+    def _finish_hook(self, index: int, outcome: Outcome, running: Running, hooks: Hooks) -> None:
+        """A lifecycle step has ended, or one that undoes one: it changes nothing that is recorded of instances."""
+        result = hooks.result(self._course.steps[index], outcome)
+        self._end(
+            StepFinishedRecord(index, self._writer.now, outcome, running.change, attempt=running.attempt, hook=result)
+        )
+
+    def _hooks_of(self, step: Step) -> Hooks | None:
+        """Who knows what a step means that is one of the lifecycle, or undoes one; None for others."""
+        if step.hook < 0 or step.action not in HOOKS:
+            return None
+        if self._hooks is None:
+            raise ValueError(f"nobody carries out the lifecycle step {step.id}")
+        return self._hooks
+
     def _wait(self, index: int, running: Running, outcome: Outcome) -> bool:
         """Have a step that failed wait for another attempt; False where there is none to come."""
         call, options = self._announcer.call(index), self._parts.header.options
-        pause = pause_after(running.attempt, call, options, outcome)
+        since = self._asked_since.setdefault(index, running.began) if call.within is not None else running.began
+        elapsed = self._parts.clock.monotonic() - since
+        pause = pause_after(running.attempt, call, options, outcome, elapsed)
         if (
             pause is None
             or self._course.core.is_stopping_for(index)
@@ -262,13 +290,18 @@ class Steps:
 
     def needless(self, index: int) -> str:
         """Why a step that may start is not needed, "" if it is; of one that was begun already nobody asks."""
-        return "" if index in self.waiting else self._operations.needless(self._course.steps[index])
+        step = self._course.steps[index]
+        return "" if index in self.waiting else (self._hooks_of(step) or self._operations).needless(step)
 
     def leave_out(self, index: int, because: str) -> None:
         """A step that turns out not to be needed counts as done, by the job itself."""
-        delta = self._writer.apply(self._operations.on_needless(self._course.steps[index], self._job))
-        outcome = Outcome(Ending.SUCCEEDED, changed=False)
-        self._end(StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because))
+        step, outcome = self._course.steps[index], Outcome(Ending.SUCCEEDED, changed=False)
+        hooks = self._hooks_of(step)
+        result: HookResult | None = hooks.result(step, outcome) if hooks is not None else None
+        delta = None if hooks else self._writer.apply(self._operations.on_needless(step, self._job))
+        self._end(
+            StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because, hook=result)
+        )
 
     def spare(self, command: LeaveOut) -> None:
         """A step was not to run after all, as the core knows: it changes nothing."""

@@ -157,7 +157,7 @@ class Attempt:
         if invocation.large:
             self._shared = self._surroundings.shared.take(invocation.job, invocation.large)
         environment = Environment(
-            invocation,
+            self._with_documents(),
             self._surroundings.base,
             scratch=slot.work,
             outputs=slot.outputs,
@@ -187,6 +187,16 @@ class Attempt:
         self._files.append(self.slot.tree)
         dependencies, tree = invocation.dependencies, self.slot.tree
         return await in_thread(build, invocation.root, invocation.artifact, dependencies, tree, texts)
+
+    def _with_documents(self) -> Invocation:
+        """The invocation with the paths of its documents, which are written."""
+        invocation, paths = self.invocation, {}
+        for name, text in invocation.documents.items():
+            paths[name] = f"{self.slot.path}/{name}.json"
+            self._write(paths[name], text)
+        if not paths:
+            return invocation
+        return msgspec.structs.replace(invocation, environment={**invocation.environment, **paths})
 
     def _write(self, path: str, text: str) -> None:
         if text:

@@ -5,6 +5,7 @@
                      outputs.json  ``$ORDITO_OUTPUTS``, if the operation writes it
                      environment   ``$ORDITO_ENVIRONMENT_FILE``, if this step needs one of its own
                      unexported    variables that are too long for any environment, if there are some
+                     <NAME>.json   what a variable of that name leads to, if there is such a document
                      tree/         the script and its dependencies, if they must be brought together
                      copies.json   copies outside of the slot that must go if this process dies, if there are some
                      kept          there if copies in the slot are to stay: then it is not removed with the others

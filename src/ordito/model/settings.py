@@ -10,6 +10,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.interval | a time, or seconds | what lies between two attempts |
 | ordito.protected | true, false | undeploying leaves it alone |
 | ordito.reach | a time, or seconds | how long is waited for it until it can be reached, if it is a Compute |
+| ordito.ready | a time, or seconds | how long is waited for its checks to say ok, before what comes after it begins |
 | ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
 | ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
 | ordito.resources | gpu=1 | how much it takes of the resources of that host |
@@ -75,6 +76,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     resources: Mapping[str, float] = {}
     placement: str = SPREAD
     reach: int | None = None
+    ready: float | None = None
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -273,6 +275,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "resources": _resources,
     "placement": _placement,
     "reach": _whole_seconds,
+    "ready": _seconds,
 }
 """What reads the value of each setting; None for one that is wrong."""
 WORDS: Mapping[str, tuple[str, ...]] = {"priority": (REQUIRED, OPTIONAL), "placement": PLACEMENTS}
@@ -284,6 +287,7 @@ MEANT = {
     "interval": 'a time of at most a day, such as "10 s"',
     "protected": "true or false",
     "reach": 'a time of at most a day, such as "10 min"',
+    "ready": 'a time of at most a day, such as "10 min"',
     "concurrency": f"a whole number from {PLACES[0]} to {PLACES[-1]}",
     "labels": 'names and values with commas, as in "zone=a, tier=web"',
     "resources": 'names and amounts with commas, as in "gpu=1"',

@@ -106,6 +106,11 @@ class Digests:
         found += [("artifact_version", version)] if version else []
         return found + ([("deploy_path", path)] if path and PLACING in operation.implementation.kinds else [])
 
+    def of_step(self, config: Mapping[str, Value], context: Context, more: list[object]) -> str:
+        """The digest of a lifecycle step: of its config, and of what ``more`` there is to it."""
+        values = {name: self._stable(value, context, self._everywhere) for name, value in config.items()}
+        return self._digest([values, more])
+
     def of_written(self, operation: Operation, values: Mapping[str, Value], more: list[object]) -> str:
         """The digest of an operation that a workflow calls with inputs of its own: of these as they are written, and of
         what ``more`` there is to them."""

@@ -26,6 +26,7 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import Recipes
+from ordito.work.hooks import DoneHook, Hook
 from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Scope
 
 
@@ -120,6 +121,8 @@ class DraftStep(msgspec.Struct, gc=False):
     gate: Gate = Gate.NONE
     counts: bool = False
     written: tuple[str, ...] = ()
+    hook: int = -1
+    barrier: bool = False
 
 
 class Chain:
@@ -226,7 +229,7 @@ class Draft:
     instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
-    ``overlaps``, ``halts`` and ``scopes`` are those of the plan.
+    ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan.
     """
 
     def __init__(
@@ -260,6 +263,8 @@ class Draft:
         self.linking = 0
         self.overlaps = False
         self.halts = False
+        self.hooks: list[Hook] = []
+        self.undone: list[DoneHook] = []
         self.steps: list[DraftStep] = []
         self.befores: list[int] = []
         self.afters: list[int] = []
@@ -290,11 +295,22 @@ class Draft:
         name = f"join.{name}.{len(self.steps)}"
         return self.add(DraftStep(name, Action.JOIN, tolerant=tolerant, reason=reason, gate=gate))
 
+    def barrier(self, reason: int) -> int:
+        """Add a join that only success passes: whoever waits for it, however tolerant, begins only then."""
+        name = f"barrier.{len(self.steps)}"
+        return self.add(DraftStep(name, Action.JOIN, tolerant=True, reason=reason, barrier=True))
+
     def edge(self, before: int, after: int, reason: int) -> None:
         """Have one step wait for another."""
         self.befores.append(before)
         self.afters.append(after)
         self.edge_reasons.append(reason)
+
+    def edges(self, befores: list[int], afters: list[int], reason: int) -> None:
+        """Have each of some steps wait for each of others: to be asked for with few of either."""
+        for before in befores:
+            for after in afters:
+                self.edge(before, after, reason)
 
     def inside(self, is_up: bool) -> dict[str, str]:
         """The nodes inside of topologies that stand for others, by which their way up, or down, is decided: each with

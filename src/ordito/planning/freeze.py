@@ -53,6 +53,8 @@ def freeze(draft: Draft) -> Plan:
         overlaps=draft.overlaps,
         halts=draft.halts,
         scopes=tuple(draft.scopes),
+        hooks=tuple(draft.hooks),
+        undone=tuple(draft.undone),
         makers=_makers(draft, kept),
     )
 
@@ -60,7 +62,8 @@ def freeze(draft: Draft) -> Plan:
 def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
     if step.action is JOIN or step.done:
         tolerant, gate = step.tolerant, step.gate
-        return Step(id=step.id, action=JOIN, tolerant=tolerant, chain=length, reason=step.reason, gate=gate)
+        reason, barrier = step.reason, step.barrier
+        return Step(id=step.id, action=JOIN, tolerant=tolerant, chain=length, reason=reason, gate=gate, barrier=barrier)
     # In the order of the fields: giving them by name takes half as long again, 300,000 times.
     return Step(
         step.id,
@@ -85,6 +88,7 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         step.gate,
         step.counts,
         step.written,
+        step.hook,
     )
 
 

@@ -109,7 +109,8 @@ class Hooking(msgspec.Struct, frozen=True):
     """Which lifecycle steps a plan has: those of what changes, of ``all``, or ``none``. ``transition`` is that of the
     module, ``blocks`` what each step of the service runs, by its id, and ``files`` the digests of the files that its
     config names. ``done`` are those that were carried out in earlier attempts at the revision, in that order; a
-    rollback (``undoes``) undoes them."""
+    rollback (``undoes``) undoes them. ``since`` is the first changeId of these attempts, "" where there was none: what
+    has changed since then changes by this plan, even where nothing is left to be done to it."""
 
     which: str = "changed"
     transition: Transition = Transition.NONE
@@ -117,6 +118,7 @@ class Hooking(msgspec.Struct, frozen=True):
     files: Mapping[str, Mapping[str, str]] = {}
     done: tuple[DoneHook, ...] = ()
     undoes: bool = False
+    since: str = ""
 
 
 class RolledBack(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ JOIN = Action.JOIN
 
 def reduce(draft: Draft) -> None:
     """Reduce the draft; sets its order, and its edges among the steps in it."""
-    works = bytearray([(s.action is not JOIN and not s.done) or bool(s.gate) for s in draft.steps])
+    works = bytearray([(s.action is not JOIN and not s.done) or bool(s.gate) or s.barrier for s in draft.steps])
     graph = _Graph(draft)
     order = graph.in_order()
     if len(order) < len(works):

@@ -34,6 +34,7 @@ from ordito.planning.links import links, unlinks
 from ordito.planning.mapped import mapped
 from ordito.planning.mend_first import mend_first, spare_absent
 from ordito.planning.options import PlanOptions
+from ordito.planning.phases import phases, removal_phases
 from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
@@ -44,6 +45,7 @@ from ordito.planning.scaling import scale_instances
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.tell_changes import tell_changes
+from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.work.plan import Plan
 
@@ -51,6 +53,9 @@ Transform = Callable[[Draft], None]
 
 ROLLBACK = "rollback of a job"
 """What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
+
+UNDOING = "undoing of lifecycle steps"
+"""What is planned where nothing else of a job can be taken back."""
 
 TO_A_DESCRIPTION: tuple[Transform, ...] = (
     check_requirements,
@@ -72,6 +77,8 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     uninstall_waits,
     stages,
     tell_changes,
+    phases,
+    undo_hooks,
     reduce,
 )
 """Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
@@ -90,6 +97,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         mapped,
         uninstall_waits,
         stages,
+        removal_phases,
         reduce,
     ),
     "stop": (
@@ -185,8 +193,10 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         mapped,
         uninstall_waits,
         stages,
+        undo_hooks,
         reduce,
     ),
+    UNDOING: (check_requirements, undo_hooks, reduce),
 }
 """By name, in the order in which they are applied."""
 

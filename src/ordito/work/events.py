@@ -24,6 +24,17 @@ class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type
     at: float = 0.0
 
 
+class OfHook(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which lifecycle step a step carries out, or undoes: its id, its block, its phase, and its component ("" for the
+    module). ``reason`` is why it has failed, in one word."""
+
+    id: str
+    fqn: str
+    phase: str
+    component: str = ""
+    reason: str = ""
+
+
 class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="type", omit_defaults=True):
     """An operation starts on an instance, or one that does nothing (``no_op``). ``inputs`` are its evaluated inputs as
     they may be shown, where somebody listens for them; what does nothing is announced only then."""
@@ -39,6 +50,7 @@ class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="ty
     host: str = ""
     at: float = 0.0
     inputs: Mapping[str, object] = {}
+    hook: OfHook | None = None
 
 
 class StepLog(msgspec.Struct, frozen=True, tag="step.log", tag_field="type"):
@@ -61,6 +73,7 @@ class StepSucceeded(msgspec.Struct, frozen=True, tag="step.succeeded", tag_field
     change: str = ""
     no_op: bool = False
     at: float = 0.0
+    hook: OfHook | None = None
 
 
 class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type", omit_defaults=True):
@@ -77,6 +90,7 @@ class StepFailed(msgspec.Struct, frozen=True, tag="step.failed", tag_field="type
     artifact: str = ""
     optional: bool = False
     at: float = 0.0
+    hook: OfHook | None = None
 
 
 class StepRetrying(msgspec.Struct, frozen=True, tag="step.retrying", tag_field="type", omit_defaults=True):
@@ -102,6 +116,7 @@ class StepSkipped(msgspec.Struct, frozen=True, tag="step.skipped", tag_field="ty
     operation: str
     because: str = ""
     at: float = 0.0
+    hook: OfHook | None = None
 
 
 class StepWarning(msgspec.Struct, frozen=True, tag="step.warning", tag_field="type", omit_defaults=True):

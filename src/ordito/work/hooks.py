@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 import msgspec
@@ -44,8 +44,9 @@ class Script(msgspec.Struct, frozen=True, omit_defaults=True):
 class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     """A block of a catalogue as a job has pinned it.
 
-    ``fqn`` and ``version`` name it, ``digest`` is that of all its files, ``root`` that of the pin that holds them,
-    ``folder`` its folder there. A block that runs an operation of a component (``is_operation``) has no scripts.
+    ``fqn`` and ``version`` name it, ``digest`` is that of all its files, ``root`` that of the pin that holds them ("":
+    that of the service itself), ``folder`` its folder there. A block that runs an operation of a component
+    (``is_operation``) has no scripts. One that ``leaves_nothing`` changes nothing that would have to be undone.
     """
 
     fqn: str
@@ -56,6 +57,12 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     execute: Script | None = None
     undo: Script | None = None
     is_operation: bool = False
+    leaves_nothing: bool = False
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether what it does can be taken back, or need not be."""
+        return self.undo is not None or self.leaves_nothing
 
 
 class Hook(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -107,3 +114,21 @@ class DoneHook(msgspec.Struct, frozen=True, omit_defaults=True):
     job: str
     change: str
     result: HookResult = HookResult()
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """What became of a condition: whether it holds, and the values that it refers to, by the text of their paths, as
+    they may be shown; or the ``problem``, for people, where it has no answer."""
+
+    holds: bool = False
+    problem: str = ""
+    values: Mapping[str, object] = {}
+
+
+Decides = Callable[[str, Mapping[str, object]], Decided]
+"""Decides a condition, given its text, in a context of plain data, parts of which may be sensitive."""
+
+
+def decides_nothing(text: str, _: Mapping[str, object]) -> Decided:
+    """Stands where nobody understands conditions."""
+    return Decided(problem=f"nobody here understands conditions: {text}")

@@ -45,7 +45,8 @@ class Invocation(msgspec.Struct, frozen=True):
     on which it runs, "" for the orchestrator, and ``target`` how that is reached, None for this machine. ``files`` are
     copies to make in this order before the operation starts; those marked so are removed after it, also when it fails.
     ``data`` is what the processor of a workflow is given, ``needs`` what else the artifact needs, None for nothing,
-    ``subject`` whom the operation is for, for executors that understand more than texts.
+    ``subject`` whom the operation is for, for executors that understand more than texts. ``documents`` are texts that
+    it finds in files which nobody else can read and which go when it has ended, by the variables that name them.
     """
 
     job: str
@@ -65,6 +66,7 @@ class Invocation(msgspec.Struct, frozen=True):
     target: Target | None = None
     needs: Needs | None = None
     subject: Subject | None = None
+    documents: Mapping[str, str] = {}
 
 
 class Ending(StrEnum):

@@ -60,7 +60,7 @@ from ordito.work.outputs import Given
 from ordito.work.plan import DELEGATE as DELEGATES
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
-from ordito.work.probes import found_attributes, found_status, is_probe, state_found
+from ordito.work.probes import found_attributes, found_status, is_probe, state_found, unless_ready
 from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
@@ -236,7 +236,7 @@ class Operations:
         call = self._called.plan.calls[step.call]
         if is_probe(self._service, call):
             if outcome.ending in ANSWERED or step.dispensable:
-                return self._found(step, call, outcome, change)
+                return unless_ready(step, *self._found(step, call, outcome, change))
             if outcome.ending in NEVER_STARTED:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):

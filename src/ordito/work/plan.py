@@ -57,6 +57,7 @@ class Condition(StrEnum):
     IF_MENDED = "if it is ok now, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
     IF_CHANGED = "only if the far end has changed"
+    UNTIL_READY = "asked again until it is ready"
 
 
 PROCESSES = "workflow:"
@@ -75,6 +76,12 @@ WORKFLOW = "workflow"
 
 DELEGATE = "delegate"
 """The interface name of what a provider is asked to do."""
+
+HOOK = "hook"
+"""The interface name of a lifecycle step: its operation is the id of the step."""
+
+UNDO = "undo"
+"""The interface name of what undoes a lifecycle step."""
 
 
 @lru_cache(maxsize=4_096)
@@ -98,7 +105,8 @@ class Call(msgspec.Struct, frozen=True):
     them. ``activity`` is the place in the service of the activity that calls it, whose inputs come before those of
     the template as well, () for none (see ``work.activities``); ``scope`` is an index into ``Plan.scopes``, -1 for
     none. ``version`` is that of the interpreter which a script asks for, "" for any. ``form`` is the form of the
-    service that declares it (``work.records.Form``), "" for that of the job itself.
+    service that declares it (``work.records.Form``), "" for that of the job itself. What asks whether an instance is
+    ready asks again ``within`` so many seconds (None: for what does not).
     """
 
     owner: str
@@ -119,6 +127,7 @@ class Call(msgspec.Struct, frozen=True):
     scope: int = -1
     version: str = ""
     form: str = ""
+    within: float | None = None
 
     @property
     def name(self) -> str:
@@ -165,6 +174,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``written`` is the place in the service of a filter's condition, or of a workflow's output (see
     ``work.activities``), () for none. ``hook`` is an index into ``Plan.hooks``, or, of a step that undoes, into
     ``Plan.undone``; -1 for none. With the start of a step that ``forms`` its instance is in the form of its call.
+    A join that is a ``barrier`` comes after everything before it has ended: nothing after it starts where something of
+    that has failed, or was not run, that the job cannot do without.
     """
 
     id: str
@@ -191,6 +202,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     written: tuple[str, ...] = ()
     hook: int = -1
     forms: bool = False
+    barrier: bool = False
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

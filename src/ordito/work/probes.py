@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Delta
 from ordito.instances.states import DELETED, ERROR, STARTED
 from ordito.instances.status import ABSENT, DEGRADED, OK, UNKNOWN, WORSE
 from ordito.instances.status import ERROR as BROKEN
@@ -17,7 +20,7 @@ from ordito.model.service import MAINTAIN, NodeTemplate, Service
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.outputs import found_values
 from ordito.work.places import Place
-from ordito.work.plan import DELEGATE, Call
+from ordito.work.plan import DELEGATE, Call, Condition, Step
 
 CHECK = "check"
 DISCOVER = "discover"
@@ -62,6 +65,15 @@ def found_status(outcome: Outcome) -> str:
         return UNKNOWN
     code = 0 if outcome.exit_code is None and outcome.succeeded else outcome.exit_code
     return STATUS_OF_EXIT.get(-1 if code is None else code, UNKNOWN)
+
+
+def unless_ready(step: Step, outcome: Outcome, delta: Delta) -> tuple[Outcome, Delta]:
+    """What has looked at an instance that is to be ready has failed as long as it does not say ok."""
+    if step.condition is not Condition.UNTIL_READY or outcome.status == OK or not outcome.succeeded:
+        return outcome, delta
+    said = f": {outcome.message}" if outcome.message else ""
+    message = f"it is not ready, its check says {outcome.status or UNKNOWN}{said}"
+    return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=message), delta
 
 
 def state_found(status: str, before: str) -> str:

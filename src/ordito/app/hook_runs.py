@@ -1,0 +1,63 @@
+"""Who carries out the lifecycle steps of a job: with the pinned copies of their blocks, and of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ordito.app.deciding import decide
+from ordito.app.pinned_service import read_pinned
+from ordito.app.place import Place
+from ordito.base.diagnostics import InvalidDocument
+from ordito.base.masking import Masking
+from ordito.ensemble.errors import EnsembleError
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+from ordito.work.hook_contexts import Before, HookContexts
+from ordito.work.hook_runs import HookRuns
+from ordito.work.hooks import Block
+from ordito.work.plan import Plan
+from ordito.work.records import JobHeader
+
+
+def hook_runs(  # noqa: PLR0913  (what a job is)
+    place: Place,
+    header: JobHeader,
+    plan: Plan,
+    service: Service,
+    snapshot: Snapshot,
+    *,
+    masking: Masking,
+    counts: Mapping[str, int],
+    root: str,
+) -> HookRuns:
+    """Who carries out the lifecycle steps of a job; ``root`` is the absolute folder of its pinned service, ``counts``
+    are the wanted numbers of instances of nodes about which the plan says nothing."""
+    evaluator = Evaluator(service, snapshot, header.inputs, root=root)
+
+    def before() -> Before | None:
+        form = header.forms.get(header.base)
+        if form is None:
+            return None
+        try:
+            read = read_pinned(place, form.service, form.main, form.inputs, form.choices)
+        except (EnsembleError, InvalidDocument):
+            return None  # Its files are not there any more, so nothing is known of it.
+        return Before(read.service, form.inputs)
+
+    def folder_of(block: Block) -> str:
+        return str(Path(place.layout.artifacts, block.root, block.folder)) if block.root else root
+
+    return HookRuns(
+        plan,
+        evaluator,
+        HookContexts(evaluator, lambda: {**counts, **plan.counts}, before),
+        masking,
+        job=header.id,
+        root=root,
+        pins=str(place.layout.artifacts),
+        folder_of=folder_of,
+        decides=decide,
+        variables=header.variables,
+    )

@@ -1,0 +1,151 @@
+"""The lifecycle steps of a plan: which ones there are, in which order, and as steps that are carried out."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ordito.blocks.duration import seconds
+from ordito.instances.context import Context
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.service import Service
+from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.transitions import transitions
+from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Transition
+from ordito.work.plan import HOOK, Action, Call
+
+BEFORE, AFTER = Moment.BEFORE, Moment.AFTER
+
+
+class Hooks:
+    """The lifecycle steps that a plan has, by phase; those that were carried out in an earlier attempt are left out,
+    which the plan's warnings say."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._transitions = transitions(draft) if draft.service.hooks else {}
+        self._done = {(done.hook.id, done.hook.digest): done.job for done in draft.options.hooking.done}
+        self._of: dict[tuple[str, Transition, Moment], list[LifecycleStep]] = {}
+        self.components: list[str] = []
+        """Those that have lifecycle steps, each after what it requires, else in the order of the template."""
+        if self._transitions:
+            self._sort()
+
+    def _sort(self) -> None:
+        named: set[str] = set()
+        for step in self._draft.service.hooks.values():
+            transition, _, moment = step.phase.partition(".")
+            if self._transitions.get(step.component) == transition:
+                self._of.setdefault((step.component, Transition(transition), Moment(moment)), []).append(step)
+                named.add(step.component)
+        self.components = [name for name in _requirements_first(self._draft.service) if name in named]
+
+    def of_components(self, moment: Moment, *transitions: Transition, last_first: bool = False) -> list[int]:
+        """The steps of all components that make one of these transitions, one after the other."""
+        names = reversed(self.components) if last_first else iter(self.components)
+        return self._added(s for name in names for t in transitions for s in self._of.get((name, t, moment), ()))
+
+    def of_module(self) -> list[int]:
+        """The steps of the module, those before ahead of those after: nothing comes between them."""
+        transition = self._transitions.get(MODULE, Transition.NONE)
+        return self._added(s for moment in (BEFORE, AFTER) for s in self._of.get((MODULE, transition, moment), ()))
+
+    def _added(self, steps: Iterable[LifecycleStep]) -> list[int]:
+        wanted = [hook for step in steps if (hook := self._hook(step)) is not None]
+        return in_turn(self._draft, [hook_step(self._draft, hook) for hook in wanted])
+
+    def _hook(self, step: LifecycleStep) -> Hook | None:
+        """A step as the plan has it; None where it was carried out already, and where nothing is known of its block,
+        which was reported before."""
+        hooking = self._draft.options.hooking
+        block = hooking.blocks.get(step.id)
+        if block is None:
+            return None
+        hook = hook_of(self._draft, step, block, hooking.files.get(step.id, {}))
+        job = self._done.get((hook.id, hook.digest))
+        if job is None:
+            return hook
+        self._draft.diagnostics.warning(
+            "step-carried-out",
+            f'lifecycle step "{hook.id}" ({hook.phase}) was carried out by job {job}, and is not carried out again',
+            step.span,
+            hint="its config, its block or its version would have to be another for it to be carried out once more",
+        )
+        return None
+
+
+def hook_of(draft: Draft, step: LifecycleStep, block: Block, files: Mapping[str, str]) -> Hook:
+    """A lifecycle step with all that the plan knows of it."""
+    transition, _, moment = step.phase.partition(".")
+    said: list[object] = [step.phase, step.component, step.fqn, block.version, block.digest, step.condition]
+    said.append(dict(files))
+    context = Context(node=step.component if step.component in draft.service.nodes else "")
+    return Hook(
+        id=step.id,
+        block=block,
+        transition=Transition(transition),
+        moment=Moment(moment),
+        component=step.component,
+        description=step.description,
+        condition=step.condition,
+        timeout=seconds(step.timeout) if step.timeout else DEFAULT_TIMEOUT,
+        on_failure=step.on_failure,
+        files=dict(files),
+        digest=draft.digests.of_step(step.config, context, said),
+        declared=str(step.span) if step.span is not None else "",
+    )
+
+
+def hook_step(draft: Draft, hook: Hook) -> DraftStep:
+    """What carries out a lifecycle step. One that may fail holds nothing up."""
+    draft.hooks.append(hook)
+    script = hook.block.execute
+    call = Call(
+        owner=hook.component,
+        side="",
+        interface=HOOK,
+        operation=hook.id,
+        artifact=script.artifact if script is not None else "",
+        processor=script.processor if script is not None else "",
+        declared=hook.declared,
+        digest=hook.digest,
+        attempts=1,
+    )
+    may_fail = hook.on_failure == "continue"
+    return DraftStep(
+        hook.id,
+        Action.HOOK,
+        call=draft.calls.put(call),
+        reason=draft.why(f"{hook.phase} of {hook.component or 'the module'}"),
+        optional=may_fail,
+        dispensable=may_fail,
+        hook=len(draft.hooks) - 1,
+    )
+
+
+def in_turn(draft: Draft, steps: Sequence[DraftStep]) -> list[int]:
+    """Add steps of which each waits for the one before; gives their numbers."""
+    return draft.sequence(list(steps), draft.why("lifecycle steps are carried out one after the other"))
+
+
+def _requirements_first(service: Service) -> Iterator[str]:
+    """The components, nodes that topologies stand for included, each after all that it requires; of those that may come
+    next the one that stands first in the template does."""
+    names = [*service.nodes, *service.substituted]
+    place = {name: number for number, name in enumerate(names)}
+    needs = {name: {r.target for r in node.requirements} for name, node in service.nodes.items()}
+    needs |= {name: set(stand_in.nodes) for name, stand_in in service.substituted.items()}
+    followers: dict[str, list[str]] = {}
+    for name, targets in needs.items():
+        for target in targets:
+            followers.setdefault(target, []).append(name)
+    waits = {name: sum(target in place for target in targets) for name, targets in needs.items()}
+    free = [place[name] for name, count in waits.items() if not count]
+    heapq.heapify(free)
+    while free:
+        name = names[heapq.heappop(free)]
+        yield name
+        for follower in followers.get(name, ()):
+            waits[follower] -= 1
+            if not waits[follower]:
+                heapq.heappush(free, place[follower])

@@ -1,0 +1,153 @@
+"""Transforms: the phases of a plan, and the barriers between them.
+
+| deploying, upgrading | undeploying |
+|---|---|
+| lifecycle steps of components, before | lifecycle steps of the module, then those of components, before |
+| what is done to the resources | what is done to the resources |
+| all that changed is ready | |
+| lifecycle steps of components, after, then those of the module | lifecycle steps of components, after |
+| what leaves: lifecycle steps before, the removal, lifecycle steps after | |
+
+A barrier is a join that only success passes. There is one where something comes after it alone: a plan that has nothing
+of all this is as it was before. All steps of a phase come before a barrier, and all of the next one after it, so that
+edges are as many as the first and the last steps of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ordito.planning.draft import Draft
+from ordito.planning.hook_steps import AFTER, BEFORE, Hooks
+from ordito.planning.ready import ready_steps
+from ordito.work.hooks import Transition
+from ordito.work.plan import Action, Condition
+
+INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE
+
+
+def phases(draft: Draft) -> None:
+    """Lay out the phases of what deploys or upgrades."""
+    parts, hooks = _parts(draft), Hooks(draft)
+    before = hooks.of_components(BEFORE, INSTALL, UPGRADE)
+    main, pruned = parts
+    leaving = hooks.of_components(BEFORE, DELETE, last_first=True)
+    gone = hooks.of_components(AFTER, DELETE, last_first=True)
+    after = hooks.of_components(AFTER, INSTALL, UPGRADE)
+    module = hooks.of_module()
+    _follow(draft, after, module)
+    prune = draft.options.upgrading.prune
+    if not draft.hooks and prune == "no":
+        return  # Everything is one walk, as it is where nobody asks for phases.
+    removal: list[Sequence[int]] = [leaving, pruned, gone]
+    if prune == "early":
+        _lay(draft, [before, *removal, main], [after + module])
+    else:
+        _lay(draft, [before, main], [after + module, *removal])
+
+
+def removal_phases(draft: Draft) -> None:
+    """Lay out the phases of what removes everything."""
+    main, hooks = list(range(len(draft.steps))), Hooks(draft)
+    module, before = hooks.of_module(), hooks.of_components(BEFORE, DELETE, last_first=True)
+    _follow(draft, module, before)
+    after = hooks.of_components(AFTER, DELETE, last_first=True)
+    if draft.hooks:
+        _barriers(draft, [module + before, main, after])
+
+
+def _lay(draft: Draft, until_ready: list[Sequence[int]], then: list[Sequence[int]]) -> None:
+    """Phases with the wait for all that has changed between them, where there is something to come after it."""
+    comes = any(_works(draft, number) for phase in then for number in phase)
+    ready = ready_steps(draft) if comes else []
+    _barriers(draft, [*until_ready, ready, *then])
+
+
+def _follow(draft: Draft, first: Sequence[int], then: Sequence[int]) -> None:
+    if first and then:
+        draft.edge(first[-1], then[0], draft.why("lifecycle steps are carried out one after the other"))
+
+
+# ----------------------------------------------------------------------------------------------------- the resources
+
+
+def _parts(draft: Draft) -> tuple[list[int], list[int]]:
+    """The steps of the draft in two parts: what is done to what stays, and what removes instances, as far as that can
+    be put off, or brought forward: what others wait for, or what waits for others, stays among these."""
+    count, leaves = len(draft.steps), _leaving(draft)
+    if not leaves or draft.options.upgrading.prune == "no":
+        return list(range(count)), []
+    ahead: list[list[int]] = [[] for _ in range(count)]
+    behind: list[list[int]] = [[] for _ in range(count)]
+    for first, then in zip(draft.befores, draft.afters, strict=True):
+        ahead[then].append(first)
+        behind[first].append(then)
+    toward, away = (behind, ahead) if draft.options.upgrading.prune == "early" else (ahead, behind)
+    stays = _reached((n for n in range(count) if n not in leaves and _is_bound(draft, n)), toward)
+    moves = _reached((n for n in leaves if not stays[n]), away)
+    parts: tuple[list[int], list[int]] = [], []
+    for number in range(count):
+        parts[bool(moves[number])].append(number)
+    return parts
+
+
+def _leaving(draft: Draft) -> set[int]:
+    """The steps that remove instances, and those that undo links with them."""
+    found: set[int] = set()
+    for member in draft.members.values():
+        if member.goes and member.down is not None:
+            found.update(member.down.steps)
+            found.add(member.down.end)
+        for number in member.undone:
+            step = draft.steps[number]
+            ends = (step.instance, step.far)
+            if any(draft.members[end].goes for end in ends if end in draft.members):
+                found.add(number)
+    return found
+
+
+def _is_bound(draft: Draft, number: int) -> bool:
+    """Whether a step is one of what stays by itself. What tells of changes goes with what it waits for."""
+    return _works(draft, number) and draft.steps[number].condition is not Condition.IF_CHANGED
+
+
+def _works(draft: Draft, number: int) -> bool:
+    step = draft.steps[number]
+    return step.action is not Action.JOIN and not step.done
+
+
+def _reached(first: Iterable[int], links: Sequence[Sequence[int]]) -> bytearray:
+    """All that links lead to from some steps, these included: a flag for each."""
+    found = bytearray(len(links))
+    waiting = list(first)
+    for number in waiting:
+        found[number] = True
+    while waiting:
+        for other in links[waiting.pop()]:
+            if not found[other]:
+                found[other] = True
+                waiting.append(other)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- barriers
+
+
+def _barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
+    """Have each phase that does something begin when the one before has ended, and well."""
+    phases_of = [phase for phase in laid if any(_works(draft, number) for number in phase)]
+    if len(phases_of) < 2:
+        return
+    place = [-1] * len(draft.steps)
+    for position, phase in enumerate(phases_of):
+        for number in phase:
+            place[number] = position
+    has_next, has_one_before = bytearray(len(place)), bytearray(len(place))
+    for before, after in zip(draft.befores, draft.afters, strict=True):
+        if place[before] == place[after]:
+            has_next[before] = has_one_before[after] = True
+    for position, then in enumerate(phases_of[1:]):
+        why = draft.why("a phase begins when all that comes before it has ended well")
+        barrier = draft.barrier(why)
+        draft.edges([number for number in phases_of[position] if not has_next[number]], [barrier], why)
+        draft.edges([barrier], [number for number in then if not has_one_before[number]], why)

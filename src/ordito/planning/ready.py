@@ -1,0 +1,66 @@
+"""The wait for all that has changed to be ready, before what comes after it begins.
+
+An instance is ready when its check says ok, or when who has made it says so; of one that nobody can ask it is enough
+that its operations have ended well. What depends on an instance that has changed is asked as well. Each is asked again
+and again, until it is ready or its time is over (``ordito.ready``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ordito.model.service import NodeTemplate
+from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.probes import probe
+from ordito.work.plan import Condition
+from ordito.work.probes import CHECK, maintaining
+
+WITHIN = 300.0
+"""Seconds within which an instance is to be ready, where its node says nothing."""
+
+
+def ready_steps(draft: Draft) -> list[int]:
+    """Add a step for each instance that can be asked and has changed, or depends on one that has."""
+    found: list[int] = []
+    for node in _concerned(draft):
+        members = [m for m in draft.of_node.get(node.name, ()) if not m.goes and _can_be_asked(draft, m)]
+        call = -1
+        for member in members:
+            number = probe(draft, member, CHECK, "it is to be ready before what comes after it begins")
+            if number is None:
+                continue
+            step = draft.steps[number]
+            if call < 0:
+                within = WITHIN if node.settings.ready is None else node.settings.ready
+                call = draft.calls.put(msgspec.structs.replace(draft.calls.all[step.call], within=within))
+            step.id, step.call = f"{step.id}.ready", call
+            step.tolerant, step.condition = False, Condition.UNTIL_READY
+            step.optional = step.dispensable = node.settings.is_optional
+            found.append(number)
+    return found
+
+
+def _can_be_asked(draft: Draft, member: Member) -> bool:
+    """Whether there is somebody to ask how an instance is. That a host can be reached was seen to when it was made."""
+    node = member.template
+    if maintaining(node, CHECK) is not None:
+        return True
+    return draft.recipes.is_delegated(node) and draft.options.maker(node.name, node.kinds).looks
+
+
+def _concerned(draft: Draft) -> Iterable[NodeTemplate]:
+    """The nodes with an instance that changes, and all that require one of them, directly or not."""
+    found = {
+        name: None
+        for name, members in draft.of_node.items()
+        if any(not m.goes and (m.fate is not Fate.KEEP or m.differences) for m in members)
+    }
+    waiting = list(found)
+    while waiting:
+        for relationship in draft.service.incoming.get(waiting.pop(), ()):
+            if relationship.source not in found:
+                found[relationship.source] = None
+                waiting.append(relationship.source)
+    return [node for node in draft.ordered if node.name in found]

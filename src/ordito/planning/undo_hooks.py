@@ -1,0 +1,85 @@
+"""Transform: what lifecycle steps have done is undone, around what takes back what was done to the resources.
+
+Those that came after the resources are undone first, the newest first; then the resources are taken back; then those
+that came before are undone, the newest first. What cannot be undone holds nothing up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ordito.planning.draft import Draft, DraftStep
+from ordito.work.hooks import DoneHook, Hook, Moment, Transition
+from ordito.work.plan import UNDO, Action, Call
+
+
+def undo_hooks(draft: Draft) -> None:
+    """Undo what was carried out by ``Hooking.done``, where that is asked for."""
+    if not draft.options.hooking.undoes:
+        return
+    main = list(range(len(draft.steps)))
+    newest_first = [done for done in reversed(draft.options.hooking.done) if done.hook.block.undo is not None]
+    first, then = (
+        _in_turn(draft, [d for d in newest_first if is_before_resources(d.hook) is wanted]) for wanted in (False, True)
+    )
+    _around(draft, first, main, then)
+
+
+def cannot_be_undone(done: Iterable[DoneHook]) -> tuple[str, ...]:
+    """What lifecycle steps have done and nothing undoes, for people, the newest first."""
+    return tuple(
+        f'lifecycle step "{d.hook.id}" cannot be undone: {d.hook.block.fqn} {d.hook.block.version} has no undo'
+        for d in reversed(tuple(done))
+        if not d.hook.block.can_be_undone
+    )
+
+
+def is_before_resources(hook: Hook) -> bool:
+    """Whether a lifecycle step comes before anything is done to the resources; those of what is removed come after all
+    else, or there is nothing that could be done the other way."""
+    return hook.moment is Moment.BEFORE and bool(hook.component) and hook.transition is not Transition.DELETE
+
+
+def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
+    """A step for each, one after the other; each is tried whatever became of the others."""
+    steps: list[DraftStep] = []
+    for done in wanted:
+        hook, script = done.hook, done.hook.block.undo
+        assert script is not None
+        draft.undone.append(done)
+        call = Call(
+            owner=hook.component,
+            side="",
+            interface=UNDO,
+            operation=hook.id,
+            artifact=script.artifact,
+            processor=script.processor,
+            declared=hook.declared,
+            digest=hook.digest,
+            attempts=1,
+        )
+        steps.append(
+            DraftStep(
+                f"{hook.id}.undo",
+                Action.UNDO,
+                call=draft.calls.put(call),
+                tolerant=True,
+                reason=draft.why(f"job {done.job} had carried it out ({hook.phase})"),
+                hook=len(draft.undone) - 1,
+            )
+        )
+    return draft.sequence(steps, draft.why("what lifecycle steps have done is undone, the newest first"))
+
+
+def _around(draft: Draft, first: Sequence[int], main: Sequence[int], then: Sequence[int]) -> None:
+    """What is undone before, and after, what takes back what was done to the resources, however that ends."""
+    ends = (set(draft.afters), set(draft.befores))
+    begins, lasts = ([n for n in main if n not in found] for found in ends)
+    why = draft.why("it is taken back in the order opposite to that in which it was done")
+    for before, after in ((first[-1:], begins), (lasts, then[:1])):
+        if before and after:
+            turn = draft.join("back", why, tolerant=True)
+            draft.edges(list(before), [turn], why)
+            draft.edges([turn], list(after), why)
+    if not main and first and then:
+        draft.edge(first[-1], then[0], why)

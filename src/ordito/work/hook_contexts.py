@@ -1,0 +1,164 @@
+"""What a lifecycle step can ask about: the context of its condition, which its block finds in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from ordito.base.span import SourceText, Span
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.topology_outputs import topology_outputs
+from ordito.model.service import NodeTemplate, Service
+from ordito.syntax.expressions import Call
+from ordito.work.hooks import Hook, Transition
+
+NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
+
+
+class Before(msgspec.Struct, frozen=True):
+    """The service as it was deployed before, and its inputs."""
+
+    service: Service
+    inputs: Mapping[str, object] = {}
+
+
+AsksBefore = Callable[[], Before | None]
+"""Gives what was deployed before; None where that is not known any more, or where nothing was."""
+
+
+def nothing_before() -> None:
+    """Nothing was deployed before."""
+
+
+class HookContexts:
+    """Contexts of the lifecycle steps of one job.
+
+    | name | of a component | of the module |
+    |---|---|---|
+    | ``values`` | its properties | the inputs of the topology |
+    | ``resources`` | its instances: ``id``, ``state``, ``host``, ``attributes`` | the same, by component |
+    | ``outputs`` | the attributes of its first instance | the same, by component |
+    | ``component``, ``module`` | ``name`` | ``name``, ``outputs`` |
+    | ``transition``, ``phase`` | what is done, and which part of it | the same |
+    | ``previous`` | ``values`` as they were before, in an upgrade | the same |
+
+    What has no value is not there. Instances that are not begun, or that are gone, are not there either.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        counts: Callable[[], Mapping[str, int]],
+        before: AsksBefore = nothing_before,
+    ) -> None:
+        """``counts`` gives the wanted numbers of instances."""
+        self._evaluator = evaluator
+        self._service = evaluator.service
+        self._snapshot: Snapshot = evaluator.snapshot
+        self._counts = counts
+        self._asks_before = before
+        self._asked: tuple[Before | None] | None = None
+
+    def of(self, hook: Hook) -> dict[str, object]:
+        """The context of a lifecycle step, as things are now: plain data, parts of which may be sensitive."""
+        context = self._of_component(hook.component) if hook.component else self._of_module()
+        context |= {"transition": str(hook.transition), "phase": hook.phase}
+        if hook.transition is Transition.UPGRADE and (before := self._before()) is not None:
+            context["previous"] = {"values": self._values_before(before, hook.component)}
+        return context
+
+    def _of_component(self, name: str) -> dict[str, object]:
+        node, instances = self._service.template(name), self._instances(name)
+        return {
+            "values": _properties(self._evaluator, node, instances) if node is not None else {},
+            "resources": [self._resource(instance) for instance in instances],
+            "outputs": self._outputs(instances[0]) if instances else {},
+            "component": {"name": name},
+        }
+
+    def _of_module(self) -> dict[str, object]:
+        resources: dict[str, object] = {}
+        outputs: dict[str, object] = {}
+        for name in self._service.nodes:
+            if instances := self._instances(name):
+                resources[name] = [self._resource(instance) for instance in instances]
+                outputs[name] = self._outputs(instances[0])
+        found, _ = topology_outputs(self._evaluator, self._counts())
+        return {
+            "values": self._inputs(self._evaluator.inputs, self._service),
+            "resources": resources,
+            "outputs": outputs,
+            "module": {
+                "name": self._service.name,
+                "outputs": {n: v for n, v in found.items() if v is not None},
+            },
+        }
+
+    def _instances(self, name: str) -> list[Instance]:
+        """The instances of a node, those of the nodes inside of one that a topology stands for."""
+        stand_in = self._service.substituted.get(name)
+        nodes = stand_in.nodes if stand_in is not None else (name,)
+        return [i for node in nodes for i in self._snapshot.of_node(node) if i.created]
+
+    def _resource(self, instance: Instance) -> dict[str, object]:
+        return {
+            "id": instance.id,
+            "state": instance.state,
+            "host": instance.host,
+            "attributes": dict(self._snapshot.attributes.get(instance.id, {})),
+        }
+
+    def _outputs(self, instance: Instance) -> dict[str, object]:
+        """The attributes of an instance that have a value, those that are recorded for it besides included."""
+        node = self._service.nodes.get(instance.node)
+        found: dict[str, object] = dict(self._snapshot.attributes.get(instance.id, {}))
+        context = Context(node=instance.node, instance=instance.id)
+        for name in node.attribute_definitions if node is not None else ():
+            value = _value(self._evaluator, Call("get_attribute", ("SELF", name), NOWHERE), context)
+            if value is not None:
+                found[name] = value
+        return found
+
+    def _before(self) -> Before | None:
+        if self._asked is None:
+            self._asked = (self._asks_before(),)
+        return self._asked[0]
+
+    def _values_before(self, before: Before, component: str) -> dict[str, object]:
+        if not component:
+            return self._inputs(before.inputs, before.service)
+        node = before.service.template(component)
+        if node is None:
+            return {}
+        return _properties(Evaluator(before.service, self._snapshot, before.inputs), node, ())
+
+    def _inputs(self, inputs: Mapping[str, object], service: Service) -> dict[str, object]:
+        """The inputs of a topology alone, not those of what it includes."""
+        found: dict[str, object] = {}
+        for name, definition in service.inputs.items():
+            if inputs.get(name) is not None and name not in service.inner_inputs:
+                found[name] = self._evaluator.marks.wrap(inputs[name], self._evaluator.marks.of(definition))
+        return found
+
+
+def _properties(evaluator: Evaluator, node: NodeTemplate, instances: Sequence[Instance]) -> dict[str, object]:
+    """The properties of a node that have a value: those of its first instance, where there is one."""
+    found: dict[str, object] = {}
+    own = instances[0] if instances and instances[0].node == node.name else None
+    context = Context(node=node.name, instance=own.id if own is not None else "")
+    for name in node.definitions.keys() | node.properties.keys():
+        value = _value(evaluator, Call("get_property", ("SELF", name), NOWHERE), context)
+        if value is not None:
+            found[name] = value
+    return dict(sorted(found.items()))
+
+
+def _value(evaluator: Evaluator, call: Call, context: Context) -> object:
+    try:
+        found = evaluator.evaluate(call, context)
+    except EvaluationError:
+        return None
+    return None if isinstance(found, Nothing) else found

@@ -1,0 +1,206 @@
+"""Lifecycle steps when their turn has come: whether they are needed, what their block is run with, and what comes of
+it; and what undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ordito.base.masking import Masking
+from ordito.base.paths import above, from_above, levels_above
+from ordito.base.sensitive import revealed, sensitive_parts
+from ordito.instances.evaluate import Evaluator
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.work.hook_config import PINS, config_variables, evaluated_config, with_paths, with_pins
+from ordito.work.hook_contexts import HookContexts
+from ordito.work.hooks import Block, Decided, Decides, Hook, HookResult, Script
+from ordito.work.invocation import Ending, Invocation, Outcome
+from ordito.work.plan import Action, Plan, Step
+from ordito.work.preparing import Prepared
+from ordito.work.secrecy import without_secrets
+
+FQN, PHASE, COMPONENT, HOOK_ID = "ORDITO_FQN", "ORDITO_PHASE", "ORDITO_COMPONENT", "ORDITO_HOOK"
+CONTEXT = "ORDITO_CONTEXT"
+EXECUTE_RESULT = "ORDITO_EXECUTE_RESULT"
+
+HOOKS = frozenset({Action.HOOK, Action.UNDO})
+"""The steps that are lifecycle steps, or undo one."""
+
+FolderOf = Callable[[Block], str]
+"""Gives the absolute folder in which a block's pinned files lie."""
+
+
+class HookRuns:
+    """The lifecycle steps of one job's plan."""
+
+    def __init__(  # noqa: PLR0913  (what a lifecycle step is made of)
+        self,
+        plan: Plan,
+        evaluator: Evaluator,
+        contexts: HookContexts,
+        masking: Masking,
+        *,
+        job: str,
+        root: str,
+        pins: str,
+        folder_of: FolderOf,
+        decides: Decides,
+        variables: Mapping[str, object] | None = None,
+    ) -> None:
+        """``root`` is the absolute folder of the pinned service, ``pins`` the one in which the ensemble keeps all that
+        is pinned; ``variables`` are those of every operation."""
+        self._plan = plan
+        self._evaluator = evaluator
+        self._contexts = contexts
+        self._masking = masking
+        self._job = job
+        self._root = root
+        self._pins = pins
+        self._folder_of = folder_of
+        self._decides = decides
+        self._common = {name: str(revealed(value)) for name, value in (variables or {}).items()}
+        self._decided: dict[str, Decided] = {}
+        self._results: dict[str, HookResult] = {}
+
+    def extend(self, plan: Plan) -> None:
+        """The plan goes on: this is the whole of it."""
+        self._plan = plan
+
+    def hook(self, step: Step) -> Hook:
+        """The lifecycle step that a step of the plan carries out, or undoes."""
+        return self._plan.undone[step.hook].hook if step.action is Action.UNDO else self._plan.hooks[step.hook]
+
+    # ------------------------------------------------------------------------------------------ before the start
+
+    def needless(self, step: Step) -> str:
+        """Why a step is not carried out after all, "" if it is: its condition does not hold. What undoes a step is not
+        asked for that again."""
+        if step.action is Action.UNDO:
+            return ""
+        decided = self._decide(step)
+        text = self.hook(step).condition
+        return "" if decided.holds or decided.problem else f"its condition does not hold: {text}"
+
+    def prepare(self, step: Step, attempt: int) -> Prepared:
+        """The invocation of a step's block, with everything evaluated now; or why it cannot be started."""
+        if step.action is Action.UNDO:
+            return self._prepared_undo(step, attempt)
+        hook, decided = self.hook(step), self._decide(step)
+        if decided.problem:
+            return self._refused(f"its condition has no answer: {decided.problem}")
+        declared = self._evaluator.service.hooks.get(hook.id)
+        if declared is None:
+            return self._refused("the service that was deployed does not have this lifecycle step")
+        config, problems = evaluated_config(self._evaluator, declared)
+        self._masking.know(sensitive_parts(config))
+        if problems:
+            return self._refused("; ".join(problems))
+        if hook.block.execute is None:
+            return self._refused(f"{hook.block.fqn} {hook.block.version} has nothing that could be carried out")
+        given = self._given(declared, config)
+        context = self._contexts.of(hook)
+        self._masking.know(sensitive_parts(context))
+        recorded = context if hook.block.undo is not None else {}
+        self._results[step.id] = HookResult(given, recorded, {}, self._condition(step))
+        return Prepared(
+            self._invocation(step, attempt, hook, hook.block.execute, given, {CONTEXT: context}, hook.timeout)
+        )
+
+    def _prepared_undo(self, step: Step, attempt: int) -> Prepared:
+        done = self._plan.undone[step.hook]
+        hook, result = done.hook, done.result
+        if hook.block.undo is None:
+            return self._refused(f"{hook.block.fqn} {hook.block.version} cannot be undone")
+        self._masking.know(sensitive_parts([result.config, result.context, result.outputs]))
+        executed = {"config": result.config, "context": result.context, "outputs": result.outputs}
+        documents = {CONTEXT: result.context, EXECUTE_RESULT: executed}
+        self._results[step.id] = HookResult(config=result.config)
+        timeout = hook.block.undo.timeout or hook.timeout
+        return Prepared(self._invocation(step, attempt, hook, hook.block.undo, result.config, documents, timeout))
+
+    def _given(self, declared: LifecycleStep, config: Mapping[str, object]) -> Mapping[str, object]:
+        """A config as it is kept: with the places of pinned files."""
+        inside = self._root.startswith(f"{self._pins}/")
+        root = f"{PINS}{self._root.removeprefix(self._pins).lstrip('/')}" if inside else self._root
+        return with_paths(config, declared, root, self._evaluator.service.data_types)
+
+    def _invocation(
+        self,
+        step: Step,
+        attempt: int,
+        hook: Hook,
+        script: Script,
+        config: Mapping[str, object],
+        documents: Mapping[str, Mapping[str, object]],
+        timeout: float,
+    ) -> Invocation:
+        own = {
+            FQN: hook.block.fqn,
+            PHASE: hook.phase,
+            COMPONENT: hook.component,
+            HOOK_ID: hook.id,
+        }
+        files = (script.artifact, *script.dependencies)
+        folder, levels = self._folder_of(hook.block), max(map(levels_above, files))
+        return Invocation(
+            job=self._job,
+            step=step.id,
+            attempt=attempt,
+            processor=script.processor,
+            root=above(folder, levels),
+            artifact=from_above(folder, levels, script.artifact),
+            environment={**self._common, **config_variables(self._at_hand(config)), **own},
+            dependencies=tuple(from_above(folder, levels, d) for d in script.dependencies),
+            timeout=timeout,
+            documents={name: _json(self._at_hand(document)) for name, document in documents.items()},
+        )
+
+    def _at_hand(self, data: Mapping[str, object]) -> dict[str, object]:
+        """What is kept, with the paths of pinned files as they are now."""
+        return {name: with_pins(value, self._pins) for name, value in data.items()}
+
+    def _refused(self, why: str) -> Prepared:
+        return Prepared(refusal=self._masking.text(why))
+
+    # --------------------------------------------------------------------------------------------------- the end
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        """How a step ended, as it may be kept and shown."""
+        return without_secrets(outcome, self._masking, ()) if self._masking.is_active else outcome
+
+    def result(self, step: Step, outcome: Outcome) -> HookResult:
+        """What a step was carried out with, and what came of it; of one that did not start only its condition."""
+        found = self._results.get(step.id)
+        if found is None and outcome.ending is not Ending.NOT_STARTED and step.id not in self._decided:
+            # It ended while nobody looked: what it was given is what it would be given now.
+            self.prepare(step, 1)
+            found = self._results.get(step.id)
+        if found is None:
+            return HookResult(condition=self._condition(step))
+        return msgspec.structs.replace(found, outputs=outcome.outputs) if outcome.succeeded else found
+
+    # ------------------------------------------------------------------------------------------------- conditions
+
+    def _decide(self, step: Step) -> Decided:
+        """What becomes of the condition of a step; found once, right before it begins."""
+        decided = self._decided.get(step.id)
+        if decided is None:
+            hook = self.hook(step)
+            decided = Decided(holds=True)
+            if hook.condition:
+                decided = self._decides(hook.condition, self._contexts.of(hook))
+            self._decided[step.id] = decided
+        return decided
+
+    def _condition(self, step: Step) -> dict[str, object]:
+        """How the condition of a step was decided, as it may be kept and shown."""
+        if step.action is Action.UNDO or not self.hook(step).condition:
+            return {}
+        decided = self._decide(step)
+        answer: dict[str, object] = {"error": decided.problem} if decided.problem else {"holds": decided.holds}
+        return {"text": self.hook(step).condition, **answer, "values": dict(decided.values)}
+
+
+def _json(document: object) -> str:
+    return msgspec.json.encode(revealed(document)).decode()

@@ -1,0 +1,237 @@
+"""Where the lifecycle steps of a service come in a plan, and what is to be ready before them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.service import NodeTemplate, Service
+from ordito.planning.options import Hooking, PlanOptions, RolledBack, Upgrading
+from ordito.planning.workflows import ROLLBACK
+from ordito.work.hooks import Block, DoneHook, Hook, Moment, Script, Transition
+from ordito.work.plan import Action, Plan
+from tests.support.runs import OPTIONS, World, assert_order, steps_of
+from tests.support.services import Requires, maintain, node, service
+
+BLOCK = Block(
+    fqn="example.com/lifecycle/test@v1#Say",
+    version="1.0.0",
+    digest="d",
+    execute=Script("say.sh", "tosca.artifacts.Implementation.Bash"),
+)
+UNDOABLE = msgspec.structs.replace(BLOCK, undo=Script("unsay.sh", "tosca.artifacts.Implementation.Bash"))
+INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE
+
+
+def checked(made: NodeTemplate, **settings: object) -> NodeTemplate:
+    """A node with a check."""
+    more = msgspec.structs.replace(made.settings, **settings)
+    return msgspec.structs.replace(made, interfaces={**made.interfaces, **maintain("check")}, settings=more)
+
+
+def step(name: str, on_failure: str = "abort") -> LifecycleStep:
+    """``api.install.before`` is a step of that phase; ``install.before`` one of the module."""
+    component, _, phase = name.rpartition(".")[0].rpartition(".")
+    phase = f"{phase}.{name.rpartition('.')[2]}"
+    return LifecycleStep(id=name, fqn=BLOCK.fqn, phase=phase, component=component, on_failure=on_failure)
+
+
+def shop(*names: str, api: int = 1, ready: float | None = None) -> Service:
+    """An api that requires a database, with lifecycle steps; the api stands first in the template."""
+    made = service(
+        checked(node("api", Requires("database"), operations=["create", "start", "stop", "delete"], count=api)),
+        checked(node("database", operations=["create", "start", "stop", "delete"]), ready=ready),
+    )
+    return msgspec.structs.replace(made, hooks={name: step(name) for name in names})
+
+
+def options(world: World, transition: Transition, block: Block = BLOCK, **more: object) -> PlanOptions:
+    blocks = dict.fromkeys(world.service.hooks, block)
+    return replace(OPTIONS, hooking=Hooking(transition=transition, blocks=blocks, **more))  # type: ignore[arg-type]
+
+
+EVERYWHERE = [
+    f"{component}{transition}.{moment}"
+    for component in ("", "api.", "database.")
+    for transition in ("install", "upgrade", "delete")
+    for moment in ("after", "before")
+]
+
+
+def in_order(plan: Plan, *steps: str) -> None:
+    """These are all steps of the plan, and they can only be carried out in this order."""
+    assert sorted(steps_of(plan)) == sorted(steps)
+    assert_order(plan, *steps)
+
+
+def of_instances(plan: Plan) -> list[str]:
+    return [s for s in steps_of(plan) if s.partition(".")[0].rpartition("_")[2].isdigit()]
+
+
+def test_an_installation_has_its_phases_in_order() -> None:
+    world = World(shop(*EVERYWHERE))
+    plan = world.plan(options=options(world, INSTALL))
+    begins = ["database.install.before", "api.install.before"]
+    resources = [f"{i}.Standard.{o}" for i in ("database_1", "api_1") for o in ("create", "configure", "start")]
+    ready = ["database_1.Maintain.check.ready", "api_1.Maintain.check.ready"]
+    ends = ["database.install.after", "api.install.after", "install.before", "install.after"]
+    assert sorted(steps_of(plan)) == sorted([*begins, *resources, *ready, *ends])
+    for asked in ready:
+        assert_order(plan, *begins, *resources, asked, *ends)
+    assert [hook.id for hook in plan.hooks] == [plan.hooks[s.hook].id for s in plan.steps if s.action is Action.HOOK]
+
+
+def test_removing_has_its_phases_in_order() -> None:
+    world = World(shop(*EVERYWHERE))
+    world.run()
+    plan = world.plan("undeploy", options(world, DELETE))
+    in_order(
+        plan,
+        "delete.before",
+        "delete.after",
+        "api.delete.before",
+        "database.delete.before",
+        "api_1.Standard.stop",
+        "api_1.Standard.delete",
+        "database_1.Standard.stop",
+        "database_1.Standard.delete",
+        "api.delete.after",
+        "database.delete.after",
+    )
+
+
+def test_only_what_changes_has_lifecycle_steps_unless_all_are_asked_for() -> None:
+    world = World(shop(*EVERYWHERE))
+    world.run()
+    world.service = shop(*EVERYWHERE, api=2)
+    changed = world.plan(options=options(world, UPGRADE))
+    assert {h.id for h in changed.hooks} == {
+        "api.upgrade.before",
+        "api.upgrade.after",
+        "upgrade.before",
+        "upgrade.after",
+    }
+    every = world.plan(options=options(world, UPGRADE, which="all"))
+    assert {h.id for h in every.hooks} == {name for name in EVERYWHERE if "upgrade" in name}
+    assert not world.plan(options=options(world, UPGRADE, which="none")).hooks
+
+
+def test_what_depends_on_a_change_is_to_be_ready_too() -> None:
+    world = World(shop("upgrade.after"))
+    world.run()
+    made = shop("upgrade.after")
+    database = msgspec.structs.replace(made.nodes["database"], instance_count=2, occurrences=(0, None))
+    world.service = msgspec.structs.replace(
+        service(made.nodes["api"], database, checked(node("other"))), hooks=made.hooks
+    )
+    plan = world.plan(options=options(world, UPGRADE))
+    asked = {s for s in steps_of(plan) if s.endswith(".ready")}
+    assert asked == {f"{i}.Maintain.check.ready" for i in ("database_1", "database_2", "api_1", "other_1")}
+
+
+@pytest.mark.parametrize("which", ["changed", "all"])
+def test_nothing_changes_nothing_is_carried_out(which: str) -> None:
+    world = World(shop(*EVERYWHERE))
+    world.run()
+    assert world.plan(options=options(world, UPGRADE, which=which)).is_empty
+
+
+def test_without_lifecycle_steps_a_plan_is_as_it_was() -> None:
+    world = World(shop())
+    plan = world.plan(options=options(world, INSTALL))
+    assert not any(s.barrier for s in plan.steps)
+    assert plan == world.plan()
+
+
+@pytest.mark.parametrize("workflow", ["stop", "restart", "heal", "check"])
+def test_other_workflows_have_no_lifecycle_steps(workflow: str) -> None:
+    world = World(shop(*EVERYWHERE))
+    world.run()
+    chosen = replace(options(world, UPGRADE), instances=frozenset({"api_1"}))
+    assert not world.plan(workflow, chosen).hooks
+
+
+def test_an_attempt_goes_on_with_what_is_left_of_it() -> None:
+    """What was carried out by an earlier attempt is not carried out again, unless it would do something else now; what
+    comes after the resources follows even where nothing is left to be done to them."""
+    world = World(shop(*EVERYWHERE))
+    first = world.plan(options=options(world, INSTALL))
+    world.run()
+    done = tuple(DoneHook(h, "job1", "c") for h in first.hooks if h.id.endswith("before"))
+    again = world.plan(options=options(world, INSTALL, done=done))
+    in_order(again, "database.install.after", "api.install.after", "install.after")
+    assert sum("was carried out by job job1" in warning for warning in again.warnings) == 3
+    changed = msgspec.structs.replace(BLOCK, digest="another")
+    assert "api.install.before" in {h.id for h in world.plan(options=options(world, INSTALL, changed, done=done)).hooks}
+    every = tuple(DoneHook(h, "job1", "c") for h in first.hooks)
+    assert world.plan(options=options(world, INSTALL, done=every)).is_empty
+
+
+def test_a_step_that_may_fail_holds_nothing_up() -> None:
+    made = shop()
+    made = msgspec.structs.replace(made, hooks={"install.after": step("install.after", "continue")})
+    world = World(made)
+    (found,) = [s for s in world.plan(options=options(world, INSTALL)).steps if s.action is Action.HOOK]
+    assert found.optional
+    assert found.dispensable
+
+
+def test_the_time_to_get_ready_is_a_setting_of_the_node() -> None:
+    world = World(shop("install.after", ready=7.0))
+    plan = world.plan(options=options(world, INSTALL))
+    within = {s.id: plan.calls[s.call].within for s in plan.steps if s.id.endswith(".ready")}
+    assert within == {"database_1.Maintain.check.ready": 7.0, "api_1.Maintain.check.ready": 300.0}
+
+
+@pytest.mark.parametrize(("prune", "is_last"), [("last", True), ("early", False)])
+def test_what_leaves_is_removed_last_or_first(prune: str, is_last: bool) -> None:
+    world = World(shop("upgrade.after", api=2))
+    world.run()
+    nodes = {**shop(api=1).nodes, "cache": node("cache", operations=["create"])}
+    world.service = msgspec.structs.replace(service(*nodes.values()), hooks=shop("upgrade.after").hooks)
+    plan = world.plan(options=replace(options(world, UPGRADE), upgrading=Upgrading(prune=prune)))
+    steps = ["cache_1.Standard.create", "api_2.Standard.stop"]
+    assert_order(plan, *(steps if is_last else steps[::-1]))
+    assert_order(
+        plan, *(["upgrade.after", "api_2.Standard.stop"] if is_last else ["api_2.Standard.delete", "upgrade.after"])
+    )
+
+
+def test_what_was_done_is_undone_around_what_takes_back_the_resources() -> None:
+    names = ["database.install.before", "api.install.before", "api.install.after", "install.after"]
+    world = World(shop(*names))
+    made = world.run()
+    hooks = world.plan(options=options(world, INSTALL, UNDOABLE, which="none"))
+    assert not hooks.hooks
+    done = tuple(
+        DoneHook(Hook(n, UNDOABLE, INSTALL, Moment(step(n).phase.partition(".")[2]), step(n).component), "job1", n)
+        for n in names
+    )
+    asked = replace(
+        OPTIONS,
+        rolled_back=RolledBack("job1", frozenset(i.id for i in made.instances)),
+        hooking=Hooking(done=done, undoes=True),
+    )
+    plan = world.plan(ROLLBACK, asked)
+    in_order(
+        plan,
+        "install.after.undo",
+        "api.install.after.undo",
+        "api_1.Standard.stop",
+        "api_1.Standard.delete",
+        "database_1.Standard.stop",
+        "database_1.Standard.delete",
+        "api.install.before.undo",
+        "database.install.before.undo",
+    )
+    assert all(s.tolerant for s in plan.steps if s.action is Action.UNDO)
+
+
+def test_very_many_instances_make_few_edges() -> None:
+    """Every phase costs as many edges as it has steps."""
+    few, many = (World(shop(*EVERYWHERE, api=count)) for count in (50, 100))
+    edges = [len(world.plan(options=options(world, INSTALL)).edges) for world in (few, many)]
+    assert edges[1] < 2.1 * edges[0]
