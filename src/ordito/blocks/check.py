@@ -73,7 +73,7 @@ def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnos
             known.append(parse_fqn(name))
         except NotAnFqn:
             continue
-    majors = sorted(f.major for f in known if (f.path, f.name) == (fqn.path, fqn.name))
+    majors = sorted({f.major for f in known if (f.path, f.name) == (fqn.path, fqn.name)})
     near = nearest_names(step.fqn, known)
     hint = "did you mean " + " or ".join(f'"{n}"' for n in near) + "? " if near else ""
     message = f"there is no block {step.fqn}"
