@@ -25,6 +25,7 @@ from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Proposal
 from ordito.app.services import ReadService
 from ordito.app.way_back import way_back
+from ordito.app.way_back_to_base import CHANGING, ToBase, leads_to_base
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
@@ -120,8 +121,9 @@ def run_new(
     now, inventory = SystemClock().now(), proposal.inventory
     tasks = len(proposal.plan.steps)
     if options.on_failure == "rollback" or any(hook.on_failure == "rollback" for hook in proposal.plan.hooks):
-        # Two for an instance at most that the job has taken one step for: stop and delete.
-        tasks *= 3
+        # Two for an instance at most that the job has taken one step for: stop and delete. To make one again that it
+        # has removed in two takes many more.
+        tasks *= 3 if proposal.workflow not in CHANGING else 12
     change_ids = ensemble.change_ids(now, tasks)
     status = ensemble.status
     header = JobHeader(
@@ -306,6 +308,7 @@ class _Job:
                     control=canceller.control,
                     resume=records,
                     way_back=self._way_back,
+                    different=self._different,
                     tells_inputs=conversation.wants_inputs,
                     hands=plugins.hands,
                     hooks=self._hooks(operations.masking),
@@ -382,9 +385,26 @@ class _Job:
         )
 
     def _way_back(self) -> WayBack:
+        if leads_to_base(self._header):
+            return self._to_base().way_back()
         new = frozenset(instance.id for instance in self._plan.instances)
         return way_back(
             self._layout, self._plugins, self._read, self._whole, self._ensemble.snapshot, self._header, new
+        )
+
+    def _different(self) -> tuple[str, ...]:
+        return self._to_base().different() if leads_to_base(self._header) else ()
+
+    def _to_base(self) -> ToBase:
+        return ToBase(
+            place_of(str(self._layout.root)),
+            self._plugins,
+            self._header,
+            self._read,
+            self._whole,
+            self._forms,
+            self._ensemble.snapshot,
+            self._ensemble.status,
         )
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:

@@ -20,7 +20,7 @@ from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
-from ordito.work.records import LeftBehind
+from ordito.work.records import JobHeader, LeftBehind
 
 
 class Whole(msgspec.Struct, frozen=True):
@@ -35,9 +35,10 @@ class Whole(msgspec.Struct, frozen=True):
     names: Mapping[str, str] = {}
 
 
-def left_behind(service: Service, snapshot: Snapshot, status: Status) -> dict[str, LeftBehind]:
+def left_behind(service: Service, snapshot: Snapshot, status: Status | JobHeader) -> dict[str, LeftBehind]:
     """The nodes that have instances and that a service does not have, by the digest of the pinned service that they
-    were deployed with; nodes of which that is not known are left out."""
+    were deployed with; nodes of which that is not known are left out. ``status`` says what was deployed last, or is
+    being deployed."""
     missing = {i.node for i in snapshot.instances.values() if i.exists} - set(service.nodes)
     found: dict[str, LeftBehind] = {}
     for digest, left in status.left.items():

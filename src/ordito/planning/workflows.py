@@ -86,6 +86,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": TO_A_DESCRIPTION,
     "upgrade": TO_A_DESCRIPTION,
+    "rollback": TO_A_DESCRIPTION,
     "undeploy": (
         check_requirements,
         all_instances,

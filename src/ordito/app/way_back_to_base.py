@@ -1,0 +1,107 @@
+"""How a job that has changed what ran is rolled back: by planning what leads from what there is now to what was
+deployed before, with the files and inputs of then. So going back is found by the same comparison as going forth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ordito.app.earlier_forms import EarlierForms
+from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.pinned_service import measured_files
+from ordito.app.place import Place
+from ordito.app.plugins import Plugins
+from ordito.app.services import ReadService
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import InvalidDocument
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.status import Status
+from ordito.ensemble.vault import Vault
+from ordito.executors.interpreters import lacking_here
+from ordito.instances.records import Snapshot
+from ordito.planning.options import Former, Forms, Hooking, PlanOptions, Upgrading
+from ordito.planning.refused import PlanRefused
+from ordito.planning.workflows import plan
+from ordito.work.hooks import DoneHook
+from ordito.work.plan import Plan
+from ordito.work.records import JobHeader
+from ordito.work.rollback import WayBack
+
+ROLLBACK = "rollback"
+CHANGING = frozenset({"deploy", "upgrade"})
+"""The workflows whose jobs may change what runs, and are taken back by changing it again."""
+
+
+def leads_to_base(header: JobHeader) -> bool:
+    """Whether a job is rolled back to what was deployed completely before it; else to nothing."""
+    return header.workflow in CHANGING and bool(header.base)
+
+
+class ToBase(msgspec.Struct, frozen=True):
+    """What a way back is planned from: the ensemble's place, the job's header and its service with what that has left
+    behind, earlier forms, what exists, and the status as it was when the job began. ``done`` gives the lifecycle steps
+    that the job has carried out, in that order."""
+
+    place: Place
+    plugins: Plugins
+    header: JobHeader
+    read: ReadService
+    whole: Whole
+    forms: EarlierForms
+    snapshot: Snapshot
+    status: Status
+    done: Callable[[], tuple[DoneHook, ...]] = tuple
+
+    def way_back(self) -> WayBack:
+        """The plan that leads back, and what it cannot take back. What cannot be planned remains."""
+        try:
+            with paused_collector():
+                return WayBack(self._plan(Hooking(which="none", undoes=True, done=self.done())))
+        except (PlanRefused, InvalidDocument, EnsembleError) as refused:
+            return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
+
+    def different(self) -> tuple[str, ...]:
+        """What is other than it was, for people, once the way back is done."""
+        try:
+            with paused_collector():
+                left = self._plan(Hooking(which="none")).changes
+        except (PlanRefused, InvalidDocument, EnsembleError) as refused:
+            return tuple(_problems(refused))
+        return tuple(f"{change.instance}: {change.reason}" for change in left)
+
+    def _plan(self, hooking: Hooking) -> Plan:
+        header, layout, plugins = self.header, self.place.layout, self.plugins
+        form, read = header.forms[header.base], self.forms.read(header.base)
+        measured = measured_files(layout, read)
+        left = left_behind(read.service, self.snapshot, header)
+        whole = whole_service(self.place, read.service, left, measured.root)
+        options = PlanOptions(
+            digests={**measured.digests, **whole.digests},
+            names=whole.names,
+            accepts=plugins.accepts,
+            provides=plugins.provides,
+            maker=plugins.maker,
+            accepts_on=plugins.accepts,
+            takes=plugins.takes,
+            lacking=lacking_here,
+            allow_large=True,
+            left_behind=whole.nodes,
+            kept=self.status.kept,
+            forms=Forms(self._former, base=header.id, own=header.base),
+            upgrading=Upgrading(prune="early", skip_heal=True),
+            hooking=hooking,
+            digest_key=Vault(layout).digest_key,
+        )
+        return plan(ROLLBACK, whole.service, self.snapshot, form.inputs, options)
+
+    def _former(self, form: str) -> Former | None:
+        if form != self.header.id:
+            return self.forms.former(form)
+        digests = {**measured_files(self.place.layout, self.read).digests, **self.whole.digests}
+        return Former(self.whole.service, self.header.inputs, digests)
+
+
+def _problems(refused: PlanRefused | InvalidDocument | EnsembleError) -> list[str]:
+    said = [refused.message] if isinstance(refused, EnsembleError) else [d.message for d in refused.diagnostics]
+    return [f"the rollback could not be planned: {message}" for message in said]
