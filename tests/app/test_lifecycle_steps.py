@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
+from ordito.app.step_blocks import StepSources
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin
@@ -163,3 +164,112 @@ def test_triggers_and_inline_keys_are_refused_on_a_step(tmp_path: Path) -> None:
     more = "        triggers: { x: { event: e, action: [] } }\n        implementation: x.sh\n"
     codes = {code for code, *_ in found(tmp_path, HEAD + step("last") + more)}
     assert {"step-trigger", "inline-step"} <= codes
+
+
+FILE = f"""components:
+  database:
+    upgrade:
+      before:
+        - fqn: {WEBHOOK}
+          description: Tell them
+          timeout: 1m
+          onFailure: rollback
+          config: {{ url: {{ get_input: url }} }}
+        - {{ fqn: "{WEBHOOK}", config: {{ url: "http://127.0.0.1/" }} }}
+module:
+  install:
+    after: [ {{ fqn: "{WEBHOOK}", condition: 'phase != ""', config: {{ url: "http://127.0.0.1/" }} }} ]
+  delete: {{ before: [] }}
+"""
+PLAIN = HEAD.replace("  policies:\n", "")
+
+
+def with_file(folder: Path, text: str, file: str, name: str = "lifecycle.yaml") -> ReadService:
+    (folder / name).write_text(file)
+    return read(folder, text)
+
+
+def test_a_file_beside_the_service_declares_steps_as_policies_do(tmp_path: Path) -> None:
+    steps = with_file(tmp_path, PLAIN, FILE).service.hooks
+    assert list(steps) == ["database/upgrade.before[0]", "database/upgrade.before[1]", "module/install.after[0]"]
+    policy = step("tell", "[ database ]", "upgrade.before").rstrip() + "\n          timeout: 1m\n"
+    policy += "          onFailure: rollback\n        description: Tell them\n"
+    (tmp_path / "lifecycle.yaml").unlink()
+    of_policy = read(tmp_path, HEAD + policy).service.hooks["tell"]
+    of_file = steps["database/upgrade.before[0]"]
+    for field in ("fqn", "phase", "component", "description", "timeout", "on_failure", "condition"):
+        assert getattr(of_file, field) == getattr(of_policy, field)
+    assert list(of_file.config) == list(of_policy.config)
+    assert str(of_file.spans["timeout"]).endswith("lifecycle.yaml:7:20")
+
+
+def test_a_file_of_json_says_the_same(tmp_path: Path) -> None:
+    """What CUE exports is JSON, with tabs or without."""
+    step = f'{{"fqn": "{WEBHOOK}", "config": {{"url": "http:\\/\\/x\\/"}}}}'
+    file = '{"module": {\n\t"install": {"after": [' + step + "]}}}"
+    (found,) = with_file(tmp_path, PLAIN, file, "lifecycle.json").service.hooks.values()
+    assert (found.id, found.config["url"]) == ("module/install.after[0]", "http://x/")
+
+
+def test_a_pin_holds_the_file_wherever_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    folder.mkdir()
+    (folder / "service.yaml").write_text(PLAIN)
+    (tmp_path / "steps.yaml").write_text(FILE)
+    sources = StepSources(file=str(tmp_path / "steps.yaml"))
+    first = read_service(str(folder), Diagnostics(), Network.REFUSED, AS_WRITTEN, sources)
+    layout = Layout(tmp_path / "ensemble")
+    layout.root.mkdir()
+    package = first.package
+    kept = pin(layout, package.tree, package.opener, definition_files(first), artifact_files(first))
+    again = read_service(f"{kept.root}/{kept.main}", Diagnostics(), Network.KEPT, AS_WRITTEN, PINNED)
+    assert again.service.hooks.keys() == first.service.hooks.keys()
+    assert again.steps.blocks == first.steps.blocks
+    tree = again.package.tree
+    assert measure(layout, tree, package.opener, definition_files(again), artifact_files(again)).digest == kept.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "place", "said"),
+    [
+        ("module:", "modul:", "unknown-keyname", "11:1", '"module"'),
+        ("  database:", "  databse:", "unknown-target", "2:3", '"database"'),
+        ("    upgrade:", "    update:", "unknown-keyname", "3:5", "upgrade"),
+        ("      before:", "      befor:", "unknown-keyname", "4:7", '"before"'),
+        (f"- fqn: {WEBHOOK}", f"- fnq: {WEBHOOK}", "unknown-keyname", "5:11", '"fqn"'),
+        (f"- fqn: {WEBHOOK}\n          desc", "- desc", "missing-keyname", "5:11", "blocks list"),
+        ("timeout: 1m", "timeout: 5 min", "bad-duration", "7:20", "write 5m"),
+        ("timeout: 1m", "timeout: 30", "wrong-form", "7:20", '"30"'),
+        ("onFailure: rollback", "onFailure: rolback", "bad-value", "8:22", '"rollback"'),
+        ("description: Tell them", "script: echo", "inline-step", "6:11", "'database/upgrade.before[0]': custom"),
+        ("get_input: url", "get_input: ulr", "unknown-input", "9:", '"url"'),
+        ("'phase != \"\"'", "'hase != \"\"'", "bad-condition", "", "phase"),
+        ("delete: { before: [] }", "delete: { before: {} }", "wrong-form", "14:21", "a list of steps"),
+        ("delete: { before: [] }", "delete:", "wrong-form", "14:10", "a map"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said_with_its_place(
+    tmp_path: Path, old: str, new: str, code: str, place: str, said: str
+) -> None:
+    assert old in FILE
+    with pytest.raises(InvalidDocument) as refused:
+        with_file(tmp_path, PLAIN, FILE.replace(old, new, 1))
+    errors = [d for d in refused.value.diagnostics if d.severity == "error" and d.code == code]
+    assert len(errors) == 1, refused.value.diagnostics
+    assert f"lifecycle.yaml:{place}" in str(errors[0].span)
+    assert said in f"{errors[0].message} {errors[0].hint}"
+
+
+def test_one_phase_of_one_component_is_declared_in_one_place(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        with_file(tmp_path, HEAD + step("tell", "[ database ]", "upgrade.before"), FILE)
+    (found,) = refused.value.diagnostics
+    assert (found.code, str(found.span).rpartition("/")[2]) == ("two-lifecycles", "lifecycle.yaml:4:7")
+    assert str(found.related[0].span).endswith("service.yaml:12:7")
+    with_file(tmp_path, HEAD + step("tell", "[ database ]", "upgrade.after"), FILE)
+
+
+def test_two_files_beside_the_service_are_one_too_many(tmp_path: Path) -> None:
+    (tmp_path / "lifecycle.json").write_text("{}")
+    with pytest.raises(InvalidDocument, match="two-lifecycles"):
+        with_file(tmp_path, PLAIN, FILE)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.app.step_blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
+from ordito.app.step_files import written_steps
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.artifacts import CONTAINER_IMAGE
 from ordito.model.circumstances import Circumstances
@@ -62,10 +63,14 @@ def read_package(
 ) -> ReadService:
     """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
     search = search_of(package, sources, diagnostics)
-    service = resolve_service(package, diagnostics, msgspec.structs.replace(circumstances, blocks=search.find))
+    written = written_steps(package, sources.file, diagnostics, pinned=sources.pinned)
+    root = written.root if written is not None else None
+    service = resolve_service(
+        package, diagnostics, msgspec.structs.replace(circumstances, blocks=search.find, steps=root)
+    )
     if service is None:
         raise InvalidDocument(diagnostics.sorted())
-    steps = blocks_of(package, service, search, diagnostics)
+    steps = blocks_of(package, service, search, written, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service, steps)

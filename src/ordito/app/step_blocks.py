@@ -13,11 +13,13 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.step_files import WrittenSteps, kept_file
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import is_url
 from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files
 from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
+from ordito.ensemble.pins import LIFECYCLE
 from ordito.model.block import BlockType
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
@@ -29,16 +31,18 @@ from ordito.source.tree import FileTree
 from ordito.source.views import Overlaid
 from ordito.work.hooks import Block, Script
 
-PINNED = ".lifecycle"
-"""The folder of a pin that holds what its steps need."""
+COPIES = f"{LIFECYCLE}/blocks"
+"""Where in a pin the catalogues are that the service's steps need, each in a folder of its own."""
 MISSING_FILE = "missing-artifact"
 
 
 class StepSources(msgspec.Struct, frozen=True):
     """Where blocks are looked for: in the catalogues that a command names (``given``), in those of the ``project``, a
-    folder, and in those of the user and of the program; in a copy of a service that was ``pinned`` nowhere else."""
+    folder, and in those of the user and of the program; in a copy of a service that was ``pinned`` nowhere else.
+    ``file`` declares lifecycle steps, and takes the place of the one beside the service; "" for that."""
 
     given: tuple[str, ...] = ()
+    file: str = ""
     project: str = ""
     pinned: bool = False
 
@@ -59,7 +63,7 @@ def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) 
     """Who finds blocks for the steps of a service."""
     beside = posixpath.dirname(package.main)
     if sources.pinned:
-        folder = posixpath.join(beside, PINNED)
+        folder = posixpath.join(beside, COPIES)
         return Search(Places(alone=True), [(package.tree, folder, package.shown(folder))], diagnostics)
     own = posixpath.join(beside, FOLDER)
     folders = [str(user_folder(os.environ))]
@@ -72,9 +76,11 @@ def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) 
     return Search(Places(tuple(folders), sources.given), [(package.tree, own, package.shown(own))], diagnostics)
 
 
-def blocks_of(package: Package, service: Service, search: Search, diagnostics: Diagnostics) -> StepBlocks:
-    """The blocks of a service's steps, each with its files in the service's tree; what is wrong with the steps is in
-    ``diagnostics``."""
+def blocks_of(
+    package: Package, service: Service, search: Search, written: WrittenSteps | None, diagnostics: Diagnostics
+) -> StepBlocks:
+    """The blocks of a service's steps, each with its files in the service's tree, and so the file in which steps are
+    ``written``; what is wrong with the steps is in ``diagnostics``."""
     if not service.hooks:
         return NO_BLOCKS
     before = diagnostics.errors
@@ -83,7 +89,7 @@ def blocks_of(package: Package, service: Service, search: Search, diagnostics: D
         check_step(step, lambda: _names(service, search), diagnostics)
         if step.block is not None:
             placing.see(step)
-    return placing.placed(service) if diagnostics.errors == before else NO_BLOCKS
+    return placing.placed(service, written) if diagnostics.errors == before else NO_BLOCKS
 
 
 def _names(service: Service, search: Search) -> Iterator[str]:
@@ -132,13 +138,15 @@ class _Placing:
     def _shown(self, block: BlockType) -> str:
         return block.origin or self._package.shown(block.file)
 
-    def placed(self, service: Service) -> StepBlocks:
+    def placed(self, service: Service, written: WrittenSteps | None) -> StepBlocks:
         """The blocks by the steps, when all is well."""
         used: dict[str, list[BlockType]] = {}
         for step in self._seen.values():
             if step.block is not None:
                 used.setdefault(step.block.origin, []).append(step.block)
         folders, files = {"": "."}, dict[str, "tuple[FileTree, str] | bytes"]()
+        if written is not None:
+            files[kept_file(self._package)] = (written.tree, written.file)
         for origin, blocks in used.items():
             if origin:
                 folders[origin], added = self._copied(self._search.catalogues[origin], blocks)
@@ -159,7 +167,7 @@ class _Placing:
     ) -> tuple[str, dict[str, tuple[FileTree, str] | bytes]]:
         """The folder of the service that a catalogue gets, as far as it is used, and what is in it."""
         package = catalogue.package
-        beside = posixpath.join(posixpath.dirname(self._package.main), PINNED)
+        beside = posixpath.join(posixpath.dirname(self._package.main), COPIES)
         inside = posixpath.relpath(package.root, posixpath.join(self._package.root, beside))
         already = "/" not in inside and inside not in {".", ".."} and package.root.startswith(self._package.root)
         name = inside if already else _name(catalogue, blocks)

@@ -7,6 +7,7 @@ import msgspec
 from ordito.app.carried_out import check_carried_out
 from ordito.app.chosen import chosen_service, weighed
 from ordito.app.circumstances import check_choices, circumstances_of
+from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import secret_inputs
@@ -14,6 +15,7 @@ from ordito.app.place import Place
 from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
+from ordito.app.step_blocks import StepSources
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
@@ -29,7 +31,8 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
     none for that in the directory itself; values to check against its inputs; whether warnings are errors
     (``strict``); whether what it names by URLs is fetched; what is chosen where it leaves a choice; and the environment
-    whose inputs are bound, None for the first; and the inventory, None for that of each environment."""
+    whose inputs are bound, None for the first; and the inventory, None for that of each environment.
+    ``hooks`` say where lifecycle steps and their blocks are."""
 
     service: str = ""
     inputs: GivenInputs = GivenInputs()
@@ -39,6 +42,7 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     choices: GivenChoices = GivenChoices()
     environment: str | None = None
     hosts: str | None = None
+    hooks: GivenHooks = USUAL_HOOKS
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
@@ -59,7 +63,8 @@ def validate(request: ValidateRequest) -> ValidateResult:
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs, request.environment)
         circumstances = circumstances_of(request.choices, chosen.inputs.values, Choices(), diagnostics, final=False)
-        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances)
+        sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle, request.directory)
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances, sources)
         service = read.service
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)

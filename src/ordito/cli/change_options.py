@@ -46,8 +46,18 @@ def lifecycle_option(function: F) -> F:
         "--lifecycle",
         metavar="FILE",
         default="",
-        help="A file that declares lifecycle steps, besides those of the template.",
+        help="A file that declares lifecycle steps, in place of the one beside the service.",
     )(function)
+
+
+def step_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of verbs that only look at a service with its lifecycle steps; the verb gets them as ``hooks``."""
+
+    @functools.wraps(function)
+    def with_steps(*arguments: Any, catalogs: tuple[str, ...], lifecycle: str, **others: Any) -> Any:
+        return function(*arguments, hooks=GivenHooks(catalogs=catalogs, lifecycle=lifecycle), **others)
+
+    return catalog_option(lifecycle_option(with_steps))
 
 
 def hook_options(function: Callable[..., Any]) -> Callable[..., Any]:

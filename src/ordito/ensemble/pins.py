@@ -35,6 +35,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LINE = re.compile(r"(.*?)\0([x-])\0([0-9a-f]{64})\n", re.DOTALL)
 _UNFINISHED = ".new-"
 _UNFINISHED_NAME = re.compile(re.escape(_UNFINISHED) + r"(?:old-)?[0-9a-f]{16}")
+LIFECYCLE = ".lifecycle"
+"""The folder of a pin, beside the service's main file, that holds what lifecycle steps need and lies elsewhere."""
 LIST = ".pinned"
 """The list of a pin's files in it; its digest is the pin's. Hidden files of a service are never pinned."""
 

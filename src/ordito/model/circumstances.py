@@ -9,6 +9,7 @@ import msgspec
 from ordito.model.block import BlockType
 from ordito.model.choices import Choices
 from ordito.model.service import Service
+from ordito.source.nodes import Node
 
 
 def _no_block(_: str) -> BlockType | None:
@@ -23,7 +24,7 @@ class Circumstances(msgspec.Struct, frozen=True):
     ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``,
     everything has to be chosen now: what cannot be is an error. ``candidates`` are definitions files of the service,
     besides those that it imports, that may substitute nodes. ``blocks`` gives what catalogues have for a
-    lifecycle step, by the name of its block.
+    lifecycle step, by the name of its block; ``steps`` is the root of a file that declares lifecycle steps.
     """
 
     inputs: Mapping[str, object] = {}
@@ -33,3 +34,4 @@ class Circumstances(msgspec.Struct, frozen=True):
     final: bool = False
     candidates: tuple[str, ...] = ()
     blocks: Callable[[str], BlockType | None] = _no_block
+    steps: Node | None = None

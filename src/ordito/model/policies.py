@@ -58,6 +58,11 @@ class Policies:
         """Those that are lifecycle steps, as they are written, and the definitions of their types; None where the type
         has the name of a block and is not there."""
 
+    @property
+    def components(self) -> Mapping[str, NodeTemplate]:
+        """The node templates of the topology."""
+        return self._templates.nodes
+
     def read(self, found: list[written.Policy]) -> None:
         """Read all policies."""
         for item in found:

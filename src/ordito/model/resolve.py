@@ -17,6 +17,7 @@ from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
 from ordito.model.instance_counts import check_counts
 from ordito.model.joining import Beside
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.mappings import AttributeMappings
 from ordito.model.output_types import OutputTypes
 from ordito.model.parameters import read_inputs, read_outputs
@@ -32,6 +33,7 @@ from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
 from ordito.model.service import Service
 from ordito.model.settings import refuse_settings
+from ordito.model.step_file import file_steps
 from ordito.model.step_policies import policy_steps
 from ordito.model.substituting import Substitutes
 from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
@@ -42,6 +44,7 @@ from ordito.model.units import Unit, Units
 from ordito.model.unused_capabilities import warn_of_unused
 from ordito.model.unused_types import UnusedTypes
 from ordito.model.workflows import Workflows
+from ordito.source.nodes import Node
 from ordito.source.package import Package
 from ordito.syntax.topology import TopologyTemplate
 
@@ -130,6 +133,7 @@ def _resolve_topology(
     if topology.substitution_mappings is None and not diagnostics.has_errors:
         warn_of_unused(templates.nodes, types.nodes, diagnostics)
     metadata = entry.content.facts
+    further = circumstances.steps if alone else None
     service = Service(
         name=metadata.get("template_name") or package.name,
         main=package.main,
@@ -148,10 +152,18 @@ def _resolve_topology(
         workflows=workflows.found,
         substitution=stands_for.read(topology.substitution_mappings),
         choices=choices,
-        hooks=policy_steps(policies, KnownBlocks(types, circumstances.blocks), references),
+        hooks=_steps(policies, KnownBlocks(types, circumstances.blocks), references, further),
     )
     beside = Beside(requirements.unfilled, tuple(references.of_substituted))
     return substitutes.fill(service, entry, facts, circumstances, beside)
+
+
+def _steps(
+    policies: Policies, blocks: KnownBlocks, references: References, file: Node | None
+) -> dict[str, LifecycleStep]:
+    """The lifecycle steps of a topology; ``file`` declares further ones."""
+    steps = policy_steps(policies, blocks, references)
+    return steps if file is None else file_steps(file, blocks, references, policies.components, steps)
 
 
 def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:

@@ -232,6 +232,8 @@ def open_package(
 
 DEFINITIONS_ENDINGS = {".yaml", ".yml"}
 ARCHIVES = {".csar", ".zip"}
+STEP_FILES = ("lifecycle.yaml", "lifecycle.json")
+"""What a file is called that declares lifecycle steps, beside the service that it belongs to."""
 NOT_SERVICES = {"ensemble.yaml", "inputs.yaml"}
 NEEDED_METADATA = ("template_name", "template_version")
 
@@ -380,8 +382,9 @@ def _about(document: Document, diagnostics: Diagnostics) -> About | None:
 
 
 def _definitions(tree: FileTree, without: Iterable[str] = ()) -> list[str]:
-    """The YAML files at the top of a tree."""
-    return [name for name in tree.entries(".")[1] if Path(name).suffix in DEFINITIONS_ENDINGS and name not in without]
+    """The YAML files at the top of a tree that may be services."""
+    found = [name for name in tree.entries(".")[1] if Path(name).suffix in DEFINITIONS_ENDINGS and name not in without]
+    return [name for name in found if name not in STEP_FILES] or found
 
 
 def _listed(names: list[str]) -> str:

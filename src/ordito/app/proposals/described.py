@@ -24,6 +24,7 @@ from ordito.app.proposals.making import make_plan
 from ordito.app.services import check_files, network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
+from ordito.app.step_blocks import StepSources
 from ordito.app.user_part import new_user_part
 from ordito.app.written_workflows import in_place, without_own
 from ordito.base.collector import paused_collector
@@ -136,7 +137,8 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     circumstances = circumstances_of(
         asked.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
     )
-    read = read_service(named.path, diagnostics, network(asked.fetch), circumstances)
+    sources = StepSources(asked.hooks.catalogs, asked.hooks.lifecycle, str(place.layout.root))
+    read = read_service(named.path, diagnostics, network(asked.fetch), circumstances, sources)
     check_choices(asked.choices, read.service, diagnostics)
     _check_replaced(asked.changes, read.service, diagnostics)
     check_files(read, diagnostics, required=True)

@@ -26,7 +26,7 @@ from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
-from ordito.ensemble.pins import measure
+from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
@@ -199,7 +199,10 @@ def _check_unchanged(known: Known, job: str) -> None:
         read = read_service(user.service_path(place.layout, place.shown), diagnostics, Network.REFUSED, circumstances)
         package = read.package
         files = (definition_files(read), artifact_files(read))
-        unchanged = measure(place.layout, package.tree, package.opener, *files).digest == status.service
+        measured = measure(place.layout, package.tree, package.opener, *files)
+        unchanged = measured.digest == status.service or _own(measured.contents) == _own(
+            {f.place: f.digest for f in pinned_files(place.layout, status.service)}
+        )
     except InvalidDocument as invalid:
         # What was fetched for the job is not fetched again to look at it: its pin has it.
         unchanged = any(d.code in {"not-fetched", "fetch-failed"} for d in invalid.diagnostics)
@@ -211,6 +214,11 @@ def _check_unchanged(known: Known, job: str) -> None:
             next_words=("plan",),
             purpose="see what deploying would do now",
         )
+
+
+def _own(contents: Mapping[str, str]) -> dict[str, str]:
+    """The files of a service itself: what its lifecycle steps need may come with a command, and from catalogues."""
+    return {place: digest for place, digest in contents.items() if LIFECYCLE not in place.split("/")}
 
 
 def _with_done(plan: Plan, wanted: str, job: str, record: RecordedJob) -> Plan:

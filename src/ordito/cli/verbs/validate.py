@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 import msgspec
 
+from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.validate import ValidateRequest, ValidateResult, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
+from ordito.cli.change_options import step_options
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
@@ -38,6 +40,7 @@ class _Checked(msgspec.Struct, frozen=True):
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
 @fetch_option
 @choice_options
+@step_options
 def command(
     session: Session,
     services: tuple[str, ...],
@@ -46,27 +49,32 @@ def command(
     strict: bool,
     fetch: bool,
     choices: GivenChoices,
+    hooks: GivenHooks,
 ) -> ExitCode:
     """Check services."""
-    if len(services) > 1 and not inputs.is_empty:
-        raise click.UsageError("inputs are those of one service: check the services one by one")
-    environment, hosts = session.settings.wanted_environment, session.settings.hosts
+    if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):
+        what = "lifecycle steps" if hooks.lifecycle else "inputs"
+        raise click.UsageError(f"{what} are those of one service: check the services one by one")
+    usual = ValidateRequest(
+        inputs=inputs,
+        directory=session.settings.directory,
+        strict=strict,
+        fetch=fetch,
+        choices=choices,
+        environment=session.settings.wanted_environment,
+        hosts=session.settings.hosts,
+        hooks=hooks,
+    )
     for_tools = session.stream is None and session.settings.output in {Format.GITHUB, Format.SARIF}
     if len(services) > 1 or for_tools:
-        requests = [
-            ValidateRequest(s, inputs, session.settings.directory, strict, fetch, choices, environment, hosts)
-            for s in services or ("",)
-        ]
-        checked = [_check(request) for request in requests]
+        checked = [_check(msgspec.structs.replace(usual, service=s)) for s in services or ("",)]
         code = ExitCode.DONE if all(c.result is not None for c in checked) else ExitCode.REFUSED
         if for_tools:
             _for_tools(session, [d for c in checked for d in c.diagnostics], code)
         else:
             _several(session, checked, code)
         return code
-    service = services[0] if services else ""
-    request = ValidateRequest(service, inputs, session.settings.directory, strict, fetch, choices, environment, hosts)
-    result = validate(request)
+    result = validate(msgspec.structs.replace(usual, service=services[0] if services else ""))
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
     session.result(_data(result), lambda channel: _text(result, channel))

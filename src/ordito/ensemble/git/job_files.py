@@ -18,7 +18,7 @@ from ordito.ensemble.git.tree import Change, WorkTree, top_of
 from ordito.ensemble.git_files import is_ours
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import split
-from ordito.ensemble.pins import LARGEST_FOR_GIT, pinned_files
+from ordito.ensemble.pins import LARGEST_FOR_GIT, LIFECYCLE, pinned_files
 from ordito.ensemble.status_parts import PART_MARK, is_part
 from ordito.work.records import JobSources
 
@@ -75,7 +75,8 @@ def _sources(layout: Layout, pin: str, sources: JobSources) -> list[Source]:
     if sources.origin:
         named = set(sources.named)
         origin = Path(sources.origin)
-        found += [Source(origin / file.place, file.place in named, file.digest) for file in pinned_files(layout, pin)]
+        files = (f for f in pinned_files(layout, pin) if LIFECYCLE not in f.place.split("/"))
+        found += [Source(origin / file.place, file.place in named, file.digest) for file in files]
     return found
 
 
