@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordito.base import json_keywords
 from ordito.base.json_schema import JsonSchema, NotSupported
+from tests.support.thorough import THOROUGH
 
 OLD = "http://json-schema.org/draft-04/schema#"
 
@@ -107,8 +109,11 @@ def test_not_supported(text: str) -> None:
         JsonSchema(text)
 
 
-def test_bounded() -> None:
+def test_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Schemas that lead back to themselves, multiply or match slowly end all the same."""
+    if not THOROUGH:
+        # A tenth of what may be spent takes a tenth of the time, and what is checked below would take for ever.
+        monkeypatch.setattr(json_keywords, "MOST_EFFORT", json_keywords.MOST_EFFORT // 10)
     assert "too deep" in JsonSchema('{"$ref": "#"}').violation("1")
     doubled: dict[str, Any] = {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(40)}
     schema = {"$ref": "#/$defs/a0", "$defs": {**doubled, "a40": {"type": "null"}}}

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support import forked
+
 DATA = Path(__file__).parent.parent / "data"
 LIMIT = 60.0
 
@@ -49,8 +51,20 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "ordito", *map(str, arguments)]
 
 
-def process(cwd: Path, *arguments: str | Path, **more: str) -> Finished:
+def process(cwd: Path, *arguments: str | Path) -> Finished:
     """Run a process of its own to its end."""
+    running = start(cwd, *arguments)
+    out, err = running.communicate(LIMIT)
+    return Finished(running.wait(), out, err)
+
+
+def start(cwd: Path, *arguments: str | Path) -> forked.Running:
+    """Start a process of its own and leave it running."""
+    return forked.start(cwd, environment(), [str(argument) for argument in arguments])
+
+
+def fresh_process(cwd: Path, *arguments: str | Path, **more: str) -> Finished:
+    """Run a process to its end that the interpreter has started anew, where that makes a difference."""
     done = subprocess.run(
         command(*arguments),
         cwd=cwd,
@@ -64,8 +78,8 @@ def process(cwd: Path, *arguments: str | Path, **more: str) -> Finished:
     return Finished(done.returncode, done.stdout, done.stderr)
 
 
-def start(cwd: Path, *arguments: str | Path) -> subprocess.Popen[str]:
-    """Start a process of its own and leave it running."""
+def fresh_start(cwd: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+    """Start a process in the same way and leave it running."""
     return subprocess.Popen(
         command(*arguments),
         cwd=cwd,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ordito.ensemble.manifest import MARKER
-from tests.cli.program import DATA, LIMIT, command, environment, process, start, until
+from tests.cli.program import DATA, LIMIT, command, environment, fresh_process, fresh_start, process, start, until
 
 TINY = DATA / "tiny"
 SLOW = DATA / "slow"
@@ -66,7 +66,7 @@ def test_planning_loads_nothing_for_extensions_that_nobody_asks_for(tmp_path: Pa
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process(tmp_path, "deploy", FAILING, "-y").code == 1
-    with start(tmp_path, "status") as reading:
+    with fresh_start(tmp_path, "status") as reading:
         assert reading.stdout is not None
         assert reading.stderr is not None
         reading.stdout.close()
@@ -75,7 +75,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 def test_a_job_goes_on_when_nobody_reads_its_progress(tmp_path: Path) -> None:
-    with start(tmp_path, "deploy", SLOW, "-y", "-i", f"place={tmp_path}") as begun:
+    with fresh_start(tmp_path, "deploy", SLOW, "-y", "-i", f"place={tmp_path}") as begun:
         until((tmp_path / "waiting").exists)
         assert begun.stderr is not None
         begun.stderr.close()
@@ -103,7 +103,7 @@ def test_a_result_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_ascii_where_the_encoding_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / "service.yaml").write_text("a: [\n")
-    done = process(tmp_path, "validate", "service.yaml", PYTHONIOENCODING="ascii")
+    done = fresh_process(tmp_path, "validate", "service.yaml", PYTHONIOENCODING="ascii")
     assert done.code == 3
     assert done.err.isascii()
 

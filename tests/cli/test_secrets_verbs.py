@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.cli.program import environment
+from tests.support import forked
+
 pytest.importorskip("cryptography", reason="nothing can be sealed without it")
 
 
-def secrets(folder: Path, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    code = "from ordito.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "secrets", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=60, input=given or b"")
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def secrets(folder: Path, *words: str, given: bytes | None = None) -> Done:
+    running = forked.start(folder, environment(), ["secrets", *words], given=given or b"")
+    out, err = running.communicate(60)
+    return Done(running.wait(), out.encode(), err.encode())
 
 
 def test_set_get_list_rm(tmp_path: Path) -> None:

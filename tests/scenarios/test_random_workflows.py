@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from tests.support.scenarios import place_service
 from tests.support.thorough import THOROUGH
 
 SOME = settings(
-    max_examples=400 if THOROUGH else 7,
+    max_examples=400 if THOROUGH else 4,
     # Shrinking what takes whole commands is for those who have the time.
     phases=tuple(Phase) if THOROUGH else (Phase.explicit, Phase.reuse, Phase.generate),
     # The same ones each time, so that a change is blamed for what it has changed; others in the long form.
@@ -60,7 +61,7 @@ class Play:
 @contextmanager
 def played(nodes: Nodes, seed: int) -> Iterator[Play]:
     """A topology in a directory of its own."""
-    with TemporaryDirectory() as directory:
+    with TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as directory:
         yield Play({"nodes": nodes}, Path(directory), seed)
 
 

@@ -33,6 +33,14 @@ class Running:
         self._told = told
         self.pid = int(told.readline())
 
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+
     def poll(self) -> int | None:
         """How it ended, if it has."""
         if self.returncode is None and select.select([self._told], [], [], 0)[0]:
@@ -108,13 +116,24 @@ def _server() -> socket.socket:
     return ours
 
 
-def start(cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], code: str = "") -> Running:
-    """Start ``ordito`` and leave it running; ``code`` is Python that runs first in the same process."""
+def _pipe_of(text: bytes) -> int:
+    """The end of a pipe from which a text can be read."""
+    read, write = os.pipe()
+    os.write(write, text)
+    os.close(write)
+    return read
+
+
+def start(
+    cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], code: str = "", *, given: bytes | None = None
+) -> Running:
+    """Start ``ordito`` and leave it running; ``code`` is Python that runs first in the same process. ``given`` is what
+    it reads from its standard input, which is a pipe then, of at most 64 KiB."""
     request = {"cwd": str(cwd), "environment": dict(environment), "arguments": list(arguments), "code": code}
     pairs = [os.pipe() for _ in range(3)]
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    source = os.open(os.devnull, os.O_RDONLY) if given is None else _pipe_of(given)
     out, err, told = (read for read, _ in pairs)
-    files = [nothing, *(write for _, write in pairs)]
+    files = [source, *(write for _, write in pairs)]
     try:
         socket.send_fds(_server(), [json.dumps(request).encode()], files)
     finally:
@@ -122,6 +141,6 @@ def start(cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], c
             os.close(file)
     return Running(
         os.fdopen(told, "rb", buffering=0),
-        os.fdopen(out, encoding="utf-8"),
+        os.fdopen(out, encoding="utf-8", newline=""),
         os.fdopen(err, encoding="utf-8"),
     )
