@@ -11,11 +11,12 @@ from ordito.app.jobs import OpenJob, describe
 from ordito.app.place import Place, place_of
 from ordito.base.sensitive import shown
 from ordito.ensemble.outline_file import kept_outline
-from ordito.ensemble.status import Status
+from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
 from ordito.instances.status import effective_statuses, topology_status
+from ordito.work.records import Form
 from ordito.work.targets import HOST
 
 
@@ -28,7 +29,8 @@ class StatusRequest(msgspec.Struct, frozen=True):
 
 class InstanceStatus(msgspec.Struct, frozen=True):
     """One instance: what is recorded of it, its effective status, its type, its attributes, whether its node is no
-    longer in the service (``orphaned``), and whether others can do without it (``optional``)."""
+    longer in the service (``orphaned``), whether others can do without it (``optional``), and in which earlier ``form``
+    of the service it still is: that of a revision, or of a job that made none ("" for the one that is deployed)."""
 
     instance: Instance
     effective: str
@@ -36,6 +38,7 @@ class InstanceStatus(msgspec.Struct, frozen=True):
     attributes: dict[str, object]
     orphaned: bool
     optional: bool = False
+    form: str = ""
 
     @property
     def made_by(self) -> tuple[str, str]:
@@ -82,6 +85,7 @@ def status(request: StatusRequest) -> StatusResult:
         snapshot = ensemble.snapshot
         effective = effective_statuses(outline, snapshot) if outline else {}
         nodes = outline.nodes if outline else {}
+        forms = {"": "", **{name: _called(name, form) for name, form in known_forms(ensemble.status).items()}}
         found: list[InstanceStatus] = []
         for instance in snapshot.instances.values():
             if request.all or instance.exists or instance.is_missed:
@@ -94,6 +98,7 @@ def status(request: StatusRequest) -> StatusResult:
                         snapshot.attributes.get(instance.id, {}),
                         outline is not None and (node is None or node.lost),
                         node is not None and node.optional,
+                        forms.get(instance.form, instance.form),
                     )
                 )
         return StatusResult(
@@ -107,6 +112,10 @@ def status(request: StatusRequest) -> StatusResult:
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
         )
+
+
+def _called(name: str, form: Form) -> str:
+    return f"revision {form.revision}" if form.revision else f"job {name}"
 
 
 def _waiting(place: Place) -> int:

@@ -66,7 +66,8 @@ def _agreements(hosted: dict[str, list[InstanceStatus]]) -> dict[str, int]:
     for found in reversed(order):
         i = found.instance
         below = tuple(sorted(agree[c.instance.id] for c in hosted.get(i.id, ())))
-        shown = (i.node, i.state, i.local, found.effective, i.note, tuple(i.failed), found.orphaned, found.drifted)
+        told = (found.orphaned, found.drifted, found.form)
+        shown = (i.node, i.state, i.local, found.effective, i.note, tuple(i.failed), *told)
         agree[i.id] = numbers.setdefault((shown, below), len(numbers))
     return agree
 

@@ -65,6 +65,7 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
         "optional": found.optional,
         "drift": found.drifted,
         "note": instance.note,
+        "form": found.form,
     }
     return {key: value for key, value in data.items() if value not in ("", {}, False)}
 
@@ -140,6 +141,7 @@ def _said(row: Row, channel: Channel) -> str:
         "optional" if found.optional else "",
         instance.note,
         "orphaned: no longer in the service" if found.orphaned else "",
+        f"still as in {found.form}" if found.form else "",
         "changed since it was made" if found.drifted and not instance.note else "",
         f"failed: {', '.join(instance.failed)}" if instance.failed else "",
     ]

@@ -9,11 +9,15 @@ from functools import lru_cache
 import msgspec
 
 from ordito.ensemble.entity_change import EntityChange
+from ordito.work.hooks import Hook, HookResult
 from ordito.work.records import Form
 
 FORMAT = "ordito.job/3"
 FORMATS = frozenset({"ordito.job/2", FORMAT})
 """What can be read: the second format knows nothing of forms, revisions and lifecycle steps."""
+
+
+NO_RESULT = HookResult()
 
 
 class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -69,6 +73,14 @@ class JobHead(_Row, frozen=True):
     not_committed: tuple[str, ...] = ()
 
 
+class HookDone(_Row, frozen=True):
+    """A lifecycle step of the job, with the block that it has run, and what it was carried out with and what came of
+    it."""
+
+    step: Hook
+    result: HookResult = NO_RESULT
+
+
 NO_OP = "no-op"
 """The outcome of a step that did nothing."""
 
@@ -81,7 +93,8 @@ class ConfigChange(_Row, frozen=True):
     of the two ends of a link on which the operation ran. ``step`` is the id of the step where it is not the target and
     the operation with a dot between them. ``changed`` is what the operation reported about having
     modified the instance. ``changes`` are by the id of what is changed. ``inputs`` are those of the operation as they
-    may be shown, where somebody has called it.
+    may be shown, where somebody has called it. ``hook`` is a lifecycle step that was carried out well, ``undoes`` the
+    ConfigChange of the one that this one has undone.
     """
 
     change_id: str = ""
@@ -102,6 +115,8 @@ class ConfigChange(_Row, frozen=True):
     seconds: float | None = None
     summary: str = ""
     output: tuple[str, ...] = ()
+    hook: HookDone | None = None
+    undoes: str = ""
 
 
 class JobFile(_Row, frozen=True):

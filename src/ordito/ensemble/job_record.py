@@ -16,7 +16,7 @@ from ordito.ensemble.changes import Changes
 from ordito.ensemble.codec import Decoder
 from ordito.ensemble.entity_change import Entity
 from ordito.ensemble.files import write_whole
-from ordito.ensemble.job_format import FORMAT, NO_OP, ConfigChange, JobFile, JobHead, moment
+from ordito.ensemble.job_format import FORMAT, NO_OP, NO_RESULT, ConfigChange, HookDone, JobFile, JobHead, moment
 from ordito.ensemble.jobs_tsv import job_line, task_line
 from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
@@ -38,6 +38,8 @@ from ordito.work.records import (
     StepSkippedRecord,
     StepStartedRecord,
 )
+
+UNDO = Action.UNDO
 
 LARGEST_READABLE = 100
 """Tasks above which each of them is written on one line."""
@@ -127,7 +129,7 @@ class JobRecord:
         touched = self._touched.pop(record.step, [])
         if record.delta is not None:
             touched.extend(self._changes.follow(record.delta))
-        target, operation = step.link or step.instance, operation_of(plan, step)
+        target, operation = self._target(record.step), operation_of(plan, step)
         start = moment(began.at if began else record.at)
         previous = ""
         if record.change:
@@ -157,6 +159,8 @@ class JobRecord:
             seconds=None if record.no_op else round(outcome.seconds, 3),
             summary=outcome.message or record.because,
             output=outcome.tail,
+            hook=hook_done(plan, step, record),
+            undoes=undone_by(plan, step, record),
         )
 
     def _previous(self, target: str) -> str:
@@ -170,7 +174,10 @@ class JobRecord:
         if step < 0:
             return self.job.header.id
         found = self.job.plan.steps[step]
-        return found.link or found.instance
+        if found.link or found.instance or found.hook < 0:
+            return found.link or found.instance
+        hook = self.job.plan.undone[found.hook].hook if found.action is UNDO else self.job.plan.hooks[found.hook]
+        return hook.component or self.job.header.id
 
     def _operation(self, step: int) -> str:
         return operation_of(self.job.plan, self.job.plan.steps[step]) if step >= 0 else ""
@@ -266,6 +273,19 @@ class JobRecord:
         return [own, *self.lines]
 
 
+def hook_done(plan: Plan, step: Step, record: StepFinishedRecord) -> HookDone | None:
+    """The lifecycle step that a step has carried out well, if it has; one that was not needed did nothing."""
+    if step.hook < 0 or step.action is UNDO or not record.outcome.succeeded or record.because:
+        return None
+    return HookDone(plan.hooks[step.hook], record.hook or NO_RESULT)
+
+
+def undone_by(plan: Plan, step: Step, record: StepFinishedRecord) -> str:
+    """The change of the lifecycle step that a step has undone, "" for none."""
+    is_undone = step.hook >= 0 and step.action is UNDO and record.outcome.succeeded
+    return plan.undone[step.hook].change if is_undone else ""
+
+
 def operation_of(plan: Plan, step: Step) -> str:
     """``Interface.operation``, or for a step that calls none what it does."""
     if step.call >= 0:
@@ -285,7 +305,7 @@ def write_changes(layout: Layout, record: JobRecord, *, largest: int = LARGEST_I
             _write_part(layout, record)
         if len(readable) <= LARGEST_READABLE:
             readable.append(change)
-        are_plain = are_simple(change.inputs)
+        are_plain = are_simple(change.inputs) and change.hook is None
         are_plain = are_plain and all(are_simple(c.attributes) and not c.outputs for c in change.changes.values())
         lines.append(b"- %b\n" % flow_line(change, has_values=not are_plain))
     if record.parts:

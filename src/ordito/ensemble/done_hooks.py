@@ -1,0 +1,77 @@
+"""The lifecycle steps that were carried out well and that nobody has undone since: by the records of jobs, and of the
+one that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ordito.ensemble.job_history import RecordedJob, all_jobs, read_job
+from ordito.ensemble.job_record import hook_done, undone_by
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.status import ROLLBACK, WELL
+from ordito.work.effects import revises
+from ordito.work.hooks import DoneHook
+from ordito.work.plan import Plan
+from ordito.work.records import ROLLED_BACK, Record, StepFinishedRecord
+
+
+def done_since_stable(layout: Layout) -> tuple[DoneHook, ...]:
+    """Those of the jobs since everything was as it should be last: since the last revision was complete, or a rollback
+    was; the oldest first. Raises ``EnsembleError``."""
+    found: list[RecordedJob] = []
+    for record in _newest_first(layout):
+        if _is_stable(record):
+            break
+        found.append(record)
+    return _left(reversed(found))
+
+
+def done_since(layout: Layout, job: str) -> tuple[DoneHook, ...]:
+    """Those of all jobs after one of them; the oldest first. Raises ``EnsembleError``."""
+    found: list[RecordedJob] = []
+    for record in _newest_first(layout):
+        if record.head.change_id <= job:
+            break
+        found.append(record)
+    return _left(reversed(found))
+
+
+def done_in(job: str, plan: Plan, records: Iterable[Record], before: Iterable[DoneHook] = ()) -> tuple[DoneHook, ...]:
+    """Those of a job that is not closed, by its records, after those that were done ``before``; the oldest first."""
+    found = {done.change: done for done in before}
+    for record in records:
+        if isinstance(record, StepFinishedRecord) and (step := plan.steps[record.step]).hook >= 0:
+            found.pop(undone_by(plan, step, record), None)
+            if (done := hook_done(plan, step, record)) is not None:
+                found[record.change] = DoneHook(done.step, job, record.change, done.result)
+    return tuple(found.values())
+
+
+def _newest_first(layout: Layout) -> Iterator[RecordedJob]:
+    """The records of the jobs that may have carried out lifecycle steps."""
+    for line in reversed(all_jobs(layout).jobs):
+        if revises(line.workflow):
+            record = read_job(layout, line.id)
+            if record is not None:
+                yield record
+
+
+def _is_stable(record: RecordedJob) -> bool:
+    head = record.head
+    well = head.status in WELL
+    return bool(
+        head.rollback == ROLLED_BACK or (well and (head.workflow == ROLLBACK or "revision" in record.file.status))
+    )
+
+
+def _left(records: Iterable[RecordedJob]) -> tuple[DoneHook, ...]:
+    """What these jobs have done, the oldest first, and not undone."""
+    found: dict[str, DoneHook] = {}
+    for record in records:
+        for change in record.changes():
+            if change.undoes:
+                found.pop(change.undoes, None)
+            elif change.hook is not None:
+                done = change.hook
+                found[change.change_id] = DoneHook(done.step, record.head.change_id, change.change_id, done.result)
+    return tuple(found.values())

@@ -1,0 +1,86 @@
+"""The revisions of an ensemble: each job that has made one says in its record what it has deployed.
+
+A revision is known by its number. Clones that went on by themselves may have given the same number to different ones;
+these are told apart by their jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_history import RecordedJob, all_jobs, read_job
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.status import UNDEPLOY, WELL
+from ordito.model.choices import Choices
+from ordito.work.effects import revises
+from ordito.work.records import Form
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """A revision: its number, what was deployed by it, and the job that has made it, with its workflow, the moment at
+    which it ended (UTC) and its status. ``was_removed`` says that the job has removed everything: there is nothing to
+    go back to."""
+
+    number: int
+    form: Form
+    job: str
+    workflow: str
+    ended: str = ""
+    status: str = ""
+
+    @property
+    def was_removed(self) -> bool:
+        """Whether it is that nothing is deployed."""
+        return self.workflow == UNDEPLOY
+
+
+def revisions(layout: Layout) -> Iterator[Revision]:
+    """The revisions, the newest first; no more records are read than those that are asked for need. Raises
+    ``EnsembleError``, also while they are gone through."""
+    jobs = all_jobs(layout).jobs
+    for line in reversed(jobs):
+        if not revises(line.workflow) or line.outcome not in WELL:
+            continue
+        record = read_job(layout, line.id)
+        if record is None:
+            raise EnsembleError(f"the record of job {line.id} is missing", "restore the directory jobs from git")
+        if number := _number(record):
+            head, form = record.head, record.file.form or _form(layout, record, [job.id for job in jobs])
+            form = msgspec.structs.replace(form, revision=number)
+            yield Revision(number, form, line.id, head.workflow, head.ended, head.status)
+
+
+def _number(record: RecordedJob) -> int:
+    """The number of the revision that a job has made, 0 for none."""
+    if record.file.form is not None:
+        return record.head.revision
+    said = record.file.status.get("revision", 0)
+    return said if isinstance(said, int) else 0
+
+
+OF_FORM = ("main", "inputs", "choices")
+"""What a form is made of besides its service, by the keys of the status."""
+
+
+def _form(layout: Layout, record: RecordedJob, jobs: list[str]) -> Form:
+    """What a job has deployed whose record is of a format that does not say it: what it has changed in the status, and
+    else the jobs before it."""
+    said: dict[str, object] = {}
+    at: RecordedJob | None = record
+    for job in reversed(jobs[: jobs.index(record.head.change_id) + 1]):
+        if job != record.head.change_id:
+            at = read_job(layout, job)
+        if at is not None:
+            said = {**{key: at.file.status[key] for key in OF_FORM if key in at.file.status}, **said}
+        if len(said) == len(OF_FORM):
+            break
+    inputs, choices = said.get("inputs", {}), msgspec.convert(said.get("choices", {}), Choices)
+    return Form(
+        record.head.service,
+        str(said.get("main", "")),
+        inputs if isinstance(inputs, dict) else {},
+        choices,
+    )
