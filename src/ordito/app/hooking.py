@@ -8,11 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known
 from ordito.app.services import ReadService
+from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned
+from ordito.ensemble.status import stable_form
 from ordito.planning.options import Hooking
-from ordito.work.hooks import Block
+from ordito.work.hooks import Block, Transition
 
 
 def hooking_of(layout: Layout, read: ReadService, pinned: Pinned) -> Hooking:
@@ -21,6 +24,22 @@ def hooking_of(layout: Layout, read: ReadService, pinned: Pinned) -> Hooking:
         return Hooking()
     prefix = Path(pinned.root).relative_to(layout.artifacts / pinned.digest).as_posix()
     return Hooking(blocks=in_pin(read.steps.blocks, pinned.digest, prefix))
+
+
+def for_workflow(hooking: Hooking, known: Known, workflow: str) -> Hooking:
+    """The same as a plan of a workflow is told it: which transition that is, and what was done in earlier attempts at
+    it. Raises ``EnsembleError``."""
+    if workflow not in TRANSITIONS or not hooking.blocks:
+        return hooking
+    transition = TRANSITIONS[workflow]
+    if transition is Transition.UPGRADE and not stable_form(known.status, known.snapshot):
+        transition = Transition.INSTALL
+    found = attempts(known.place.layout)
+    return msgspec.structs.replace(hooking, transition=transition, done=found.done, since=found.since)
+
+
+TRANSITIONS = {DEPLOY: Transition.UPGRADE, UPGRADE: Transition.UPGRADE, UNDEPLOY: Transition.DELETE}
+"""What workflows do to the topology, where a revision of it is complete. Others carry out no lifecycle steps."""
 
 
 def in_pin(blocks: Mapping[str, Block], digest: str, prefix: str) -> dict[str, Block]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from ordito.ensemble.job_history import RecordedJob, all_jobs, read_job
 from ordito.ensemble.job_record import hook_done, undone_by
 from ordito.ensemble.layout import Layout
@@ -15,15 +17,22 @@ from ordito.work.plan import Plan
 from ordito.work.records import ROLLED_BACK, Record, StepFinishedRecord
 
 
-def done_since_stable(layout: Layout) -> tuple[DoneHook, ...]:
-    """Those of the jobs since everything was as it should be last: since the last revision was complete, or a rollback
-    was; the oldest first. Raises ``EnsembleError``."""
+class Attempts(msgspec.Struct, frozen=True):
+    """The jobs since everything was as it should be last, that is since the last revision was complete, or a rollback
+    was: the id of the first of them, "" for none, and what they have done, the oldest first."""
+
+    since: str = ""
+    done: tuple[DoneHook, ...] = ()
+
+
+def attempts(layout: Layout) -> Attempts:
+    """The attempts at the next revision so far. Raises ``EnsembleError``."""
     found: list[RecordedJob] = []
     for record in _newest_first(layout):
         if _is_stable(record):
             break
         found.append(record)
-    return _left(reversed(found))
+    return Attempts(found[-1].head.change_id, _left(reversed(found))) if found else Attempts()
 
 
 def done_since(layout: Layout, job: str) -> tuple[DoneHook, ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.foresee import foresee
-from ordito.app.hooking import hooking_of
+from ordito.app.hooking import for_workflow, hooking_of
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.makers import check_makers
 from ordito.app.pinned_service import PinnedService, main_in_pin, measured_files, read_pinned
@@ -75,7 +75,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
         kept={} if reset_counts else told.kept,
-        hooking=hooking_of(known.place.layout, read, measured),
+        hooking=for_workflow(hooking_of(known.place.layout, read, measured), known, workflow),
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)
