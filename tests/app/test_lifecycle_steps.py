@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.hooking import named_files
 from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
 from ordito.app.step_blocks import StepSources
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin
+from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import AS_WRITTEN
 from ordito.source.package import Network
 
@@ -273,3 +275,49 @@ def test_two_files_beside_the_service_are_one_too_many(tmp_path: Path) -> None:
     (tmp_path / "lifecycle.json").write_text("{}")
     with pytest.raises(InvalidDocument, match="two-lifecycles"):
         with_file(tmp_path, PLAIN, FILE)
+
+
+MIGRATE = "ordito.dev/lifecycle/data@v1#Migrate"
+
+
+def migrating(folder: Path, config: str, inputs: dict[str, object] | None = None) -> ReadService:
+    for name in ("one.up.sql", "one.down.sql"):
+        (folder / "sql").mkdir(exist_ok=True)
+        (folder / "sql" / name).write_text("SELECT 1;")
+    text = HEAD + step("last", fqn=MIGRATE).replace("{ url: { get_input: url } }", config)
+    (folder / "service.yaml").write_text(text)
+    circumstances = Circumstances(inputs=inputs or {})
+    return read_service(str(folder / "service.yaml"), Diagnostics(), Network.REFUSED, circumstances)
+
+
+def test_files_of_the_archive_are_pinned_with_the_steps_that_name_them(tmp_path: Path) -> None:
+    config = "{ database: /x.db, migrations: { concat: [ s, { get_input: url } ] } }"
+    found = migrating(tmp_path, config, {"url": "ql"})
+    assert found.steps.paths == {"last": ("sql",)}
+    measured = measure(Layout(tmp_path / "e"), found.package.tree, "service.yaml", [], artifact_files(found))
+    assert list(named_files(found, measured)["last"]) == ["sql"]
+    (tmp_path / "sql" / "one.up.sql").write_text("SELECT 2;")
+    changed = measure(Layout(tmp_path / "e"), found.package.tree, "service.yaml", [], artifact_files(found))
+    assert named_files(found, changed) != named_files(found, measured)
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "column", "said"),
+    [
+        ("{ database: /x.db, migrations: sqll }", "missing-artifact", 50, "sqll"),
+        ("{ database: /x.db, files: [ sql/one.up.sql, sql/two.up.sql ] }", "missing-artifact", 63, "sql/two.up.sql"),
+        ("{ database: /x.db, migrations: ../sql }", "missing-artifact", 50, "leads out"),
+        ("{ database: /x.db, migrations: { get_attribute: [ api, state ] } }", "bad-value", 50, "before anything runs"),
+        ("{ database: /x.db, when_one_fails: { get_input: url } }", "constraint", 54, "undo"),
+    ],
+)
+def test_config_is_checked_with_the_values_of_inputs(
+    tmp_path: Path, config: str, code: str, column: int, said: str
+) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        migrating(tmp_path, config, {"url": "sometimes"})
+    (found,) = (d for d in refused.value.diagnostics if d.severity == "error")
+    assert found.code == code
+    assert said in found.message
+    assert found.span is not None
+    assert found.span.column == column

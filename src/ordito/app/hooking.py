@@ -23,7 +23,12 @@ def hooking_of(layout: Layout, read: ReadService, pinned: Pinned) -> Hooking:
     if not read.steps.blocks:
         return Hooking()
     prefix = Path(pinned.root).relative_to(layout.artifacts / pinned.digest).as_posix()
-    return Hooking(blocks=in_pin(read.steps.blocks, pinned.digest, prefix))
+    return Hooking(blocks=in_pin(read.steps.blocks, pinned.digest, prefix), files=named_files(read, pinned))
+
+
+def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
+    """The digests of the files and folders of a service that the config of its steps names, by step and path."""
+    return {step: {path: pinned.digests[path] for path in paths} for step, paths in read.steps.paths.items()}
 
 
 def for_workflow(hooking: Hooking, known: Known, workflow: str) -> Hooking:

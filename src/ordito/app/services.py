@@ -70,7 +70,7 @@ def read_package(
     )
     if service is None:
         raise InvalidDocument(diagnostics.sorted())
-    steps = blocks_of(package, service, search, written, diagnostics)
+    steps = blocks_of(package, service, circumstances.inputs, search, written, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service, steps)
@@ -198,6 +198,8 @@ def artifact_files(read: ReadService) -> Iterator[str]:
     """The files that a service's artifacts name."""
     yield from (artifact.file for artifact in artifacts(read.service) if not names_image(artifact, read.package))
     yield from read.steps.scripts
+    for paths in read.steps.paths.values():
+        yield from paths
 
 
 def _of_interfaces(interfaces: Iterable[Interface], seen: set[int]) -> Iterator[Artifact]:

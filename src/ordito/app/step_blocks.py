@@ -14,13 +14,16 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.step_files import WrittenSteps, kept_file
+from ordito.app.step_paths import step_paths
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import is_url
 from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files
 from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
 from ordito.ensemble.pins import LIFECYCLE
+from ordito.instances.static_steps import static_configs
 from ordito.model.block import BlockType
+from ordito.model.inputs import known_inputs
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
@@ -49,11 +52,13 @@ class StepSources(msgspec.Struct, frozen=True):
 
 class StepBlocks(msgspec.Struct, frozen=True):
     """The blocks of steps, by the ids of the steps; their folders are relative to the root of the service. ``files``
-    are those of the service that they need, by their places in it, ``scripts`` what they run of it itself."""
+    are those of the service that they need, by their places in it, ``scripts`` what they run of it itself. ``paths``
+    are files and folders of the service that the config of a step names, as far as they are known."""
 
     blocks: Mapping[str, Block] = {}
     files: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    paths: Mapping[str, tuple[str, ...]] = {}
 
 
 NO_BLOCKS = StepBlocks()
@@ -77,10 +82,16 @@ def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) 
 
 
 def blocks_of(
-    package: Package, service: Service, search: Search, written: WrittenSteps | None, diagnostics: Diagnostics
+    package: Package,
+    service: Service,
+    inputs: Mapping[str, object],
+    search: Search,
+    written: WrittenSteps | None,
+    diagnostics: Diagnostics,
 ) -> StepBlocks:
     """The blocks of a service's steps, each with its files in the service's tree, and so the file in which steps are
-    ``written``; what is wrong with the steps is in ``diagnostics``."""
+    ``written``; what is wrong with the steps is in ``diagnostics``. ``inputs`` are values of the service's inputs, as
+    they are given."""
     if not service.hooks:
         return NO_BLOCKS
     before = diagnostics.errors
@@ -89,7 +100,11 @@ def blocks_of(
         check_step(step, lambda: _names(service, search), diagnostics)
         if step.block is not None:
             placing.see(step)
-    return placing.placed(service, written) if diagnostics.errors == before else NO_BLOCKS
+    known = static_configs(service, known_inputs(service.inputs, service.data_types, inputs), diagnostics)
+    paths = {i: tuple(step_paths(s, known[i], package, diagnostics)) for i, s in service.hooks.items()}
+    if diagnostics.errors > before:
+        return NO_BLOCKS
+    return msgspec.structs.replace(placing.placed(service, written), paths={i: p for i, p in paths.items() if p})
 
 
 def _names(service: Service, search: Search) -> Iterator[str]:
