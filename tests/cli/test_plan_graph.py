@@ -130,6 +130,7 @@ def test_mistakes_are_told_before_anything_is_read(run: Run) -> None:
 ARGUMENTS = {
     "deploy": ["--reset-counts"],
     "upgrade": ["--prune", "early"],
+    "rollback": ["1"],
     "undeploy": [],
     "scale": ["middle", "--delta", "1"],
     "heal": ["base_1", "--reinstall"],
@@ -161,7 +162,7 @@ def test_every_workflow_has_a_picture_and_an_explanation_with_reasons(run: Run, 
         assert shown.code == 0, shown.err
         assert all(edge["reason"] for edge in shown.json["edges"]), workflow
         assert all(step["reason"] for step in shown.json["steps"]), workflow
-        assert shown.json["steps"] or workflow in {"deploy", "upgrade"}
+        assert shown.json["steps"] or workflow in {"deploy", "upgrade", "rollback"}
         explained = run("plan", workflow, *words, "--explain")
         assert explained.code == 0, explained.err
         for reason in {edge["reason"] for edge in shown.json["edges"]}:

@@ -179,3 +179,11 @@ def test_what_an_upgrade_was_told_is_kept_and_holds_for_retrying_it(run: Run, tw
     assert run("-e", "e", "jobs", "retry", "--yes", "-q").code == 1
     again = run("-e", "e", "jobs", "show", "-o", "json").json
     assert again["job"]["options"]["told"] == record["job"]["options"]["told"]
+
+
+def test_nothing_is_gone_back_to_where_nothing_was_completed(run: Run, two: Path) -> None:
+    (two / "one" / "note.sh").write_text("exit 1\n")
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 1
+    refused = run("-e", "e", "rollback", "--yes")
+    assert (refused.code, "ordito -e e undeploy" in refused.err) == (3, True), refused.err
+    assert run("-e", "e", "revisions").out == "none\n"

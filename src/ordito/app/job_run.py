@@ -31,6 +31,7 @@ from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
 from ordito.base.masking import Masking, net
 from ordito.engine.driver import JobResult, run_job
+from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.door import Door
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
 from ordito.ensemble.keeping import NOTHING, Kept
@@ -48,6 +49,7 @@ from ordito.model.service import Service
 from ordito.work.events import StepFailed
 from ordito.work.formed import FormedOperations
 from ordito.work.hook_runs import HookRuns
+from ordito.work.hooks import DoneHook
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
@@ -405,7 +407,13 @@ class _Job:
             self._forms,
             self._ensemble.snapshot,
             self._ensemble.status,
+            self._done,
         )
+
+    def _done(self) -> tuple[DoneHook, ...]:
+        """The lifecycle steps that were carried out since the last revision was complete, by this job last."""
+        records = self._ensemble.journal.records()
+        return done_in(self._header.id, self._plan, records, attempts(self._layout).done)
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
         return effective_statuses(self._outline, snapshot)

@@ -33,6 +33,7 @@ def is_written(workflow: str) -> bool:
 MADE: Mapping[str, str] = {
     "deploy": "Bring the running system to its description.",
     "upgrade": "Change what runs into what a service says now.",
+    "rollback": "Go back to an earlier revision.",
     "undeploy": "Remove everything that was deployed.",
     "start": "Start what was stopped.",
     "stop": "Stop instances, those that depend on them first.",

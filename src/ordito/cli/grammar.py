@@ -34,6 +34,8 @@ VERBS: Mapping[str, Verb] = {
     "diff": Verb("diff", "Show how what runs differs from what a service says."),
     "deploy": Verb("deploy", "Bring the running system to its description."),
     "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
+    "rollback": Verb("rollback", "Go back to an earlier revision."),
+    "revisions": Verb("revisions", "List the revisions: what was deployed, and when."),
     "undeploy": Verb("undeploy", "Remove everything that was deployed."),
     "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
     "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PLANNED: Mapping[str, str] = {
     "deploy": "deploy",
     "upgrade": "upgrade",
+    "rollback": "rollback",
     "undeploy": "undeploy",
     "scale": "scale",
     "heal": "heal",

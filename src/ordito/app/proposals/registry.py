@@ -12,6 +12,7 @@ from ordito.app.written_workflows import is_written
 ASKED: Mapping[str, tuple[str, str]] = {
     "deploy": ("deploy", "DeployAsked"),
     "upgrade": ("upgrade", "UpgradeAsked"),
+    "rollback": ("rollback", "RollbackAsked"),
     "undeploy": ("undeploy", "UndeployAsked"),
     "scale": ("scale", "ScaleAsked"),
     "heal": ("heal", "HealAsked"),

@@ -1,0 +1,141 @@
+"""What going back would do: changing what runs into what it was in an earlier revision, and undoing what lifecycle
+steps have done since."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.given_changes import GivenChanges
+from ordito.app.pinned_service import PinnedService, read_pinned
+from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.proposals.described import changing
+from ordito.app.proposals.making import make_plan
+from ordito.app.rollback_target import Target, target_of
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostic, Severity
+from ordito.base.listing import listed
+from ordito.base.portion import ALL, Portion
+from ordito.ensemble.status import current_form, known_forms
+from ordito.model.service import Service
+from ordito.planning.options import PlanOptions
+from ordito.work.forms import is_same
+from ordito.work.hooks import DoneHook
+from ordito.work.plan import Plan
+
+ROLLBACK = "rollback"
+EARLY = "early"
+NONE = "none"
+
+MOST_NAMED = 5
+
+
+class RollbackAsked(KeptAsItIs, frozen=True):
+    """To go back to a revision by its number; 0 for the last that was complete where something was begun since, else
+    for the one before it. With ``strict`` it is refused where something cannot be taken back. ``allow_changed`` permits
+    to remove without asking what was found to be other than it was made; ``max_unavailable`` is how many instances of a
+    node may be down at one time where the node says nothing."""
+
+    workflow: ClassVar[str] = ROLLBACK
+    makes_ensemble: ClassVar[bool] = False
+
+    revision: int = 0
+    strict: bool = False
+    allow_changed: bool = False
+    max_unavailable: Portion = ALL
+
+    def propose(self, known: Known) -> Proposal:
+        """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since
+        being removed first.
+
+        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``, also where what was deployed
+        then cannot be read any more.
+        """
+        target = target_of(known, self.revision)
+        _check_environment(known, target)
+        with paused_collector():
+            return _propose(self, known, target)
+
+
+def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
+    form = target.form
+    read = read_pinned(known.place, form.service, form.main, form.inputs, form.choices)
+    made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
+    warnings = list(_not_taken_back(made.plan, target))
+    if asked.strict and warnings:
+        raise Refused(
+            "not-taken-back",
+            f"not all can be taken back: {listed([w.message for w in warnings], MOST_NAMED, between='; ')}",
+            "without --strict all else is taken back",
+        )
+    deployed = known_forms(known.status).get(current_form(known.status))
+    return Proposal(
+        workflow=ROLLBACK,
+        read=read,
+        whole=made.whole,
+        plan=made.plan,
+        snapshot=known.snapshot,
+        inputs=form.inputs,
+        inputs_before=known.status.inputs,
+        measured=made.measured,
+        contents=made.contents,
+        pinned=PinnedService(form.service, form.main, read.package.root),
+        given=form.given,
+        named=form.named,
+        diagnostics=tuple(warnings),
+        unapproved=() if asked.allow_changed else made.plan.drifted,
+        renews=made.plan.is_empty and not is_same(deployed, form),
+    )
+
+
+def going_back(done: tuple[DoneHook, ...], at_once: Portion = ALL) -> Callable[[Service, PlanOptions], PlanOptions]:
+    """What planning is told of a way back: ``done`` are the lifecycle steps to be undone, in the order in which they
+    were carried out."""
+
+    def choose(_: Service, options: PlanOptions) -> PlanOptions:
+        told = changing(options, GivenChanges(max_unavailable=at_once), EARLY, NONE)
+        return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, done=done, undoes=True))
+
+    return choose
+
+
+def without_steps(service: Service, options: PlanOptions) -> PlanOptions:
+    """What planning is told of the same without any lifecycle step being undone."""
+    told = going_back(())(service, options)
+    return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, undoes=False))
+
+
+def _check_environment(known: Known, target: Target) -> None:
+    """Refuse to go back in another environment than it was in: the variables of operations would be others."""
+    wanted, chosen = target.form.environment, known.spec.environment.name
+    if wanted == chosen:
+        return
+    named = f'the environment "{wanted}"' if wanted else "no environment"
+    raise Refused(
+        "other-environment",
+        f"revision {target.number} was deployed in {named}, and this is " + (f'"{chosen}"' if chosen else "none"),
+        f'give --env "{wanted}"',
+    )
+
+
+def _not_taken_back(plan: Plan, target: Target) -> Iterator[Diagnostic]:
+    """What going back cannot bring back."""
+    for step in target.lost:
+        said = f'lifecycle step "{step}", which was carried out for revision {target.number}, has been undone since'
+        yield _warning("undone-since", f"{said}, and going back carries out none")
+    for one in target.done:
+        if not one.hook.block.can_be_undone:
+            said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {one.hook.block.fqn}'
+            yield _warning("not-undone", f"{said} {one.hook.block.version} has no undo")
+    anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
+    if anew:
+        said = f"{listed(anew, MOST_NAMED)} {'is' if len(anew) == 1 else 'are'} made again"
+        yield _warning("made-again", f"{said}: what they held is not brought back by that")
+
+
+def _warning(code: str, message: str) -> Diagnostic:
+    return Diagnostic(Severity.WARNING, code, message, None, "")

@@ -1,0 +1,72 @@
+"""The revisions of an ensemble, as people ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.jobs import ensemble_place
+from ordito.base.sensitive import shown
+from ordito.ensemble.revisions import Revision, revisions
+from ordito.ensemble.status import stable_form
+from ordito.ensemble.store import read_ensemble
+
+
+class RevisionLine(msgspec.Struct, frozen=True):
+    """A revision in the list: its number, the job that has made it, with its workflow and when it ended (UTC), the
+    digest of the service and its entry definitions file there, and the inputs that had other values than in the
+    revision before, as they may be shown. ``is_current`` marks the one that is deployed, ``was_removed`` one by which
+    everything was removed."""
+
+    revision: int
+    job: str
+    workflow: str
+    ended: str
+    status: str
+    service: str
+    main: str
+    inputs: Mapping[str, object]
+    is_current: bool = False
+    was_removed: bool = False
+
+
+class RevisionList(msgspec.Struct, frozen=True):
+    """The revisions, the newest first. ``is_partial`` says that something was begun after the current one and not
+    completed: by ``partial``, the job."""
+
+    revisions: tuple[RevisionLine, ...]
+    is_partial: bool = False
+    partial: str = ""
+
+
+def list_revisions(directory: str) -> RevisionList:
+    """All revisions. Raises ``Refused`` where there is no ensemble, and ``EnsembleError``."""
+    place = ensemble_place(directory)
+    with read_ensemble(directory) as ensemble:
+        status, snapshot = ensemble.status, ensemble.snapshot
+        base = stable_form(status, snapshot)
+        is_partial = status.form != base or any(r.form for r in snapshot.instances.values() if r.exists)
+        found = list(revisions(place.layout))
+    lines = [_line(one, found[n + 1] if n + 1 < len(found) else None, base) for n, one in enumerate(found)]
+    partial = status.form if status.form != base else ""
+    return RevisionList(tuple(lines), is_partial and bool(base or partial), partial)
+
+
+def _line(one: Revision, before: Revision | None, base: str) -> RevisionLine:
+    old = before.form.inputs if before is not None and not before.was_removed else {}
+    new = one.form.inputs
+    names = dict.fromkeys((*old, *new))
+    changed = {n: shown(new.get(n)) for n in names if n not in old or n not in new or old[n] != new[n]}
+    return RevisionLine(
+        one.number,
+        one.job,
+        one.workflow,
+        one.ended,
+        one.status,
+        one.form.service,
+        one.form.main,
+        {} if one.was_removed else changed,
+        is_current=bool(base) and one.job == base,
+        was_removed=one.was_removed,
+    )

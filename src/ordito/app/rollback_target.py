@@ -1,0 +1,134 @@
+"""To which revision going back leads, and what lifecycle steps have done since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.proposal import Known
+from ordito.base.change_ids import job_of
+from ordito.ensemble.done_hooks import done_since
+from ordito.ensemble.job_history import job_lines, read_job
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.revisions import Revision, revisions
+from ordito.ensemble.status import WELL, known_forms, stable_form
+from ordito.work.effects import revises
+from ordito.work.forms import is_same
+from ordito.work.hooks import DoneHook
+from ordito.work.records import Form
+
+ROLLBACK = "rollback"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where a rollback leads: the number of the revision, the job that has made it, and its form; the lifecycle steps
+    that were carried out since and not undone, in that order; and those that were carried out for the revision, have
+    been undone since, and will not be carried out again, by their ids."""
+
+    number: int
+    job: str
+    form: Form
+    done: tuple[DoneHook, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+def target_of(known: Known, number: int) -> Target:
+    """The revision of that number; for 0 the last complete one where something was begun since, else the one before it.
+
+    Raises ``Refused`` where there is none to which one can go back, and ``EnsembleError``.
+    """
+    layout = known.place.layout
+    base = stable_form(known.status, known.snapshot)
+    if not base:
+        raise _nothing_stable(known)
+    forms = known_forms(known.status)
+    if number == 0 and _is_unfinished(known, base) and base in forms:
+        return _with_hooks(layout, Target(forms[base].revision or known.status.revision, base, forms[base]))
+    # What was deployed before everything was removed is deployed anew, not gone back to.
+    there = list(takewhile(lambda revision: not revision.was_removed, revisions(layout)))
+    found = _before(there) if number == 0 else _numbered(there, number, known)
+    return _with_hooks(layout, Target(found.number, found.job, found.form))
+
+
+def _is_unfinished(known: Known, base: str) -> bool:
+    """Whether something was begun after the last complete revision, or tried in vain."""
+    if known.status.form != base or any(r.form for r in known.snapshot.instances.values() if r.exists):
+        return True
+    lines = (line for line in job_lines(known.place.layout) if revises(line.workflow))
+    last = max(lines, key=lambda line: line.id, default=None)
+    return last is not None and last.outcome not in WELL
+
+
+def _before(there: Sequence[Revision]) -> Revision:
+    """The revision before the one that is deployed. What going back has made counts as the one to which it went."""
+    place = 0
+    while place < len(there) and there[place].workflow == ROLLBACK:
+        form = there[place].form
+        earlier = (n for n in range(place + 1, len(there)) if is_same(there[n].form, form))
+        place = next(earlier, len(there))
+    if place + 1 >= len(there):
+        raise Refused(
+            "no-revision",
+            "there is no revision before the one that is deployed",
+            next_words=("revisions",),
+            purpose="see which there are",
+        )
+    return there[place + 1]
+
+
+def _numbered(there: Sequence[Revision], number: int, known: Known) -> Revision:
+    for revision in there:
+        if revision.number == number:
+            return revision
+    was = any(revision.number == number for revision in revisions(known.place.layout))
+    named = ", ".join(str(r.number) for r in reversed(there[:MOST_NAMED]))
+    said = f"there is no revision {number}; there are {named}"
+    if was:
+        said = f"everything was removed after revision {number}, so that nothing can go back to it"
+    raise Refused(
+        "unknown-revision",
+        said,
+        "deploy its service again" if was else "",
+        next_words=("revisions",),
+        purpose="see which there are",
+    )
+
+
+MOST_NAMED = 8
+
+
+def _with_hooks(layout: Layout, target: Target) -> Target:
+    return msgspec.structs.replace(
+        target, done=done_since(layout, target.job), lost=tuple(_undone_since(layout, target.job))
+    )
+
+
+def _undone_since(layout: Layout, job: str) -> Iterator[str]:
+    """The lifecycle steps of a job, and of those before it, that jobs after it have undone."""
+    for line in job_lines(layout):
+        if line.id <= job or not revises(line.workflow):
+            continue
+        record = read_job(layout, line.id)
+        for change in record.changes() if record is not None else ():
+            if change.undoes and job_of(change.undoes) <= job:
+                yield change.step or change.target
+
+
+def _nothing_stable(known: Known) -> Refused:
+    exist = any(record.exists for record in known.snapshot.instances.values())
+    if exist:
+        return Refused(
+            "no-revision",
+            "no deployment was completed here, so there is nothing to go back to",
+            next_words=("undeploy",),
+            purpose="remove what was begun",
+        )
+    return Refused(
+        "not-deployed",
+        f"nothing is deployed in {known.place.shown}",
+        next_words=("deploy",),
+        purpose="deploy it",
+    )
