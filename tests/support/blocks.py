@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +19,7 @@ import yaml
 
 from ordito.source.package import CATALOGUE
 
+SERVER = Path(__file__).with_name("block_server.py")
 DEFINITIONS = CATALOGUE / "blocks.yaml"
 
 
@@ -108,14 +111,43 @@ class Block:
 
     def _run(self, operation: str, config: Mapping[str, object], environment: dict[str, str]) -> Ran:
         words, variables = self._command(operation, config, environment)
+        files = {name: self.folder / f"{name}.txt" for name in ("out", "err")}
         outputs = self.folder / "outputs.json"
         outputs.write_text("")
-        done = subprocess.run(
-            words, env=variables, cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
-        )
+        asked = {"script": words[-1], "environment": variables, "cwd": str(self.folder)}
+        status = server().run({**asked, **{name: str(file) for name, file in files.items()}})
+        out, err = (file.read_text() for file in files.values())
+        assert "Traceback" not in err, err
         found = outputs.read_text()
-        assert "Traceback" not in done.stderr, done.stderr
-        return Ran(done.returncode, done.stdout, done.stderr, json.loads(found) if found else {})
+        return Ran(status, out, err, json.loads(found) if found else {})
+
+
+class Server:
+    """What runs blocks, each in a process of its own."""
+
+    def __init__(self) -> None:
+        # What Python makes of the scripts is kept for the next one, and not beside them.
+        self._compiled = tempfile.TemporaryDirectory(prefix="ordito-blocks-")
+        words = [sys.executable, "-S", "-X", f"pycache_prefix={self._compiled.name}", str(SERVER)]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={})
+        atexit.register(self._stop)
+
+    def run(self, asked: Mapping[str, object]) -> int:
+        """Run a block, and give its exit status."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+    def _stop(self) -> None:
+        self._process.communicate()
+        self._compiled.cleanup()
+
+
+@cache
+def server() -> Server:
+    """The one of these tests."""
+    return Server()
 
 
 def _plain(value: object) -> str:
