@@ -100,7 +100,8 @@ class Block:
         self, operation: str, config: Mapping[str, object], environment: dict[str, str]
     ) -> tuple[list[str], dict[str, str]]:
         found = definitions(self.place)["node_types"][self.fqn]["interfaces"]["Block"]["operations"][operation]
-        script = found["implementation"]["primary"]
+        written = found["implementation"] if isinstance(found, dict) else found
+        script = written["primary"] if isinstance(written, dict) else written
         policy = definitions(self.place)["policy_types"][self.fqn]
         data_type = policy["properties"]["config"]["type"]
         given = {**defaults(self.place, data_type), **config}
