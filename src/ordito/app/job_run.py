@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from ordito.app.canceller import Canceller
-from ordito.app.compile import compiled
 from ordito.app.conversation import Conversation
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.errors import Refused
 from ordito.app.hook_runs import hook_runs
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
+from ordito.app.job_operations import JobOperations
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
 from ordito.app.left_behind import Whole, whole_service
 from ordito.app.pinned_service import read_pinned
@@ -29,10 +29,12 @@ from ordito.app.way_back_to_base import CHANGING, ToBase, leads_to_base
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking, net
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.door import Door
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS, JobFiles
 from ordito.ensemble.keeping import NOTHING, Kept
 from ordito.ensemble.logs import JobLog
@@ -45,15 +47,17 @@ from ordito.ensemble.vault import Vault
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
-from ordito.model.service import Service
+from ordito.work.effects import revises
 from ordito.work.events import StepFailed
 from ordito.work.formed import FormedOperations
+from ordito.work.forms import form_after
 from ordito.work.hook_runs import HookRuns
 from ordito.work.hooks import DoneHook
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
     USUAL,
+    JobClosingRecord,
     JobHeader,
     JobOptions,
     Record,
@@ -245,13 +249,14 @@ class _Job:
         commit: str = "",
     ) -> JobReport:
         """Run the steps, then write the files and commit them."""
-        for form in sorted({call.form for call in self._plan.calls if call.form}):
-            # What cannot be read any more is known before anything begins.
-            self._forms.read(form)
+        operations = JobOperations(
+            self._ensemble, self._header, self._whole, self._root, self._forms, self._plugins
+        ).of(self._plan)
         keep_outline(self._layout, self._header.id, self._outline)
         canceller = Canceller(conversation, self._limits.timeout)
         self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
-        result = asyncio.run(self._run(change_ids, conversation, canceller, records))
+        result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
+        self._look_back()
         commit = ALWAYS if self._ensemble.is_shared else commit
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
@@ -280,6 +285,7 @@ class _Job:
 
     async def _run(
         self,
+        operations: FormedOperations | Operations,
         change_ids: ChangeIds,
         conversation: Conversation,
         canceller: Canceller,
@@ -288,7 +294,6 @@ class _Job:
         if self._limits.cancelled:
             canceller.control.request_cancel(at_once=True)
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
-        operations = self._operations()
         async with plugins.connected():
             with (
                 JobLog(self._layout.log(header.id)) as log,
@@ -318,47 +323,6 @@ class _Job:
                 await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result
 
-    def _operations(self) -> FormedOperations | Operations:
-        """What the steps of the plan mean; a rollback may lead to an earlier form, though no step does before it."""
-        own = self._operations_of(self._plan, self._service, self._header.inputs, self._root)
-        goes_back = self._header.options.on_failure == "rollback" or bool(self._plan.hooks)
-        if not (goes_back or any(call.form for call in self._plan.calls)):
-            return own
-        return FormedOperations(own, self._plan, self._formed)
-
-    def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
-        """What the steps of the plan mean in an earlier form of the service. Raises ``EnsembleError``, and
-        ``InvalidDocument`` where its files were changed."""
-        service = self._forms.whole(form, self._whole, self._header.inputs, self._root)
-        inputs, root = self._header.forms[form].inputs, self._forms.read(form).package.root
-        return self._operations_of(plan, service, inputs, root, form, masking)
-
-    def _operations_of(
-        self,
-        plan: Plan,
-        service: Service,
-        inputs: Mapping[str, object],
-        root: str,
-        form: str = "",
-        masking: Masking | None = None,
-    ) -> Operations:
-        return Operations(
-            service,
-            self._ensemble.snapshot,
-            plan,
-            inputs,
-            root=root,
-            job=self._header.id,
-            describe=lambda: compiled(service),
-            variables=self._header.variables,
-            digest_key=Vault(self._layout).digest_key,
-            counts=self._ensemble.status.counts,
-            targets=self._plugins.targets,
-            ensemble=self._header.ensemble,
-            form=form,
-            masking=masking,
-        )
-
     def _hosts_before(self, operations: FormedOperations | Operations, records: Sequence[Record]) -> list[Target]:
         """The hosts on which the job had something at work before it was cut off, as far as they are known still."""
         steps = {record.step for record in records if isinstance(record, StepProcessRecord)}
@@ -385,6 +349,21 @@ class _Job:
             counts=ensemble.status.counts,
             root=self._root,
         )
+
+    def _look_back(self) -> None:
+        """Know the service by which things are seen from here on, where that is not the job's own: what it did was
+        taken back, or it has changed nothing."""
+        header, closing = self._header, self._ensemble.journal.last_record()
+        if not isinstance(closing, JobClosingRecord) or not revises(header.workflow):
+            return
+        form = form_after(header, closing.rollback, is_untouched=closing.is_untouched)
+        if form == header.id:
+            return
+        with contextlib.suppress(EnsembleError, InvalidDocument):
+            known = self._forms.read(form).service.nodes
+            service = self._forms.whole(form, self._whole, header.inputs, self._root)
+            self._outline = outline_of(service, [name for name in service.nodes if name not in known])
+            keep_outline(self._layout, header.id, self._outline)
 
     def _way_back(self) -> WayBack:
         if leads_to_base(self._header):

@@ -14,6 +14,7 @@ from ordito.work.effects import applies, revises
 from ordito.work.forms import form_after, is_same
 from ordito.work.plan import KeptCount, Plan
 from ordito.work.records import (
+    NOT_ROLLED_BACK,
     ROLLED_BACK,
     Form,
     GivenService,
@@ -128,6 +129,8 @@ def status_after(
         found = _deployed(found, header, is_complete=closing.status in WELL)
     elif deployed and deployed == header.base != before.form:
         found = _gone_back(found, header)
+    if deployed and not shapes and closing.rollback == NOT_ROLLED_BACK:
+        found = replace(found, left=_joined(found.left, _made(plan, header)))
     return replace(found, forms=_forms(before, found, header, in_use))
 
 
@@ -206,6 +209,12 @@ def known_forms(status: Status) -> dict[str, Form]:
     """All forms that the status knows, by their ids, the one that was deployed last among them."""
     current = current_form(status)
     return {**status.forms, current: deployed_form(status)} if current else dict(status.forms)
+
+
+def _made(plan: Plan, header: JobHeader) -> dict[str, LeftBehind]:
+    """What a job has made that was not taken back completely: of that something may still be there."""
+    nodes = tuple(sorted({record.node for record in plan.instances}))
+    return {header.service: LeftBehind(nodes, header.main, header.inputs, header.form.choices)} if nodes else {}
 
 
 def _joined(one: Mapping[str, LeftBehind], other: Mapping[str, LeftBehind]) -> dict[str, LeftBehind]:

@@ -25,11 +25,12 @@ class FormedOperations:
     """The operations of a plan: those of the job's own service, and those of the earlier forms that calls name, made
     when the first of their steps is asked about. What is said about a step is said by the form of its call."""
 
-    def __init__(self, own: Operations, plan: Plan, makes: MakesOperations) -> None:
+    def __init__(self, own: Operations, plan: Plan, makes: MakesOperations, job: str = "") -> None:
+        """``job`` is the id of the job, by which calls of a rollback name its own form."""
         self.masking = own.masking
         self._own = own
         self._makes = makes
-        self._known: dict[str, Operations] = {"": own}
+        self._known: dict[str, Operations] = {"": own, job: own}
         self._plan = plan
         self._forms = _forms_of(plan)
 
@@ -88,7 +89,7 @@ class FormedOperations:
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
         self._plan, self._forms = plan, _forms_of(plan)
-        for operations in self._known.values():
+        for operations in {id(known): known for known in self._known.values()}.values():
             operations.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:

@@ -27,12 +27,14 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
+from ordito.ensemble.status import deployed_form
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.source.remote import Network
 from ordito.work.effects import applies
 from ordito.work.plan import Action, Plan
+from ordito.work.records import Form
 
 WELL = "ok"
 AGAIN = frozenset({DEPLOY, UPGRADE, UNDEPLOY, SCALE})
@@ -61,16 +63,18 @@ class RetryAsked(msgspec.Struct, frozen=True):
 
 
 def _propose(asked: RetryAsked, known: Known) -> Proposal:
-    place, status = known.place, known.status
+    place = known.place
     job = find_job(place, asked.job or _latest(place), None)
     record = read_job(place.layout, job)
     if record is None:
         raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
     workflow = _checked(place, job, record)
-    read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
+    # What it deployed need not be what is deployed: it may have been taken back, or have changed nothing.
+    form = record.file.form or deployed_form(known.status)
+    read = read_pinned(place, form.service, form.main, form.inputs, form.choices)
     if workflow in {DEPLOY, UPGRADE}:
-        _check_unchanged(known, job)
-    made = make_plan(known, workflow, read, status.inputs, choose=_rest(known, read, workflow, job, record))
+        _check_unchanged(known, job, form)
+    made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record))
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
     return Proposal(
         workflow=workflow,
@@ -78,11 +82,11 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         whole=made.whole,
         plan=plan,
         snapshot=known.snapshot,
-        inputs=status.inputs,
+        inputs=form.inputs,
         measured=made.measured,
-        pinned=PinnedService(status.service, status.main, read.package.root),
-        given=status.given,
-        named=status.named,
+        pinned=PinnedService(form.service, form.main, read.package.root),
+        given=form.given,
+        named=form.named,
         retries=job,
         told=dict(_told(record)),
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
@@ -187,21 +191,21 @@ def _continues(workflow: str) -> bool:
     return workflow in AGAIN or is_written(workflow)
 
 
-def _check_unchanged(known: Known, job: str) -> None:
+def _check_unchanged(known: Known, job: str, form: Form) -> None:
     """Refuse where the service is another one than the job's: its plan would not be what the files say."""
-    place, status = known.place, known.status
-    user = read_user_part(place.layout, place.manifest, Diagnostics()).with_given(status.named)
+    place = known.place
+    user = read_user_part(place.layout, place.manifest, Diagnostics()).with_given(form.named)
     if not user.service:
         return
     diagnostics = Diagnostics()
-    circumstances = Circumstances(inputs=status.inputs, choices=status.choices, final=True)
+    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True)
     try:
         read = read_service(user.service_path(place.layout, place.shown), diagnostics, Network.REFUSED, circumstances)
         package = read.package
         files = (definition_files(read), artifact_files(read))
         measured = measure(place.layout, package.tree, package.opener, *files)
-        unchanged = measured.digest == status.service or _own(measured.contents) == _own(
-            {f.place: f.digest for f in pinned_files(place.layout, status.service)}
+        unchanged = measured.digest == form.service or _own(measured.contents) == _own(
+            {f.place: f.digest for f in pinned_files(place.layout, form.service)}
         )
     except InvalidDocument as invalid:
         # What was fetched for the job is not fetched again to look at it: its pin has it.

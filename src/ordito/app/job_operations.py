@@ -1,0 +1,76 @@
+"""What the steps of a job's plan mean: by the service of the job, and by earlier forms of it where calls name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.compile import compiled
+from ordito.app.earlier_forms import EarlierForms
+from ordito.app.left_behind import Whole
+from ordito.app.plugins import Plugins
+from ordito.base.masking import Masking
+from ordito.ensemble.store import Ensemble
+from ordito.ensemble.vault import Vault
+from ordito.model.service import Service
+from ordito.work.formed import FormedOperations
+from ordito.work.operations import Operations
+from ordito.work.plan import Plan
+from ordito.work.records import JobHeader
+
+
+class JobOperations(msgspec.Struct, frozen=True):
+    """What the steps of a plan are made out from: the ensemble, the job's header, its service with what that has left
+    behind and the folder of its pinned files, earlier forms of it, and who knows how hosts are reached."""
+
+    ensemble: Ensemble
+    header: JobHeader
+    whole: Whole
+    root: str
+    forms: EarlierForms
+    plugins: Plugins
+
+    def of(self, plan: Plan) -> FormedOperations | Operations:
+        """What the steps of a plan mean. A rollback may lead to an earlier form, though no step does before it. Raises
+        ``EnsembleError`` and ``InvalidDocument`` where a form cannot be read by which there are steps."""
+        header, forms = self.header, {call.form for call in plan.calls} - {"", self.header.id}
+        for form in sorted(forms):
+            self.forms.read(form)
+        own = self._made(plan, self.whole.service, header.inputs, self.root)
+        if not (forms or plan.hooks or header.options.on_failure == "rollback"):
+            return own
+        return FormedOperations(own, plan, self._formed, header.id)
+
+    def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
+        """What the steps of a plan mean in an earlier form of the service."""
+        service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
+        inputs, root = self.header.forms[form].inputs, self.forms.read(form).package.root
+        return self._made(plan, service, inputs, root, form, masking)
+
+    def _made(
+        self,
+        plan: Plan,
+        service: Service,
+        inputs: Mapping[str, object],
+        root: str,
+        form: str = "",
+        masking: Masking | None = None,
+    ) -> Operations:
+        header, ensemble = self.header, self.ensemble
+        return Operations(
+            service,
+            ensemble.snapshot,
+            plan,
+            inputs,
+            root=root,
+            job=header.id,
+            describe=lambda: compiled(service),
+            variables=header.variables,
+            digest_key=Vault(ensemble.layout).digest_key,
+            counts=ensemble.status.counts,
+            targets=self.plugins.targets,
+            ensemble=header.ensemble,
+            form=form,
+            masking=masking,
+        )
