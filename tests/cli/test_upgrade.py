@@ -71,6 +71,8 @@ def test_the_service_of_an_upgrade_is_remembered_until_the_user_names_another_on
     # What is deployed without a word is the service of the upgrade, and so it is in every other command.
     assert "Nothing to do" in run("-e", "e", "plan").out
     assert "Nothing to do" in run("-e", "e", "plan", "upgrade").out
+    assert "2 nodes" in run("-e", "e", "validate").out
+    assert "web" in run("-e", "e", "compile").out
     refused = run("-e", "e", "deploy", "one", "--yes")
     assert refused.code == 3
     assert "ordito -e e upgrade one" in refused.err

@@ -57,11 +57,13 @@ def chosen_service(
         gathered = GatheredInputs(asked=asked, values=asked)
         return ChosenService(given, InEnvironment(inputs=gathered, found=tuple(found)))
     from ordito.app.user_part import read_user_part
+    from ordito.ensemble.given_service import given_service
 
     place = place_of(directory)
     user = read_user_part(place.layout, place.manifest, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
+    user = user.with_given(given_service(place.layout))
     chosen = user.environments.choose(environment, None, place.manifest)
     names = [name for name in user.environments.by_name if name != chosen.name]
     path = user.service_path(place.layout, place.shown) if user.service else place.shown

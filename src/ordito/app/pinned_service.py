@@ -12,9 +12,10 @@ from ordito.app.errors import Refused
 from ordito.app.keeping import sources_of
 from ordito.app.place import Place
 from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
-from ordito.app.user_part import read_user_part
+from ordito.app.user_part import UserPart, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.given_service import given_service
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pin_restore import origins, restore
 from ordito.ensemble.pins import Pinned, measure, pin, pinned_root
@@ -59,16 +60,21 @@ def _root(place: Place, digest: str, main: str) -> Path:
     try:
         return pinned_root(place.layout, digest)
     except EnsembleError:
-        user = read_user_part(place.layout, place.manifest, Diagnostics())
+        user = _user_part(place)
         service = Path(user.service_path(place.layout, place.shown)).resolve() if user.service else None
         if not restore(place.layout, digest, origins(service, main) if service else ()):
             raise
         return pinned_root(place.layout, digest)
 
 
+def _user_part(place: Place) -> UserPart:
+    """The user's part, with the service that is meant now."""
+    return read_user_part(place.layout, place.manifest, Diagnostics()).with_given(given_service(place.layout))
+
+
 def _named(read: ReadService, place: Place) -> ReadService:
     """A service without a name of its own, called as the archive that it was deployed from, not as its pin."""
-    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    user = _user_part(place)
     given = Path(user.service or read.package.main)
     name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
     return msgspec.structs.replace(read, service=msgspec.structs.replace(read.service, name=name))

@@ -27,11 +27,11 @@ MOST_NAMED = 12
 AGAIN = frozenset({"stop", "start", "restart", "heal"})
 """The workflows that are carried out again by the same command."""
 
-RETRIED = frozenset({"deploy", "upgrade", "undeploy"})
+RETRIED = frozenset({"deploy", "upgrade", "rollback", "undeploy"})
 """The workflows that `jobs retry` goes on with, besides those of which `_next` says so."""
 
 SCALE = "scale"
-MAKING = frozenset({"deploy", "upgrade", SCALE})
+MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 """The workflows that make or change what is there."""
 
 REACH = "delegate.reach"
@@ -122,7 +122,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
         session.result({"job": None, "status": "ok"}, lambda _: None)
         return ExitCode.DONE
     write_report(report, ledger, session)
-    outputs = report.outputs if report.workflow in {"deploy", "upgrade"} else {}
+    outputs = report.outputs if report.workflow in {"deploy", "upgrade", "rollback"} else {}
     session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
     suggest(report, session)
     return exit_code(report)
@@ -194,6 +194,10 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         return
     if report.workflow == "upgrade":
         yield ("upgrade",), "carry on: only what is still different is changed"
+        if report.rollback != ROLLED_BACK:
+            yield ("rollback",), "go back to what was deployed completely last"
+    elif report.workflow == "rollback":
+        yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:
         yield ("jobs", "retry"), "do what it has left undone"
     elif report.rollback != ROLLED_BACK:

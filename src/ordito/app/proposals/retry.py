@@ -17,6 +17,7 @@ from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.described import changing
 from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.rollback import ROLLBACK, TO, going_back
 from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.proposals.workflow_rest import rest_of_workflow
@@ -25,6 +26,7 @@ from ordito.app.user_part import read_user_part
 from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.ensemble.done_hooks import done_since
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
 from ordito.ensemble.status import deployed_form
@@ -37,7 +39,7 @@ from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
 
 WELL = "ok"
-AGAIN = frozenset({DEPLOY, UPGRADE, UNDEPLOY, SCALE})
+AGAIN = frozenset({DEPLOY, UPGRADE, ROLLBACK, UNDEPLOY, SCALE})
 """Workflows that continue from what exists, so that their plan is what is left."""
 
 Choose = Callable[[Service, PlanOptions], PlanOptions]
@@ -104,6 +106,8 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
         return lambda service, options: changing(
             rest_of_workflow(known.place, record, service, options), changes, PRUNES[workflow], which
         )
+    if workflow == ROLLBACK:
+        return going_back(done_since(known.place.layout, str(_told(record).get(TO, ""))))
     if workflow == SCALE:
         began = _first(known.place, job, record)
         scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)

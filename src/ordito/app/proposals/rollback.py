@@ -28,6 +28,9 @@ from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
 
 ROLLBACK = "rollback"
+TO = "to"
+"""What is kept with a rollback: the job of the revision to which it leads."""
+
 EARLY = "early"
 NONE = "none"
 
@@ -89,6 +92,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
         diagnostics=tuple(warnings),
         unapproved=() if asked.allow_changed else made.plan.drifted,
         renews=made.plan.is_empty and not is_same(deployed, form),
+        told={TO: target.job},
     )
 
 
