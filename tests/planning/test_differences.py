@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
-import pytest
 
 from ordito.base.sensitive import Sensitive
 from ordito.model.artifacts import ANSIBLE
 from ordito.model.service import Service
-from ordito.planning.options import Deployed
-from ordito.planning.refused import PlanRefused
+from ordito.planning.options import Deployed, Former, Forms
 from ordito.work.plan import Change
 from tests.support.runs import OPTIONS, World
 from tests.support.services import Requires, call, compute, node, on, operation, service
@@ -30,11 +28,9 @@ def changes(
     world = World(before, inputs[0])
     world.run(options=replace(OPTIONS, digests=digests[0]))
     world.service, world.inputs = after, dict(inputs[1])
-    deployed = Deployed(before, inputs[0], digests[0])
-    options = replace(OPTIONS, digests=digests[1], deployed=lambda: deployed)
-    with pytest.raises(PlanRefused) as refused:
-        world.plan(options=options)
-    return {c.instance: c for c in refused.value.changes}
+    former = Former(before, inputs[0], digests[0])
+    options = replace(OPTIONS, digests=digests[1], forms=Forms(lambda _: former, base="before"))
+    return {c.instance: c for c in world.plan(options=options).changes}
 
 
 def of(change: Change) -> list[Difference]:
@@ -49,7 +45,7 @@ def test_a_value_that_an_input_brings() -> None:
     made = service(node("a", operations=configured(port=call("get_input", "port"), name="x")))  # type: ignore[arg-type]
     found = changes(made, made, ({"port": 80}, {"port": 8080}))
     assert of(found["a_1"]) == [("Standard.configure: input port", 80, 8080)]
-    assert (found["a_1"].symbol, found["a_1"].refused) == ("~", True)
+    assert (found["a_1"].symbol, found["a_1"].kind) == ("~", "reconfigure")
     assert found["a_1"].differences[0].declared == "service.yaml:1:1"
 
 
@@ -114,12 +110,12 @@ def test_another_script() -> None:
         service(node("a", operations=[operation("start", "a.sh")])),
         service(node("a", operations=[operation("start", "b.sh")])),
     )
-    assert of(found["a_1"]) == [("Standard.start runs", "a.sh", "b.sh")]
+    assert of(found["a_1"]) == [("what Standard.start runs", "a.sh", "b.sh")]
 
 
 def test_an_operation_that_gets_an_implementation() -> None:
     found = changes(service(node("a")), service(node("a", operations=["start"])))
-    assert of(found["a_1"]) == [("Standard.start runs", None, "scripts/start.sh")]
+    assert of(found["a_1"]) == [("what Standard.start runs", None, "scripts/start.sh")]
 
 
 def test_another_target() -> None:
@@ -127,10 +123,8 @@ def test_another_target() -> None:
         service(node("t"), node("u"), node("a", Requires("t", name="r"), operations=["start"])),
         service(node("t"), node("u"), node("a", Requires("u", name="r"), operations=["start"])),
     )
-    assert [(what, bool(before), bool(after)) for what, before, after in of(found["a_1"])] == [
-        ("a.r -> t.feature", True, False),
-        ("a.r -> u.feature", False, True),
-    ]
+    assert of(found["a_1"]) == [("requirement r", "t", "u")]
+    assert found["a_1"].kind == "relink"
 
 
 def test_another_host() -> None:
@@ -157,12 +151,11 @@ def replace_node(made: Service, name: str, properties: Mapping[str, object]) -> 
 
 
 def test_everything_that_changes_is_seen_at_once() -> None:
-    """What is refused holds up no other part of the plan that is shown."""
     before = service(node("a", operations=configured(x=1)), node("b", count=2), node("c", count=2))  # type: ignore[arg-type]
     after = service(node("a", operations=configured(x=2)), node("b", count=3), node("c", count=1))  # type: ignore[arg-type]
     found = changes(before, after)
     assert {name: change.symbol for name, change in found.items()} == {"a_1": "~", "b_3": "+", "c_2": "-"}
-    assert [name for name, change in found.items() if change.refused] == ["a_1"]
+    assert [name for name, change in found.items() if change.kind] == ["a_1"]
 
 
 def test_nothing_is_claimed_where_something_else_was_deployed_last() -> None:
@@ -172,6 +165,5 @@ def test_nothing_is_claimed_where_something_else_was_deployed_last() -> None:
     other = Deployed(service(node("a", operations=configured(x=7))))  # type: ignore[arg-type]
     world.service = service(node("a", operations=configured(x=2)))  # type: ignore[arg-type]
     for deployed in (lambda: other, lambda: None):
-        with pytest.raises(PlanRefused) as refused:
-            world.plan(options=replace(OPTIONS, deployed=deployed))
-        assert refused.value.changes[0].differences == ()
+        made = world.plan(options=replace(OPTIONS, deployed=deployed))
+        assert [d.what for d in made.changes[0].differences] == ["Standard.configure was carried out in another form"]

@@ -81,12 +81,13 @@ def test_the_provider_stops_and_starts_what_it_has_made() -> None:
 
 
 def test_another_image_is_another_node() -> None:
-    """What a node was made from is remembered: that it runs with something else is found."""
+    """What a node was made from is remembered: what runs with something else is made anew."""
     world = World(service(application(artifacts=(image(),))))
     with_digest = replace(PROVIDED, digests={"image.tar": "one"})
     world.run("deploy", options=with_digest)
     assert not world.plan(options=with_digest).steps
-    assert refused(world, replace(PROVIDED, digests={"image.tar": "two"})) == ["changed-running"]
+    made = world.plan(options=replace(PROVIDED, digests={"image.tar": "two"}))
+    assert [(c.instance, c.symbol, c.kind) for c in made.changes] == [("app_1", "-/+", "replace")]
 
 
 def test_the_image_of_an_application_is_not_clear() -> None:

@@ -60,7 +60,7 @@ def _explanation(error: InvalidDocument | PlanRefused, session: Session) -> list
     return [NextCommand(session.settings.plain_command(*words), f"what {code} means")] if has_page(code) else []
 
 
-NEEDS_UNDEPLOY = frozenset({"changed-running", "removed-node"})
+NEEDS_UNDEPLOY = frozenset({"removed-node"})
 """What stands against a plan because of what runs, so that changing the documents is not the only way on."""
 
 

@@ -20,16 +20,17 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
     INITIAL: frozenset({CREATING, DELETED}),
     CREATING: frozenset({CREATED, STARTED, ERROR}),
     CREATED: frozenset({CONFIGURING, STOPPING}),
-    CONFIGURING: frozenset({CONFIGURED, ERROR}),
-    CONFIGURED: frozenset({STARTING, STOPPING, DELETING}),
+    CONFIGURING: frozenset({CONFIGURED, STARTED, ERROR}),
+    CONFIGURED: frozenset({CONFIGURING, STARTING, STOPPING, DELETING}),
     STARTING: frozenset({STARTED, ERROR}),
-    STARTED: frozenset({STOPPING}),
+    STARTED: frozenset({CONFIGURING, STOPPING}),
     STOPPING: frozenset({CONFIGURED, DELETED, ERROR}),
     DELETING: frozenset({DELETED, ERROR}),
     DELETED: frozenset({CREATING}),
     ERROR: frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING}),
 }
-"""Which state may follow which in a declarative workflow. ``creating`` goes straight to ``started``, and ``stopping``
+"""Which state may follow which in a declarative workflow. ``started`` becomes ``configuring``, and that ``started``,
+where an instance is changed by its own operation for that. ``creating`` goes straight to ``started``, and ``stopping``
 to ``deleted``, for what a provider makes. Any state becomes ``deleted`` where the host is deleted with the instance."""
 
 TRANSITIONAL = frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING})

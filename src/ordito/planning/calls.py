@@ -46,8 +46,11 @@ NO_ANSIBLE = (
 
 
 class Calls:
-    """The calls of one plan, in the order in which they are first asked for; ``scopes`` are those of the plan,
-    ``asking`` the places of files that ask for a version of their interpreter."""
+    """The calls of one plan that one form of the service declares, in the order in which they are first asked for;
+    ``scopes`` are those of the plan, ``asking`` the places of files that ask for a version of their interpreter.
+
+    ``form`` is what they are marked with. ``every`` are the calls of the plan so far: those of all forms are numbered
+    in one list."""
 
     def __init__(
         self,
@@ -56,8 +59,12 @@ class Calls:
         options: PlanOptions,
         diagnostics: Diagnostics,
         scopes: Sequence[Scope] = (),
+        *,
+        form: str = "",
+        every: list[Call] | None = None,
     ) -> None:
         self._service = service
+        self._form = form
         self.scopes = scopes
         self._digests = digests
         self._options = options
@@ -72,7 +79,7 @@ class Calls:
         self._implemented: dict[int, Call] = {}
         self._refused: set[str] = set()
         self.asking: dict[tuple[str, str], Span | None] = {}
-        self.all: list[Call] = []
+        self.all: list[Call] = [] if every is None else every
 
     def of_node(
         self,
@@ -180,8 +187,14 @@ class Calls:
 
     def put(self, call: Call) -> int:
         """The number of a call that is like no other."""
-        self.all.append(call)
+        self.all.append(self._marked(call))
         return len(self.all) - 1
+
+    def put_once(self, key: Key, call: Call) -> int:
+        """The number of a call that is known by a key of its own."""
+        if key not in self._known:
+            self._known[key] = self.put(call)
+        return self._known[key]
 
     def bare(self, owner: NodeTemplate | Relationship, side: str, interface: str, name: str) -> int:
         """The number of a call that stands for what the job does itself, and that no record remembers."""
@@ -317,8 +330,13 @@ class Calls:
             call = msgspec.structs.replace(call, digest=digest)
             if by_slot:
                 self._by_slot[number] = content
-        self.all.append(call)
+        self.all.append(self._marked(call))
         return number
+
+    def _marked(self, call: Call) -> Call:
+        if not self._form or call.form:
+            return call
+        return msgspec.structs.replace(call, form=self._form)
 
     def _note_version(self, artifact: Artifact, processor: str) -> None:
         """Keep in mind which version an artifact asks for; where nothing chooses by it, say so."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from ordito.instances.states import DELETED
 from ordito.model.service import Relationship
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.forms import Formed
 from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.needs import Needs
-from ordito.planning.recipe import Entry, Where
+from ordito.planning.recipe import Entry, Making, Where
+from ordito.planning.update import update_chain
 from ordito.work.plan import Action
 
 CALL, DELEGATE = Action.CALL, Action.DELEGATE
@@ -19,34 +21,49 @@ def install_chains(draft: Draft) -> None:
     at which others can wait for it."""
     kept = draft.why("stays as it is")
     for node in draft.ordered:
-        recipe = draft.recipes.making(node)
+        wanted = draft.recipes.making(node)
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].up
-            if half:
-                entries = recipe.start if half is Up.START else recipe.install
-                member.up = _chain(draft, member, entries, recipe.install, tolerant=False, ready=recipe.ready)
+            if half is Up.UPDATE:
+                member.up = update_chain(draft, member)
+            elif half:
+                form = draft.rising(member)
+                recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
+                entries = _of_half(recipe, half)
+                member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False, ready=recipe.ready)
             elif member.fate is KEEP:
                 member.up = Chain([draft.join(member.id, kept)])
                 member.up.steps = []
 
 
+def _of_half(recipe: Making, half: Up) -> tuple[Entry, ...]:
+    if half is Up.START:
+        return recipe.start
+    return recipe.configure if half is Up.CONFIGURE else recipe.install
+
+
 def uninstall_chains(draft: Draft) -> None:
     """The operations of every instance that leaves, is stopped or is made again; they go on past failures."""
     for node in draft.ordered:
-        recipe = draft.recipes.removing(node)
+        wanted = draft.recipes.removing(node)
         for member in draft.of_node.get(node.name, ()):
             half = HALVES[member.fate].down
+            if not half:
+                continue
+            form = draft.falling(member)
+            recipe = wanted if form is draft.forms.own else form.recipes.removing(form.service.nodes[node.name])
             if member.fate is DROP:
                 member.down = Chain([_drop(draft, member, recipe.drop)])
-            elif half and not member.is_lost:
+            elif not member.is_lost:
                 every = recipe.stop if half is Down.STOP else recipe.uninstall
                 begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
-                member.down = _chain(draft, member, begun, every, tolerant=True)
+                member.down = _chain(draft, member, form, begun, every, tolerant=True)
 
 
 def _chain(
     draft: Draft,
     member: Member,
+    form: Formed,
     entries: tuple[Entry, ...],
     every: tuple[Entry, ...],
     *,
@@ -55,7 +72,7 @@ def _chain(
 ) -> Chain:
     """The chain of some of the operations of a recipe, the last ones of them all; ``ready`` is a place among these."""
     first_edge, offset = len(draft.befores), len(every) - len(entries)
-    steps = in_sequence(draft, member, entries, tolerant=tolerant)
+    steps = in_sequence(draft, member, entries, form=form, tolerant=tolerant)
     return Chain(steps, first_edge=first_edge, offset=offset, ready=max(0, ready - offset))
 
 
@@ -66,19 +83,20 @@ def _was_begun(member: Member, entry: Entry) -> bool:
     return entry.key in record.failed or any(k in record.applied or k in record.failed for k in entry.evidence)
 
 
-def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, tolerant: bool) -> list[int]:
-    """The steps of operations on an instance, one after the other; gives their numbers."""
+def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, form: Formed, tolerant: bool) -> list[int]:
+    """The steps of operations on an instance, one after the other, as a form declares them; gives their numbers."""
     reason = draft.why(member.reason)
-    identity, calls, needs = member.record.id, draft.calls, Needs(draft, member.template)
+    template = member.template if form is draft.forms.own else form.service.nodes[member.template.name]
+    identity, calls, needs = member.record.id, form.calls, Needs(draft, template)
     own = draft.with_hosts(member) if calls.differ_by_slot else ()
     places: dict[Where, str] = {}
     steps: list[DraftStep] = []
     for entry in entries:
         far, where = "", entry.where
         if entry.relationship is not None:
-            far = _first_far(draft, member, entry.relationship, entry.side)
+            far = _first_far(draft, member, entry.relationship, entry.side, falls=tolerant)
         if far or where not in places:
-            places[where] = draft.runs_on(where, identity, far)
+            places[where] = draft.runs_on(where, identity, far, falls=tolerant)
         step = DraftStep(
             f"{identity}.{entry.name}",
             DELEGATE if entry.delegated else CALL,
@@ -106,10 +124,12 @@ def _drop(draft: Draft, member: Member, call: int) -> int:
     return draft.add(step)
 
 
-def _first_far(draft: Draft, member: Member, relationship: Relationship, side: Side) -> str:
+def _first_far(draft: Draft, member: Member, relationship: Relationship, side: Side, *, falls: bool) -> str:
     """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
     first of the node."""
     if relationship.is_hosting:
+        if falls and member.was_on is not None and side is Side.SOURCE:
+            return member.was_on
         return member.record.host if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
     far = relationship.target if side is Side.SOURCE else relationship.source
     return next((other.id for other in draft.of_node.get(far, ()) if not other.goes), "")

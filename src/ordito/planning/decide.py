@@ -1,149 +1,219 @@
-"""Transform: what becomes of each instance that stays, by its record and never by its state.
+"""Transform: what becomes of the instances that are there and stay: they are kept, continued where an earlier job got
+to, or changed to what is wanted now.
 
-An instance that is operational, and of which everything was carried out as it is wanted now, stays as it is. One that
-is not is continued after the last operation that was carried out; of one that is degraded the optional operations that
-failed are carried out again. What runs in another form than is wanted now is
-refused: changing it in place is not a deployment.
+What was carried out is known by its digest, and counts if it is what is wanted now. An instance that is not as it
+should be goes on after the last operation that was carried out; of one that is degraded the optional operations that
+failed are carried out again. What runs in another form than is wanted is changed as its class says (``classify``).
 """
 
 from __future__ import annotations
 
-from ordito.base.listing import listed
-from ordito.instances.records import Instance
+from ordito.instances.records import Applied, Instance
 from ordito.instances.status import DEGRADED, OPERATIONAL
+from ordito.planning.choose_instances import Hosts
+from ordito.planning.choose_moved import may_run
+from ordito.planning.classify import UNCHANGED, Class, Classes, Found
 from ordito.planning.dependencies import lacks
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
-from ordito.work.plan import Difference
+from ordito.work.plan import Kind
+from ordito.work.probes import UPDATE, maintaining
 
-MOST_NAMED = 3
 FORCED = "forced: everything is carried out again"
 
-
-IN_PLACE, ANEW = "~", "-/+"
-"""What would have to be done with an instance that runs in another form than is wanted."""
-
-
-class Changed:
-    """The operations of running instances that are wanted in another form, each reported once."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._found: dict[tuple[str, int, str], list[str]] = {}
-
-    def note(self, member: Member, call: int, what: str, *, symbol: str = IN_PLACE) -> None:
-        """An instance has an operation that differs."""
-        self._found.setdefault((member.template.name, call, what), []).append(member.id)
-        if not member.refused:
-            member.reason = f"{self._draft.calls.all[call].name} {what}"
-        member.refused = ANEW if ANEW in (symbol, member.refused) else IN_PLACE
-
-    def explain(self, member: Member, call: int, applied: str) -> None:
-        """Keep how an operation of an instance differs from what was carried out, which has the digest ``applied``."""
-        found = self._draft.differences.of(call, applied)
-        member.differences += tuple(d for d in found if d not in member.differences)
-
-    def moved(self, member: Member, target: str) -> None:
-        """An instance lies on a host that the template does not name any more."""
-        member.refused = ANEW
-        member.reason = f"it is hosted on {member.record.host}, and is wanted on {target}"
-        declared = str(member.template.span) if member.template.span else ""
-        node = self._draft.snapshot.instances.get(member.record.host)
-        member.differences = (Difference("host", node.node if node else None, target or None, declared),)
-        self._draft.refusals.error(
-            "changed-running",
-            f'{member.id} is hosted on {member.record.host}, and the template wants it on "{target}"; deploy does not'
-            " move what exists",
-            member.template.span,
-            hint=f'undeploy and deploy again to have "{member.template.name}" where it is described now',
-        )
-
-    def report(self) -> None:
-        """Refuse the plan for what was found."""
-        for (node, number, what), instances in self._found.items():
-            call = self._draft.calls.all[number]
-            named = listed(instances, MOST_NAMED)
-            template = self._draft.service.nodes[node]
-            self._draft.refusals.error(
-                "changed-running",
-                f"{named}: {call.name} {what}; deploy does not change what exists in place",
-                template.span,
-                hint=f'undeploy and deploy again to have "{node}" as it is described now',
-            )
+FATES = {
+    Kind.RESTART: Fate.RESTART,
+    Kind.RECONFIGURE: Fate.RECONFIGURE,
+    Kind.UPDATE: Fate.UPDATE,
+    Kind.REPLACE: Fate.ANEW,
+}
+"""What becomes of instances of the classes by which anything is carried out on themselves."""
 
 
 def decide(draft: Draft) -> None:
-    """Decide for every instance that is to stay whether it is kept or continued, and from where on."""
-    changed = Changed(draft)
+    """Decide for every instance that is to stay what becomes of it, and from where on."""
+    classes = Classes(draft)
     for node in draft.ordered:
         if node.name in draft.options.left_behind:
             continue
         entries = draft.recipes.making(node).install
         draft.recipes.removing(node)  # What could not be removed again is refused now.
+        hosts = _NewHosts(draft, node.name)
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.KEEP:
-                _decide(draft, member, entries, changed)
-    changed.report()
+                _decide(draft, member, entries, classes, hosts)
 
 
 def decide_begun(draft: Draft) -> None:
     """Decide of the instances that an earlier scaling has begun to make, or has left unsettled, and of no others."""
-    changed = Changed(draft)
+    classes = Classes(draft)
     scaling = draft.options.scaling
     for name in (*scaling.begun, *scaling.unsettled):
         member = draft.members.get(name)
         if member is None or member.fate is not Fate.KEEP:
             continue
         if name in scaling.begun or not lacks(draft, member):
-            _decide(draft, member, draft.recipes.making(member.template).install, changed)
-    changed.report()
+            entries = draft.rising(member).recipes.making(member.template).install
+            _decide(draft, member, entries, classes, _NewHosts(draft, member.template.name))
 
 
-def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], changed: Changed) -> None:
+class _NewHosts:
+    """The hosts to which instances of a node move that lie on one that is not wanted any more."""
+
+    def __init__(self, draft: Draft, node: str) -> None:
+        self._draft = draft
+        self._node = draft.service.nodes[node]
+        self._hosts: Hosts | None = None
+
+    def move(self, member: Member) -> tuple[str, str] | None:
+        """Have an instance move where it has to; gives the node that hosts it and the one that is to, None where it
+        stays where it is."""
+        draft, wanted = self._draft, self._node.host
+        host = draft.snapshot.instances.get(member.record.host)
+        before, after = host.node if host else "", wanted.target if wanted else ""
+        if before == after:
+            return None
+        onto = ""
+        if wanted is not None:
+            if self._hosts is None:
+                self._hosts = Hosts(draft, self._node)
+            if self._hosts.is_empty:
+                draft.diagnostics.error(
+                    "no-host",
+                    f'{member.id} is to move to "{after}", of which there is no instance',
+                    self._node.span,
+                    hint=f'raise the number of instances of "{after}"',
+                )
+                return None
+            onto = self._hosts.take("")
+        draft.move(member, onto)
+        return before, after
+
+
+def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, hosts: _NewHosts) -> None:
     record = member.record
+    moves = hosts.move(member)
     if not record.created and not record.applied:
         member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return
-    wanted, host = member.template.host, draft.snapshot.instances.get(record.host)
-    if (wanted.target if wanted else "") != (host.node if host else ""):
-        changed.moved(member, wanted.target if wanted else "nothing")
-        return
     operational = record.local in OPERATIONAL
-    last, differing = _compare(draft, member, entries)
-    for entry in entries if operational else ():
-        missing = entry.key not in record.applied and entry.key not in record.failed
-        if missing and not _may_lack(draft, entry):
-            changed.note(member, entry.call, "is wanted and was not carried out")
-    first = next(iter(differing), len(entries))
-    if differing and (operational or first == 0):
-        symbol = IN_PLACE if first else ANEW
-        changed.note(member, entries[first].call, "was carried out in another form", symbol=symbol)
-    for place in differing:
-        changed.explain(member, entries[place].call, record.applied[entries[place].key].digest)
-    if member.refused:
-        return
-    if draft.options.force:
+    last, differing, missing = _compare(draft, member, entries)
+    found = _class(draft, member, entries, classes, Found(differing, missing if operational else (), (), moves))
+    member.kind, member.differences = found.kind, found.differences
+    member.changed = found.changed
+    first = min((place for place, _ in differing), default=len(entries))
+    fate = FATES.get(found.kind)
+    if fate is not None and not operational:
+        fate = _of_unfinished(draft, member, entries, fate)
+    if fate is not None:
+        member.fate, member.reason = fate, found.reason
+    elif draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
     elif not operational or _lacks(record):
         member.fate = Fate.CONTINUE
-        member.done = min(last + 1, first)
+        member.done = min(last + 1, first, _place_of(draft, entries, found.kind))
         after = f", after {entries[member.done - 1].name}" if member.done else ""
         member.reason = f"it is {record.local}: continued{after}"
+    if member.fate is not Fate.ANEW and (found.adopted or found.forgotten):
+        _adopt(draft, member, entries, found)
 
 
-def _compare(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> tuple[int, list[int]]:
-    """The place of the last operation that was carried out (-1 for none), and those of all that were in another form
-    than is wanted now."""
-    calls, applied, own = draft.calls, member.record.applied, draft.with_hosts(member)
-    last, differing = -1, []
+def tell_relinked(draft: Draft, source: Member, call: int, applied: str) -> None:
+    """Keep how an operation of a pair differs from the one that was carried out, so that the pair is made again."""
+    found = draft.differences.of(call, applied, draft.forms.of(source.record)).differences
+    source.differences += tuple(d for d in found if d not in source.differences)
+    if source.kind in (Kind.UNCHANGED, Kind.ADOPT):
+        source.kind = Kind.RELINK
+        name = draft.calls.all[call].name
+        source.reason = source.reason or f"{name} was carried out in another form"
+
+
+def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, found: Found) -> Class:
+    """The class of an instance; most are in the form that is wanted, and nothing about them differs."""
+    record, form = member.record, draft.forms.of(member.record)
+    compared = classes.compared(member.template, form)
+    member.dropped = compared.dropped
+    failed = record.failed
+    update = maintaining(member.template, UPDATE) if failed else None
+    if update is not None and f"{update.interface}.{UPDATE}" in failed:
+        found = found._replace(update_failed=True)
+    if compared.gone and not compared.gone.keys().isdisjoint(record.applied):
+        found = found._replace(gone=tuple(key for key in compared.gone if key in record.applied))
+    if found == NOTHING_FOUND and not compared.causes and member.template.name not in draft.options.upgrading.replaced:
+        return UNCHANGED
+    return classes.of(member, form, entries, found)
+
+
+NOTHING_FOUND = Found()
+
+
+def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fate: Fate) -> Fate | None:
+    """What becomes of an instance that is not as it should be, and that is to be changed; None where what is wanted
+    comes of going on with it."""
+    record = member.record
+    if fate is Fate.UPDATE:
+        was_made = all(entry.key in record.applied or _may_lack(draft, entry) for entry in entries)
+        if was_made:
+            return fate
+        fate = Fate.RECONFIGURE
+        if differs_at_first(draft, member):
+            return Fate.ANEW
+    if fate is Fate.ANEW or may_run(draft, member):
+        return fate
+    return None
+
+
+def differs_at_first(draft: Draft, member: Member) -> bool:
+    """Whether what made an instance is wanted in another form."""
+    entries = draft.recipes.making(member.template).install
+    _, differing, _ = _compare(draft, member, entries[:1])
+    return bool(differing)
+
+
+def _place_of(draft: Draft, entries: tuple[Entry, ...], kind: Kind) -> int:
+    """The place of the first operation that a class has carried out again."""
+    names = {Kind.RECONFIGURE: ("configure",), Kind.UPDATE: ("configure",), Kind.RESTART: ("start",)}.get(kind, ())
+    places = (place for place, e in enumerate(entries) if names and draft.calls.all[e.call].operation in names)
+    return next(places, len(entries))
+
+
+def _adopt(draft: Draft, member: Member, entries: tuple[Entry, ...], found: Class) -> None:
+    """Have what is recorded of an instance move on to what is wanted, where nothing that is carried out does that."""
+    record = member.record
+    wanted = {entry.key: entry for entry in entries if entry.key in found.adopted}
+    own = draft.with_hosts(member)
+    adopted = {key: Applied("", "") for key in found.forgotten}
+    for key, entry in wanted.items():
+        digest = draft.calls.all[draft.calls.for_instance(entry.call, own)].digest
+        known = record.applied.get(key)
+        if known is None or known.digest != digest:
+            adopted[key] = Applied(known.change if known is not None else "", digest)
+    member.adopted = adopted
+
+
+def _compare(
+    draft: Draft, member: Member, entries: tuple[Entry, ...]
+) -> tuple[int, tuple[tuple[int, str], ...], tuple[int, ...]]:
+    """The place of the last operation that was carried out (-1 for none), those of all that were in another form than
+    is wanted now with their digests, and those that were not carried out and have not failed."""
+    calls, record = draft.calls, member.record
+    applied, failed = record.applied, record.failed
+    own = draft.with_hosts(member) if calls.differ_by_slot else ()
+    last = -1
+    differing: list[tuple[int, str]] = []
+    missing: list[int] = []
     for place, entry in enumerate(entries):
         done = applied.get(entry.key)
-        if done is not None and not _is_kept(draft, entry):
+        if done is None:
+            if entry.key not in failed and not _may_lack(draft, entry):
+                missing.append(place)
+        elif not _is_kept(draft, entry):
             last = place
-            if done.digest != calls.all[calls.for_instance(entry.call, own)].digest:
-                differing.append(place)
-    return last, differing
+            call = calls.for_instance(entry.call, own) if own else entry.call
+            if done.digest != calls.all[call].digest:
+                differing.append((place, done.digest))
+    return last, tuple(differing), tuple(missing)
 
 
 def _is_kept(draft: Draft, entry: Entry) -> bool:

@@ -24,7 +24,7 @@ def deploys(draft: Draft, member: Member, *, tolerant: bool, again: bool) -> lis
     record, recipe = member.record, draft.recipes.making(member.template)
     done = record.applied if record.exists and record.created and not again else {}
     entries = tuple(e for e in recipe.install if e.key not in done)
-    chain = in_sequence(draft, member, entries, tolerant=tolerant) if entries else []
+    chain = in_sequence(draft, member, entries, form=draft.forms.own, tolerant=tolerant) if entries else []
     return _finished(draft, chain, list(_links(draft, member, again=again)), pairs_first=False)
 
 
@@ -42,7 +42,8 @@ def _links(draft: Draft, member: Member, *, again: bool) -> Iterator[int]:
 
 def undeploys(draft: Draft, member: Member, *, tolerant: bool) -> list[int]:
     """The steps that undo the links of an instance and remove it, in order."""
-    pairing, recipe = Pairing(draft), draft.recipes.removing(member.template)
+    form = draft.falling(member)
+    pairing, recipe = Pairing(draft), form.recipes.removing(form.service.nodes[member.template.name])
     undone: list[int] = []
     for pairs in recipe.unlink:
         for target in reversed(pairing.targets(member, pairs.relationship)):
@@ -50,7 +51,7 @@ def undeploys(draft: Draft, member: Member, *, tolerant: bool) -> list[int]:
                 undone += [pair_step(draft, member, target, pairs.relationship, e) for e in pairs.entries]
     for number in undone:
         draft.steps[number].tolerant = tolerant
-    chain = in_sequence(draft, member, recipe.uninstall, tolerant=tolerant)
+    chain = in_sequence(draft, member, recipe.uninstall, form=form, tolerant=tolerant)
     return _finished(draft, chain, undone, pairs_first=True)
 
 

@@ -2,99 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import shown
 from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.model.operation import Operation
-from ordito.model.service import NodeTemplate, Relationship
-from ordito.planning.calls import Calls
-from ordito.planning.digests import SETTING, Content, Digests
+from ordito.model.service import NodeTemplate, Relationship, Service
+from ordito.planning.digests import NO_OP_DIGEST, SETTING, TARGET, Content, Digests
+from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
+from ordito.syntax.expressions import Call as FunctionCall
+from ordito.syntax.expressions import as_written, calls
 from ordito.work.plan import DELEGATE, Call, Difference
 
 MOST_SHOWN = 24
 """Differences of one operation that are named."""
 
 
-class Differences:
-    """The differences between what was deployed last and what is wanted now, each operation looked at once.
+class Changed(NamedTuple):
+    """How an operation differs from the one that was carried out: by what counts, which are neither the targets beside
+    which it was, nor what is to be ignored. Of one that is not ``known`` nobody can say how."""
 
-    What was deployed is asked for when the first difference is looked for, and not before.
+    differences: tuple[Difference, ...] = ()
+    known: bool = False
+
+
+class Differences:
+    """The differences between what was carried out in some form of the service and what is wanted now, each operation
+    looked at once.
+
+    Of instances in the form that is wanted it is what was deployed last that is compared; that is asked for when the
+    first difference is looked for, and not before.
     """
 
-    def __init__(self, calls: Calls, digests: Digests, options: PlanOptions) -> None:
-        self._calls = calls
-        self._digests = digests
+    def __init__(self, forms: FormsOfPlan, options: PlanOptions) -> None:
+        self._calls = forms.own.calls
+        self._digests = forms.own.digests
+        self._service = forms.own.service
         self._options = options
-        self._before: _Before | None = None
-        self._known: dict[tuple[int, str], tuple[Difference, ...]] = {}
+        self._before: dict[str, Before] = {}
+        self._known: dict[tuple[int, str, str], Changed] = {}
 
-    def of(self, number: int, applied: str) -> tuple[Difference, ...]:
-        """How a call differs from the one of digest ``applied``; nothing where that was not deployed last, so that
-        nobody knows."""
-        key = (number, applied)
+    def of(self, number: int, applied: str, form: Formed) -> Changed:
+        """How a call differs from the one of digest ``applied`` that was carried out in a form; nothing is known where
+        that is not what the form declares."""
+        key = (number, applied, form.name)
         if key not in self._known:
-            self._known[key] = tuple(self._find(self._calls.all[number], number, applied))[:MOST_SHOWN]
+            self._known[key] = self._find(number, applied, form)
         return self._known[key]
 
-    def _find(self, call: Call, number: int, applied: str) -> Iterator[Difference]:
-        if self._before is None:
-            deployed = self._options.deployed()
-            self._before = _Before(deployed or Deployed(), self._options.digest_key)
-        now, before = self._calls.content(number), self._before.content(call)
-        if not self._before.is_of(before, applied):
-            return
-        yield from _files(before, now, call)
-        yield from _values(
-            self._before.values(before), self._digests.values(now) if now is not None else {}, now, before, call
-        )
+    def before(self, form: Formed) -> Before:
+        """What was declared in a form."""
+        if form.name not in self._before:
+            self._before[form.name] = self._find_before(form)
+        return self._before[form.name]
+
+    def _find_before(self, form: Formed) -> Before:
+        if form.name != OWN:
+            return Before(form.service, form.digests)
+        if self._options.prunes and self._options.left_behind:
+            # The same, together with what was left behind.
+            options = self._options
+            digests = Digests(
+                form.service, form.inputs, options.digests, Diagnostics(), options.digest_key, options.names
+            )
+            return Before(form.service, digests)
+        deployed = self._options.deployed() or Deployed()
+        service = deployed.service
+        if service is None:
+            return Before(None, None)
+        key = self._options.digest_key
+        return Before(service, Digests(service, deployed.inputs, deployed.digests, Diagnostics(), key))
+
+    def between(self, number: int, before: Content | None, form: Formed) -> tuple[Difference, ...]:
+        """How a call differs from what it carried out in a form."""
+        call, earlier = self._calls.all[number], self.before(form)
+        now = self._calls.content(number)
+        old = earlier.values(before)
+        new = self._digests.values(now) if now is not None else {}
+        node = self._service.nodes.get(call.owner) if not call.side else None
+        ignored = ignored_of(node) if node is not None else frozenset()
+        names = [
+            name
+            for name in dict.fromkeys((*old, *new))
+            if (name not in old or name not in new or old[name] != new[name])
+            and not (ignored and _is_ignored(name, ignored, call, before, now))
+        ]
+        found = [*_files(before, now, call)]
+        if before is not None and now is not None:
+            found += _values(names, old, new, now, before, call)
+        return tuple(found[:MOST_SHOWN])
+
+    def _find(self, number: int, applied: str, form: Formed) -> Changed:
+        earlier = self.before(form)
+        before = earlier.content(self._calls.all[number])
+        if not earlier.is_of(before, applied):
+            return Changed()
+        # What differs from slot to slot looks the same here, and may be another for each.
+        found = self.between(number, before, form)
+        return Changed(found, known=bool(found) or not self._calls.is_by_slot(number))
 
 
-class _Before:
-    """What was deployed last."""
+class Before:
+    """What was declared in an earlier form of a service."""
 
-    def __init__(self, deployed: Deployed, key: Callable[[], bytes]) -> None:
-        self._service = deployed.service
+    def __init__(self, service: Service | None, digests: Digests | None) -> None:
+        self.service = service
+        self.digests = digests
         self._relationships: dict[str, Relationship] | None = None
-        self._digests = (
-            Digests(deployed.service, deployed.inputs, deployed.digests, Diagnostics(), key)
-            if deployed.service
-            else None
-        )
 
     def content(self, call: Call) -> Content | None:
         """What a call carried out then; None for nothing."""
-        if self._service is None or self._digests is None:
+        if self.service is None or self.digests is None:
             return None
         holder: NodeTemplate | Relationship | None
         if call.side:
             if self._relationships is None:
-                self._relationships = {r.key: r for n in self._service.nodes.values() for r in n.requirements}
+                self._relationships = {r.key: r for n in self.service.nodes.values() for r in n.requirements}
             holder = self._relationships.get(call.owner)
             context = Context(relationship=holder)
         else:
-            holder = self._service.nodes.get(call.owner)
+            holder = self.service.nodes.get(call.owner)
             context = Context(node=call.owner)
         if holder is None:
             return None
         if call.interface == DELEGATE:
-            return self._digests.provided(holder) if isinstance(holder, NodeTemplate) else None
+            return self.digests.provided(holder) if isinstance(holder, NodeTemplate) else None
         operation = _operation(holder, call)
-        return self._digests.content(operation, context) if operation and operation.implementation else None
+        return self.digests.content(operation, context) if operation and operation.implementation else None
 
     def is_of(self, content: Content | None, applied: str) -> bool:
         """Whether a digest is that of this content, as far as that is the same for every instance."""
-        if content is None or self._digests is None:
-            return self._service is not None
-        digest, by_slot = self._digests.of(content)
+        if self.service is None or self.digests is None:
+            return False
+        if content is None:
+            return applied == NO_OP_DIGEST
+        digest, by_slot = self.digests.of(content)
         return by_slot or digest == applied
 
     def values(self, content: Content | None) -> Mapping[str, object]:
         """The values of what was carried out."""
-        return self._digests.values(content) if content is not None and self._digests is not None else {}
+        return self.digests.values(content) if content is not None and self.digests is not None else {}
+
+
+UPDATE_SETTING = "ordito.update"
+"""What the metadata of a property say of its changes: that an instance is made anew by them (``replace``), or that they
+mean nothing (``ignore``)."""
+IGNORE, REPLACE = "ignore", "replace"
+
+
+def ignored_of(node: NodeTemplate) -> frozenset[str]:
+    """The properties of a node whose changes mean nothing; those of its capabilities as ``capability::property``."""
+    return frozenset(name for name, said in said_of_updates(node) if said == IGNORE)
+
+
+def said_of_updates(node: NodeTemplate) -> Iterator[tuple[str, str]]:
+    """What is said of the changes of a node's properties, where anything is."""
+    yield from ((n, s) for n, d in node.definitions.items() if (s := d.metadata.get(UPDATE_SETTING)))
+    for capability in node.capabilities.values():
+        for name, definition in capability.definitions.items():
+            if said := definition.metadata.get(UPDATE_SETTING):
+                yield f"{capability.name}::{name}", said
+
+
+def _is_ignored(name: str, ignored: frozenset[str], call: Call, before: Content | None, now: Content | None) -> bool:
+    """Whether a value differs by nothing but properties whose changes mean nothing."""
+    if call.interface == DELEGATE:
+        return name in ignored
+    if before is None or now is None or name not in before.values or name not in now.values:
+        return False
+    value = now.values[name]
+    if not isinstance(value, FunctionCall | list | dict) or as_written(value) != as_written(before.values[name]):
+        return False
+    inner = list(calls(value))
+    return bool(inner) and all(reads(c) in ignored for c in inner if c.function not in JOINS)
+
+
+JOINS = frozenset({"concat", "token", "join"})
+"""Functions that read nothing themselves."""
+
+
+def reads(call: FunctionCall) -> str:
+    """The property of its own node that a function reads, "" where it reads something else."""
+    arguments = [str(a) for a in call.arguments]
+    if call.function != "get_property" or len(arguments) < 2 or arguments[0] != "SELF":
+        return ""
+    return "::".join(arguments[1:3])
 
 
 def _operation(holder: NodeTemplate | Relationship, call: Call) -> Operation | None:
@@ -103,54 +199,48 @@ def _operation(holder: NodeTemplate | Relationship, call: Call) -> Operation | N
 
 
 def _files(before: Content | None, now: Content | None, call: Call) -> Iterator[Difference]:
-    """What became of the implementation, of the files it needs, and of the targets a node is deployed beside."""
-    old, new = (dict(c.files) if c is not None else {} for c in (before, now))
+    """What became of the implementation, and of the files it needs. Beside which targets it is carried out is for the
+    requirements to say."""
+    old, new = ({n: d for n, d in c.files if TARGET not in n} if c is not None else {} for c in (before, now))
     first = next(iter(old), ""), next(iter(new), "")
-    if _is_file(first[0]) and _is_file(first[1]) and first[0] != first[1]:
-        yield Difference(f"{call.name} runs", first[0], first[1], call.declared)
+    if first[0] and first[1] and first[0] != first[1]:
+        yield Difference(f"what {call.name} runs", first[0], first[1], call.declared)
     elif not old or not new:
-        yield Difference(f"{call.name} runs", first[0] or None, first[1] or None, call.declared)
+        yield Difference(f"what {call.name} runs", first[0] or None, first[1] or None, call.declared)
         return
     for name in dict.fromkeys((*old, *new)):
         if old.get(name) != new.get(name) and name not in (first if first[0] != first[1] else ()):
-            what = f"the content of {name}" if _is_file(name) and name in old and name in new else name
-            yield Difference(what, _digest(old.get(name), name), _digest(new.get(name), name), call.declared)
+            what = f"the content of {name}" if name in old and name in new else name
+            yield Difference(what, shown_digest(old.get(name)), shown_digest(new.get(name)), call.declared)
 
 
-TARGET = " -> "
-
-
-def _is_file(name: str) -> bool:
-    return bool(name) and TARGET not in name
-
-
-def _digest(content: str | None, name: str) -> str | None:
-    """Enough of a file's digest to tell two apart; the type of a relationship as it is."""
-    if content is None:
-        return None
-    return (content[:12] or "there") if _is_file(name) else content
+def shown_digest(content: str | None) -> str | None:
+    """Enough of a file's digest to tell two apart."""
+    return None if content is None else content[:12] or "there"
 
 
 def _values(
-    old: Mapping[str, object], new: Mapping[str, object], now: Content | None, before: Content | None, call: Call
+    names: Iterable[str],
+    old: Mapping[str, object],
+    new: Mapping[str, object],
+    now: Content,
+    before: Content,
+    call: Call,
 ) -> Iterator[Difference]:
     kind = "property" if call.interface == DELEGATE else f"{call.name}: input"
-    spans = now.spans if now is not None else {}
-    fallback = before.spans if before is not None else {}
-    for name in dict.fromkeys((*old, *new)):
-        if name not in old or name not in new or old[name] != new[name]:
-            span: Span | None = spans.get(name) or fallback.get(name)
-            declared = str(span) if span is not None and name in new else call.declared
-            setting = name.removeprefix(SETTING) if name.startswith(SETTING) else ""
-            yield Difference(
-                f"{call.name}: property {setting} of its artifact" if setting else f"{kind} {name.replace('::', '.')}",
-                shown(_readable(old.get(name))),
-                shown(_readable(new.get(name))),
-                declared,
-            )
+    for name in names:
+        span: Span | None = now.spans.get(name) or before.spans.get(name)
+        declared = str(span) if span is not None and name in new else call.declared
+        setting = name.removeprefix(SETTING) if name.startswith(SETTING) else ""
+        yield Difference(
+            f"{call.name}: property {setting} of its artifact" if setting else f"{kind} {name.replace('::', '.')}",
+            shown(readable(old.get(name))),
+            shown(readable(new.get(name))),
+            declared,
+        )
 
 
-def _readable(stable: object) -> object:
+def readable(stable: object) -> object:
     """A stable value as people wrote it, or as it was evaluated."""
     if isinstance(stable, dict) and set(stable) == {"written", "parts"}:
         return {**stable} if stable["parts"] else stable["written"]

@@ -29,6 +29,8 @@ from ordito.syntax.expressions import Call, Value, as_written, calls
 
 DIGEST_LENGTH = 32
 
+TARGET = " -> "
+"""What stands between a relationship and its target, among the files of what is carried out."""
 SETTING = "artifact::"
 """What stands before the names of properties of an implementation, among the inputs of its operation."""
 OPENS = frozenset({"vault_password"})
@@ -58,8 +60,11 @@ class Digests:
         diagnostics: Diagnostics,
         key: Callable[[], bytes] = bytes,
         names: Mapping[str, str] | None = None,
+        lost: frozenset[str] = frozenset(),
     ) -> None:
+        """``lost`` are nodes that are removed, so that nothing is to be carried out beside them any more."""
         self._service = service
+        self._lost = lost
         self._inputs = dict(inputs)
         self._digests = digests
         self._names = names or {}
@@ -82,7 +87,8 @@ class Digests:
         targets = self._targets.get(context.node)
         if targets is None:
             required = self._service.nodes[context.node].requirements
-            targets = tuple(sorted([(f"{r.key} -> {r.target}.{r.capability}", r.type) for r in required]))
+            left = [r for r in required if r.target not in self._lost] if self._lost else required
+            targets = tuple(sorted([(f"{r.key}{TARGET}{r.target}.{r.capability}", r.type) for r in left]))
             self._targets[context.node] = targets
         return Content((*shared.files, *targets), shared.values, context, shared.spans, shared.marks)
 
@@ -136,6 +142,11 @@ class Digests:
             files.append((self._names.get(image.file, image.file), self._digests.get(image.file, image.address)))
             values |= {f"create::{name}": value for name, value in values_of_create(node).items()}
         return Content(tuple(files), values, Context(node=node.name), marks=marks)
+
+    def of_artifact(self, artifact: Artifact) -> str:
+        """What stands for the content of an artifact: its digest where that is known."""
+        file = self._names.get(artifact.file, artifact.file)
+        return self._digests.get(artifact.file, "") or file or artifact.address
 
     def of(self, content: Content) -> tuple[str, bool]:
         """The digest of what is carried out for every instance, and whether it differs from slot to slot."""

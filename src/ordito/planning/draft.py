@@ -13,21 +13,18 @@ from typing import NamedTuple
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.instances.evaluate import Evaluator
-from ordito.instances.records import Instance, Snapshot
+from ordito.instances.records import Applied, Instance, Snapshot
 from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate, Service
-from ordito.planning.calls import Calls
 from ordito.planning.differences import Differences
-from ordito.planning.digests import Digests
+from ordito.planning.forms import Formed, FormsOfPlan
 from ordito.planning.lifecycle import Stage
 from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where
-from ordito.planning.recipes import Recipes
 from ordito.work.hooks import DoneHook, Hook
-from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Scope
+from ordito.work.plan import Action, Condition, Difference, Gate, KeptCount, Kind, Scope
 
 
 class Fate(StrEnum):
@@ -44,6 +41,8 @@ class Fate(StrEnum):
     STOP = "is stopped"
     START = "is started"
     RESTART = "is stopped and started"
+    RECONFIGURE = "is stopped, configured and started"
+    UPDATE = "is changed by its own operation for that"
 
 
 class Down(StrEnum):
@@ -59,6 +58,8 @@ class Up(StrEnum):
 
     NONE = ""
     START = "configured to started"
+    CONFIGURE = "created, or configured, to started"
+    UPDATE = "started to started"
     MAKE = "from nothing, or from where it got to, to started"
 
 
@@ -82,8 +83,13 @@ HALVES: Mapping[Fate, Halves] = {
     Fate.STOP: Halves(Down.STOP, Up.NONE),
     Fate.START: Halves(Down.NONE, Up.START),
     Fate.RESTART: Halves(Down.STOP, Up.START),
+    Fate.RECONFIGURE: Halves(Down.STOP, Up.CONFIGURE),
+    Fate.UPDATE: Halves(Down.NONE, Up.UPDATE),
 }
 """What each fate means for an instance's chains."""
+
+FORMING = frozenset({"deploy", "upgrade", "rollback"})
+"""The workflows that bring instances into another form of the service."""
 
 GOING = frozenset({Fate.LEAVE, Fate.DROP})
 FALLING = frozenset(fate for fate, halves in HALVES.items() if halves.down)
@@ -123,6 +129,7 @@ class DraftStep(msgspec.Struct, gc=False):
     written: tuple[str, ...] = ()
     hook: int = -1
     barrier: bool = False
+    forms: bool = False
 
 
 class Chain:
@@ -149,6 +156,11 @@ class Chain:
         self.between: dict[int, list[tuple[int, int]]] | None = None
 
 
+NOTHING: Mapping[str, tuple[object, object]] = {}
+NO_APPLIED: Mapping[str, Applied] = {}
+NO_NAMES: frozenset[str] = frozenset()
+
+
 class Member:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
@@ -160,22 +172,32 @@ class Member:
     are what is wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be
     needed and is not made, "" for none. One that ``is_meant`` was asked for to be stopped or started, or goes with one
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
+
+    ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
+    they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
+    which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
+    to which it moves, else None.
     """
 
     __slots__ = (
+        "adopted",
+        "changed",
         "differences",
         "done",
         "down",
+        "dropped",
         "fate",
         "is_lost",
         "is_meant",
         "is_taken_back",
+        "kind",
         "reason",
         "record",
         "refused",
         "template",
         "undone",
         "up",
+        "was_on",
     )
 
     def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
@@ -192,6 +214,11 @@ class Member:
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
         self.refused = ""
+        self.kind = Kind.UNCHANGED
+        self.changed: Mapping[str, tuple[object, object]] = NOTHING
+        self.adopted: Mapping[str, Applied] = NO_APPLIED
+        self.dropped: frozenset[str] = NO_NAMES
+        self.was_on: str | None = None
 
     @property
     def id(self) -> str:
@@ -229,7 +256,8 @@ class Draft:
     instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
-    ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan.
+    ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
+    that stay and are undone and made again.
     """
 
     def __init__(
@@ -241,14 +269,12 @@ class Draft:
         self.options = options
         self.diagnostics = Diagnostics()
         self.refusals = Diagnostics()
-        # Static values are evaluated without any instance, so that they are the same whatever exists.
         self.inputs = inputs
-        self.static = Evaluator(service, Snapshot(), inputs)
-        self.digests = Digests(service, inputs, options.digests, self.diagnostics, options.digest_key, options.names)
         self.scopes: list[Scope] = []
-        self.calls = Calls(service, self.digests, options, self.diagnostics, self.scopes)
-        self.differences = Differences(self.calls, self.digests, options)
-        self.recipes = Recipes(service, self.calls, options, self.static, self.diagnostics)
+        self.forms = FormsOfPlan(service, inputs, options, self.diagnostics, self.scopes)
+        own = self.forms.own
+        self.static, self.digests, self.calls, self.recipes = own.static, own.digests, own.calls, own.recipes
+        self.differences = Differences(self.forms, options)
         self.ordered: list[NodeTemplate] = []
         self.counts: dict[str, int] = {}
         self.origins: dict[str, str] = {}
@@ -271,7 +297,9 @@ class Draft:
         self.edge_reasons: list[int] = []
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
+        self.redone: set[str] = set()
         self._computes: dict[str, str] = {}
+        self._computes_before: dict[str, str] | None = None
         self._inside: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._first_hosted: dict[str, dict[str, str]] = {}
 
@@ -382,13 +410,47 @@ class Draft:
                     first.setdefault(member.record.host, member.id)
         return first.get(host, "")
 
-    def runs_on(self, where: Where, instance: str, far: str = "") -> str:
-        """The Compute instance on which an operation runs, "" for the orchestrator."""
+    def falling(self, member: Member) -> Formed:
+        """The form of the service by which an instance is stopped, unlinked and removed: the one in which it is."""
+        return self.forms.of(member.record)
+
+    def rising(self, member: Member) -> Formed:
+        """The form by which an instance is made, started and linked: what is wanted, save that nobody asked for another
+        form of what is only looked after."""
+        return self.forms.own if self.workflow in FORMING else self.forms.of(member.record)
+
+    def move(self, member: Member, onto: str) -> None:
+        """Have an instance lie on another host, "" for none, once it is made again."""
+        member.was_on = member.record.host
+        member.record = msgspec.structs.replace(member.record, host=onto)
+        self._computes_before = {}
+
+    def runs_on(self, where: Where, instance: str, far: str = "", *, falls: bool = False) -> str:
+        """The Compute instance on which an operation runs, "" for the orchestrator. What takes an instance down
+        (``falls``) runs where that is before it moves."""
         if where is ORCHESTRATOR:
             return ""
+        at = far if where is FAR else instance
         if where is HOST:
-            return self.compute_of(self.members[instance].record.host)
-        return self.compute_of(far if where is FAR else instance)
+            member = self.members[instance]
+            at = member.was_on if falls and member.was_on is not None else member.record.host
+        return self._compute_before(at) if falls and self._computes_before is not None else self.compute_of(at)
+
+    def _compute_before(self, instance: str) -> str:
+        """As ``compute_of``, where instances are that move."""
+        assert self._computes_before is not None
+        found = self._computes_before.get(instance)
+        current = instance
+        while found is None:
+            member = self.members.get(current)
+            if member is None:
+                found = ""
+            elif member.template.is_compute:
+                found = current
+            else:
+                current = member.was_on if member.was_on is not None else member.record.host
+        self._computes_before[instance] = found
+        return found
 
     def compute_of(self, instance: str) -> str:
         """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ordito.base.diagnostics import Severity
+from ordito.planning.adopt import older
 from ordito.planning.delegated import DEPLOYS
 from ordito.planning.draft import Draft, DraftStep, Fate, Member
-from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
+from ordito.work.plan import DELEGATE, Action, Change, Kind, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
 
@@ -21,6 +22,8 @@ SYMBOLS = {
     Fate.STOP: "~",
     Fate.START: "~",
     Fate.RESTART: "~",
+    Fate.RECONFIGURE: "~",
+    Fate.UPDATE: "~",
 }
 
 
@@ -56,6 +59,9 @@ def freeze(draft: Draft) -> Plan:
         hooks=tuple(draft.hooks),
         undone=tuple(draft.undone),
         makers=_makers(draft, kept),
+        older=older(draft),
+        adopted={m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
+        moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
     )
 
 
@@ -89,6 +95,7 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         step.counts,
         step.written,
         step.hook,
+        step.forms,
     )
 
 
@@ -121,6 +128,8 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
             first = working.get(member.record.id)
             if first is not None or member.refused:
                 found.append(_change(member, reasons[first or 0], declared))
+            elif member.kind is not Kind.UNCHANGED:
+                found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
     return tuple(found)
 
 
@@ -128,12 +137,13 @@ def _change(member: Member, first_reason: str, declared: str) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
     if member.refused:
         return Change(member.refused, identity, reason, declared, member.differences, refused=True)
-    symbol = SYMBOLS[fate]
+    symbol, kind = SYMBOLS[fate], "" if member.kind is Kind.UNCHANGED else member.kind
     if fate is KEEP:
-        reason = "links of a target that leaves or stops are undone" if member.undone else first_reason
+        undone = "links of a target that leaves or stops are undone" if member.undone else first_reason
+        reason = member.reason if kind else undone
     elif fate is CONTINUE and not member.record.created:
         symbol = "+"
-    return Change(symbol, identity, reason, declared, member.differences)
+    return Change(symbol, identity, reason, declared, member.differences, kind=kind)
 
 
 def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:

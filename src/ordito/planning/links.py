@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from ordito.instances.records import Instance, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
-from ordito.planning.decide import Changed
+from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.lifecycle import Side
@@ -27,43 +27,54 @@ from ordito.work.plan import Action
 
 def links(draft: Draft) -> None:
     """Link every pair that is not linked yet."""
-    changed = Changed(draft)
     pairing = Pairing(draft)
     for node in draft.ordered:
         recipe = draft.recipes.making(node)
         for pairs in recipe.link:
             is_lost = not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target))
+            if is_lost and draft.options.prunes:
+                continue
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)
             for source in pairing.of_node(node.name):
-                if source.rises and _is_of(pairs, HALVES[source.fate].up is Up.MAKE):
+                updates = source.fate is Fate.UPDATE
+                if source.rises and not updates and _is_of(pairs, HALVES[source.fate].up is not Up.START):
                     targets = pairing.wanted(source, pairs.relationship)
                     _link(draft, source, _once_linked(draft, source, targets, pairs, is_lost), pairs, turns)
-                elif source.is_up and not source.rises and pairs.is_link:
+                elif source.is_up and (updates or not source.rises) and pairs.is_link:
                     targets = [t for t in _asked(draft, source, pairs.relationship, pairing) if t.rises or not is_lost]
                     known = _once_linked(draft, source, targets, pairs, is_lost)
-                    _link_kept(draft, source, known, pairs, changed, turns)
+                    _link_kept(draft, source, known, pairs, turns)
             if pairs.is_link and not is_lost:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
         if recipe.link:
             _weave(draft, node, recipe)
-    changed.report()
 
 
 def unlinks(draft: Draft) -> None:
     """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
     pairing = Pairing(draft)
     for node in draft.ordered:
-        unlink = draft.recipes.removing(node).unlink
-        if not unlink:
-            continue
-        turns = {id(pairs): _Turns(draft, pairs.relationship) for pairs in unlink}
+        wanted = draft.recipes.removing(node).unlink
+        turns = _turns(draft, wanted)
+        of_forms: dict[str, tuple[tuple[Pairs, ...], Turns]] = {draft.forms.own.name: (wanted, turns)}
         for source in reversed(pairing.of_node(node.name)):
+            form = draft.falling(source)
+            if form.name not in of_forms:
+                earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
+                of_forms[form.name] = (earlier, _turns(draft, earlier))
+            unlink, turns = of_forms[form.name]
+            if not unlink:
+                continue
             if not source.falls:
                 _unlink_kept(draft, source, unlink, turns, pairing)
             elif source.fate is not Fate.DROP and not source.is_lost:
                 _unlink(draft, source, unlink, turns, pairing)
+
+
+def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:
+    return {id(pairs): _Turns(draft, pairs.relationship) for pairs in unlink}
 
 
 def _weave(draft: Draft, node: NodeTemplate, recipe: Making) -> None:
@@ -142,16 +153,14 @@ def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, tur
             draft.extend(chain, pairs.place, number, order)
 
 
-def _link_kept(
-    draft: Draft, source: Member, targets: list[Member], pairs: Pairs, changed: Changed, turns: _Turns
-) -> None:
+def _link_kept(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns) -> None:
     """Link a source that stays with targets that are new to it, or are again."""
     chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     up = draft.why(f"{pairs.relationship.target} is up before it is linked")
     whole = draft.why(f"{source.template.name} is linked")
     for target in targets:
-        entries = _unlinked(draft, source, target, pairs, changed)
+        entries = _unlinked(draft, source, target, pairs)
         if not entries:
             continue
         steps = [
@@ -171,12 +180,13 @@ def _link_kept(
         chain.steps.extend(steps)
 
 
-def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, changed: Changed) -> list[PairEntry]:
-    """The operations of a pair that were not carried out yet."""
+def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs) -> list[PairEntry]:
+    """The operations of a pair that were not carried out yet, or all of them where they are wanted in another form:
+    then the pair is undone before."""
     relationship = pairs.relationship
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
     down = HALVES[target.fate].down
-    if link is None or down is Down.REMOVE:
+    if link is None or down is Down.REMOVE or relationship.key in source.dropped:
         return list(pairs.entries)
     missing: list[PairEntry] = []
     for entry in pairs.entries:
@@ -184,8 +194,9 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs, change
         if applied is None or (down is Down.STOP and entry.key.rpartition(".")[2] in UNDONE_BY_STOP):
             missing.append(entry)
         elif applied.digest != draft.calls.all[call_of_pair(draft, source, target, entry)].digest:
-            changed.note(source, entry.call, f"for {target.id} was carried out in another form")
-            changed.explain(source, entry.call, applied.digest)
+            draft.redone.add(link.id)
+            tell_relinked(draft, source, entry.call, applied.digest)
+            return list(pairs.entries)
     return missing
 
 
@@ -196,10 +207,10 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
     last = draft.why("what linked it is undone once the instance has stopped")
     only_stops = HALVES[source.fate].down is Down.STOP
     for pairs in unlink:
-        if not _is_of(pairs, not only_stops):
-            continue
-        for target in reversed(pairing.targets(source, pairs.relationship)):
+        for target in reversed(pairing.targets(source, pairs.relationship, falls=True)):
             if _is_spared(source, target) or not was_begun(draft, source, target, pairs):
+                continue
+            if only_stops and not pairs.is_link and pairs.relationship.key not in source.dropped:
                 continue
             for number in _undo(draft, source, target, pairs, turns):
                 if only_stops:
@@ -226,14 +237,15 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     order = draft.why("links are undone one after the other")
     for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
         own = list(grouped)
-        for target in reversed(pairing.targets(source, own[0].relationship)):
-            if not target.falls and not _is_left(draft, source, target, own):
+        is_dropped = own[0].relationship.key in source.dropped
+        for target in reversed(pairing.targets(source, own[0].relationship, falls=True)):
+            is_redone = is_dropped or (bool(draft.redone) and _id(source, target, own[0].relationship) in draft.redone)
+            if not target.falls and not is_redone and not _is_left(draft, source, target, own):
                 continue
             if target.fate is Fate.DROP or _is_spared(target, source) or not was_begun(draft, source, target, own[0]):
                 continue
-            removed = HALVES[target.fate].down is Down.REMOVE
-            happens = "is made anew" if target.fate is Fate.ANEW else "leaves" if removed else "is stopped"
-            reason = f"a pair with {target.id}, which {happens}"
+            removed = is_dropped or HALVES[target.fate].down is Down.REMOVE
+            reason = f"a pair with {target.id}, which {_happens(target, is_dropped=is_dropped)}"
             for number in (
                 n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns, reason)
             ):
@@ -247,6 +259,20 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     chain = source.up
     if source.undone and chain is not None and chain.steps:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
+
+
+def _happens(target: Member, *, is_dropped: bool) -> str:
+    if is_dropped:
+        return "is not required any more"
+    if not target.falls:
+        return "is linked otherwise"
+    if target.fate is Fate.ANEW:
+        return "is made anew"
+    return "leaves" if HALVES[target.fate].down is Down.REMOVE else "is stopped"
+
+
+def _id(source: Member, target: Member, relationship: Relationship) -> str:
+    return link_id(relationship.key, relationship.source, source.id, target.id)
 
 
 def _link_has_failed(draft: Draft, source: Member, target: Member, relationship: Relationship) -> bool:
@@ -304,7 +330,7 @@ def pair_step(
         far.id,
         link,
         call_of_pair(draft, source, target, entry),
-        draft.runs_on(entry.where, near.id, far.id),
+        draft.runs_on(entry.where, near.id, far.id, falls=tolerant),
         entry.stage,
         tolerant=tolerant,
         reason=draft.why(reason or source.reason),
@@ -316,6 +342,7 @@ def pair_step(
 
 def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry) -> int:
     """The number of the call of an operation for one pair."""
+    # A call of another form is of no slot here: what is undone is not remembered by how it was declared.
     if not draft.calls.is_by_slot(entry.call):
         return entry.call
     return draft.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))

@@ -35,5 +35,6 @@ class Needs:
             step.optional = step.dispensable or (installs and settings.is_optional)
         if installs and relationship is not None and not relationship.is_hosting:
             far = relationship.target if relationship.source == self._node else relationship.source
-            if self._draft.service.nodes[far].settings.is_optional and far == relationship.target:
+            target = self._draft.service.nodes.get(far)
+            if target is not None and target.settings.is_optional and far == relationship.target:
                 step.condition = Condition.IF_FAR_IS_UP

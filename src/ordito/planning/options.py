@@ -256,6 +256,11 @@ class PlanOptions:
     digest_key: Callable[[], bytes] = bytes
 
     @property
+    def prunes(self) -> bool:
+        """Whether what the template has lost is removed."""
+        return self.upgrading.prune != "no"
+
+    @property
     def is_partial(self) -> bool:
         """Whether a workflow is about a part of what exists, and all else stays as it is, its links too."""
         return self.instances is not None or self.scaling != NOT_SCALED

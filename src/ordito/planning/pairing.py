@@ -43,10 +43,12 @@ class Pairing:
         written = relationship.properties.get(CONNECTION_TYPE)
         return revealed(self._draft.static.evaluate(written, Context(relationship=relationship)))
 
-    def targets(self, source: Member, relationship: Relationship) -> list[Member]:
-        """The instances that a source has pairs with, or would have, whatever becomes of them."""
+    def targets(self, source: Member, relationship: Relationship, *, falls: bool = False) -> list[Member]:
+        """The instances that a source has pairs with, or would have, whatever becomes of them: with ``falls`` those
+        that it has before it moves to another host."""
         if relationship.is_hosting:
-            host = self._draft.members.get(source.record.host)
+            at = source.was_on if falls and source.was_on is not None else source.record.host
+            host = self._draft.members.get(at)
             return [host] if host is not None else []
         targets = self.of_node(relationship.target)
         if not self.is_to_one(relationship):

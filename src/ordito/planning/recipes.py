@@ -11,8 +11,8 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.states import DELETED, STARTED, STARTING, STOPPING
-from ordito.model.deploying import UNDEPLOY
+from ordito.instances.states import CONFIGURING, DELETED, STARTED, STARTING, STOPPING
+from ordito.model.deploying import DEPLOY, UNDEPLOY
 from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import (
@@ -104,7 +104,8 @@ class Recipes:
             if delegated is not None:
                 self._check_moments(node, link)
                 self._check_image(node)
-            recipe = Making(laid.entries, link, self._start(node, laid.entries), laid.ready, reached_by)
+            start, configure = self._start(node, laid.entries), self._configure(node, laid.entries)
+            recipe = Making(laid.entries, link, start, configure, laid.ready, reached_by)
             self._making[node.name] = recipe
         return recipe
 
@@ -225,6 +226,15 @@ class Recipes:
             starts = (msgspec.structs.replace(e, stage=STARTS) for e in install[1:] if self._is_called(e, "start"))
             return (self._move(node, "start", STARTS), *starts, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
+
+    def _configure(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """The part of an installation that configures and starts. What a provider has made is configured once that
+        runs again."""
+        if install and install[0].delegated and install[0].stage is not None:
+            again = (e for e in install[1:] if e.stage is not None and not self._is_called(e, "create", DEPLOY))
+            own = (msgspec.structs.replace(e, stage=STARTS) for e in again)
+            return (self._move(node, "start", STARTS), *own, *(e for e in install if e.stage is None))
+        return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter not in (CONFIGURING, STARTING), install))
 
     def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of a removal that stops; as for ``_start``."""

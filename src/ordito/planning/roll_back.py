@@ -32,10 +32,9 @@ def choose_made(draft: Draft) -> None:
 def take_back(draft: Draft) -> None:
     """Transform: what the job did to instances that stay is taken back by the operations that take it back."""
     for node in draft.ordered:
-        entries = draft.recipes.removing(node).uninstall
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.KEEP:
-                _take_back(draft, member, entries)
+                _take_back(draft, member)
 
 
 def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
@@ -68,13 +67,15 @@ def _fate(record: Instance, rolled_back: RolledBack) -> tuple[Fate, str]:
     return Fate.KEEP, ""
 
 
-def _take_back(draft: Draft, member: Member, entries: tuple[Entry, ...]) -> None:
+def _take_back(draft: Draft, member: Member) -> None:
+    form = draft.falling(member)
+    entries = form.recipes.removing(form.service.nodes[member.template.name]).uninstall
     done = list(_done(member.record, draft.options.rolled_back.since))
     wanted = tuple(entry for entry in entries if any(_undoes(draft, entry, key) for key in done))
     if not wanted:
         return
     member.reason = "the job that is rolled back had carried it on"
-    steps = in_sequence(draft, member, wanted, tolerant=True)
+    steps = in_sequence(draft, member, wanted, form=form, tolerant=True)
     for number in steps:
         stage = draft.steps[number].stage
         if stage is not None:

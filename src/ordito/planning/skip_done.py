@@ -10,7 +10,7 @@ from ordito.planning.lifecycle import STARTS
 from ordito.work.plan import Action, Condition
 
 CONTINUED = frozenset({Fate.CONTINUE, Fate.START})
-RESTART, DROP = Fate.RESTART, Fate.DROP
+RESTART, RECONFIGURE, DROP = Fate.RESTART, Fate.RECONFIGURE, Fate.DROP
 
 
 def skip_done(draft: Draft) -> None:
@@ -22,7 +22,7 @@ def skip_done(draft: Draft) -> None:
     for member in draft.members.values():
         if member.fate in CONTINUED:
             _skip_installed(draft, member)
-        elif member.fate is RESTART:
+        elif member.fate is RESTART or member.fate is RECONFIGURE:
             _skip_links(draft, member)
         if member.undone or (member.falls and member.fate is not DROP):
             _skip_removed(draft, member)
@@ -76,8 +76,10 @@ def _skip_links(draft: Draft, member: Member) -> None:
 def _is_linked(draft: Draft, step: DraftStep) -> bool:
     """Whether an operation of a pair was carried out as it is wanted now, and is not undone by this very plan."""
     link, call = draft.snapshot.links.get(step.link), draft.calls.all[step.call]
-    applied = link.applied.get(call.name) if link else None
-    if applied is None or applied.digest != call.digest:
+    applied = link.applied.get(call.name) if link is not None else None
+    if link is None or applied is None or applied.digest != call.digest:
+        return False
+    if step.link in draft.redone or link.relationship in draft.members[step.owner].dropped:
         return False
     target = draft.members[step.far if step.instance == step.owner else step.instance]
     return not target.falls or (HALVES[target.fate].down is Down.STOP and call.operation not in UNDONE_BY_STOP)

@@ -5,10 +5,13 @@ All of one node wait for all of another through one join, so that n and m instan
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.forms import Formed
 from ordito.planning.pairing import Pairing
 
 RUN = Fate.RUN
@@ -126,26 +129,37 @@ def uninstall_waits(draft: Draft) -> None:
         if not waiting:
             continue
         gone: list[int] = []
-        seen: set[str] = set()
-        for relationship in draft.service.incoming.get(node.name, ()):
+        seen: set[tuple[str, str]] = set()
+        for form, relationship in incoming(draft, node.name):
             if _is_within(draft, relationship, is_up=False):
                 continue
             leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.down is not None]
+            if form is not None:
+                leaving = [m for m in leaving if draft.falling(m) is form]
             if relationship.is_hosting:
                 _hosted_first(draft, leaving)
             elif pairing.is_to_one(relationship):
                 _paired_first(draft, leaving, relationship, pairing)
-            elif relationship.source not in seen:
-                seen.add(relationship.source)
+            elif (relationship.source, form.name if form else "") not in seen:
+                seen.add((relationship.source, form.name if form else ""))
                 gone += [m.down.end for m in leaving if m.down is not None]
                 gone += [m.undone[-1] for m in draft.of_node.get(relationship.source, ()) if m.is_taken_back]
         _all_gone_first(draft, node.name, gone, waiting)
 
 
+def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relationship]]:
+    """The relationships by which a node is required, each with the form of the instances of its source for which it
+    holds; None where all are in one."""
+    known = draft.forms.known
+    for form in known:
+        for relationship in form.service.incoming.get(node, ()):
+            yield form if len(known) > 1 else None, relationship
+
+
 def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
     reason = draft.why("what is hosted goes down before its host")
     for source in leaving:
-        host = draft.members.get(source.record.host)
+        host = draft.members.get(source.record.host if source.was_on is None else source.was_on)
         if host is None or source.down is None:
             continue
         for first in _first_removals(host):
@@ -156,7 +170,7 @@ def _paired_first(draft: Draft, leaving: list[Member], relationship: Relationshi
     reason = draft.why(f"what requires {relationship.target} goes down before it does")
     for source in leaving:
         assert source.down is not None
-        for target in pairing.targets(source, relationship):
+        for target in pairing.targets(source, relationship, falls=True):
             for first in _first_removals(target):
                 draft.edge(source.down.end, first, reason)
 

@@ -13,6 +13,8 @@ from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.actions import actions
+from ordito.planning.adopt import adopt, form
+from ordito.planning.cascade import cascade
 from ordito.planning.chains import install_chains, uninstall_chains
 from ordito.planning.check_capabilities import check_capabilities
 from ordito.planning.check_executors import check_executors
@@ -65,17 +67,20 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     check_capabilities,
     choose_instances,
     decide,
+    cascade,
     check_placement,
     install_chains,
     uninstall_chains,
     links,
     unlinks,
     skip_done,
+    adopt,
     ask_first,
     mapped,
     install_waits,
     uninstall_waits,
     stages,
+    form,
     tell_changes,
     phases,
     undo_hooks,

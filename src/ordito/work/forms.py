@@ -45,9 +45,13 @@ def begun(plan: Plan, snapshot: Snapshot) -> Delta:
     return Delta(instances=(*plan.instances, *in_older_forms(plan, snapshot.instances.get)))
 
 
-def adopted(plan: Plan, record: Instance, form: str) -> Instance:
+def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
     """The record of an instance that takes over what is wanted of it, without anything that is carried out."""
-    return replace(record, applied=plan.adopted.get(record.id, record.applied), form=form)
+    taken = plan.adopted.get(record.id)
+    if not taken:
+        return replace(record, form=form)
+    applied = {**record.applied, **{k: one if one.change else replace(one, change=change) for k, one in taken.items()}}
+    return replace(record, applied={k: one for k, one in applied.items() if one.digest}, form=form)
 
 
 def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:

@@ -217,6 +217,8 @@ class Operations:
             return Delta(() if record is known else (record,), links)
         local = local_after(record.local, Happened.CHAIN_BEGAN)
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
+        if (onto := self._called.plan.moved.get(record.id)) is not None:
+            changed = msgspec.structs.replace(changed, host=onto)
         if self._applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
@@ -279,13 +281,25 @@ class Operations:
     def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of what is no operation."""
         if step.action is ADOPT:
-            record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form)
-            return outcome, Delta(instances=(self._touched(record, outcome, change),))
+            return outcome, self._adopted(step, outcome, change)
         if step.action is Action.WORKFLOW:
             return self._end_of_workflow(step, self._called.plan.calls[step.call], outcome, change)
         if step.action is Action.OUTPUT:
             return self._end_of_output(step, self._called.plan.calls[step.call], outcome, change)
         return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
+
+    def _adopted(self, step: Step, outcome: Outcome, change: str) -> Delta:
+        """What changes when an instance takes over what is wanted of it: pairs that are not are known no more."""
+        record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form, change)
+        links = (self._snapshot.links[name] for name in self._snapshot.links_of(record.id))
+        unlinked = tuple(link.id for link in links if link.source == record.id and not self._is_wanted(link))
+        return Delta(instances=(self._touched(record, outcome, change),), unlinked=unlinked)
+
+    def _is_wanted(self, link: Link) -> bool:
+        """Whether the service has the relationship of a pair, between the nodes of these two."""
+        relationship = self._called.relationships.get(link.relationship)
+        target = self._snapshot.instances.get(link.target)
+        return relationship is not None and target is not None and target.node == relationship.target
 
     def _end_of_output(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by an output of a workflow whose steps have ended."""

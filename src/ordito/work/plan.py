@@ -215,11 +215,29 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str = ""
 
 
+class Kind(StrEnum):
+    """What a deployment or an upgrade means for an instance, the more of it the later: left alone; only what is
+    recorded of it moves on; its pairs are made or undone; stopped and started; stopped, configured and started; changed
+    by its own operation for that; removed and made again. Or it is one more, or one less, of a node that is there, of a
+    node that was not there, or of one that the template has lost."""
+
+    UNCHANGED = "unchanged"
+    ADOPT = "adopt"
+    RELINK = "relink"
+    RESTART = "restart"
+    RECONFIGURE = "reconfigure"
+    UPDATE = "update"
+    REPLACE = "replace"
+    SCALE = "scale"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
-    and why; ``declared`` is the place of its node. ``differences`` are what has changed. One that is ``refused`` would
-    be needed, and is not part of any plan: then there is none. ``kind`` is the class of what is changed of something
-    that runs (added, removed, replace, update, reconfigure, restart, relink, scale, adopt), "" for all else."""
+    ``=`` taken over as it is, and why; ``declared`` is the place of its node. ``differences`` are what has changed, and
+    ``kind`` is what comes of them, "" where nothing has. One that is ``refused`` would be needed, and is not part of
+    any plan: then there is none."""
 
     symbol: str
     instance: str
@@ -256,7 +274,9 @@ class Plan(msgspec.Struct, frozen=True):
     ``hooks`` are the lifecycle steps that the plan carries out, ``undone`` those of before that it undoes. ``older``
     are the instances that the plan brings into another form: until a step that ``forms`` them starts they are in the
     one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
-    instance: all operations that count as carried out on it from then on.
+    instance: the operations that count as carried out as they are wanted now; those without a digest are not wanted any
+    more, and count as nothing. ``moved`` are instances that are made again on another host, each with that host, ""
+    for none: with the first step that makes it again its record says so.
     """
 
     workflow: str
@@ -282,6 +302,7 @@ class Plan(msgspec.Struct, frozen=True):
     undone: tuple[DoneHook, ...] = ()
     older: dict[str, str] = {}
     adopted: dict[str, dict[str, Applied]] = {}
+    moved: dict[str, str] = {}
 
     @property
     def is_empty(self) -> bool:

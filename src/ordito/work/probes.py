@@ -25,6 +25,7 @@ from ordito.work.plan import DELEGATE, Call, Condition, Step
 CHECK = "check"
 DISCOVER = "discover"
 HEAL = "heal"
+UPDATE = "update"
 LOOK = "look"
 """What is asked of a provider about an instance that no operation looks at."""
 PROBES = frozenset({CHECK, DISCOVER, LOOK})

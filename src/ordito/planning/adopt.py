@@ -1,0 +1,76 @@
+"""Transforms: what is recorded of instances moves on with them: they are in the form of the service that is wanted, and
+what was carried out for them counts as it is wanted now where nothing that is carried out says so."""
+
+from __future__ import annotations
+
+from ordito.planning.draft import FORMING, Draft, DraftStep, Fate, Member
+from ordito.work.plan import Action
+
+ADOPT = "adopt"
+
+
+def adopt(draft: Draft) -> None:
+    """Transform: instances that stay as they are, or of which a part stays, take over what is wanted of them. It comes
+    after all that is carried out for them."""
+    reason = draft.why("what is recorded of it is to be what is wanted")
+    for member in draft.members.values():
+        if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or not _lags(draft, member):
+            continue
+        call = draft.calls.nothing(member.template, "ordito", ADOPT)
+        step = DraftStep(f"{member.id}.ordito.{ADOPT}", Action.ADOPT, member.id, member.id, call=call, reason=reason)
+        step.forms = member.fate is Fate.KEEP and is_older(draft, member)
+        number = draft.add(step)
+        for before in _before(member):
+            draft.edge(before, number, reason)
+
+
+def _lags(draft: Draft, member: Member) -> bool:
+    """Whether something about an instance has to be recorded that nothing else does."""
+    if member.adopted or member.dropped:
+        return True
+    # What names no form is in that of the service which is deployed, whatever it is.
+    return bool(member.record.form) and member.fate is Fate.KEEP and is_older(draft, member)
+
+
+def _before(member: Member) -> list[int]:
+    chain = member.up
+    if chain is not None and member.rises:
+        return [chain.end]
+    linked = chain.steps[-1:] if chain is not None else []
+    return [*member.undone[-1:], *linked]
+
+
+def is_older(draft: Draft, member: Member) -> bool:
+    """Whether an instance is, by its record, in another form than the plan's, and the service still has its node."""
+    name = draft.forms.name_of(member.record)
+    is_joined = not member.record.form and member.template.name in draft.options.left_behind
+    return bool(name) and not is_joined and not _is_left(draft, member)
+
+
+def _is_left(draft: Draft, member: Member) -> bool:
+    return member.template.name in draft.options.left_behind and not member.falls
+
+
+def form(draft: Draft) -> None:
+    """Transform: with the first step that brings an instance up it is in the form that is wanted."""
+    if draft.workflow not in FORMING:
+        return
+    for member in draft.members.values():
+        if member.rises and member.up is not None and member.fate is not Fate.NEW and is_older(draft, member):
+            first = next((s for n in member.up.steps if not (s := draft.steps[n]).done), None)
+            if first is not None:
+                first.forms = True
+
+
+def older(draft: Draft) -> dict[str, str]:
+    """The instances about which something is carried out in the form in which they were, with the ids of those: until a
+    step says otherwise they are in these."""
+    if draft.workflow not in FORMING:
+        return {}
+    found: dict[str, str] = {}
+    for member in draft.members.values():
+        works = member.falls or member.rises or member.undone or member.adopted or member.dropped
+        is_new = member.fate is Fate.NEW
+        if works and not is_new and is_older(draft, member):
+            found[member.id] = draft.forms.name_of(member.record)
+    return found

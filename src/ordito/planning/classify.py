@@ -1,0 +1,175 @@
+"""What a deployment or an upgrade has to do with an instance that is there: its class, with the causes by name.
+
+It follows from the operations that were carried out for it, each with its digest, and from what its template differs in
+from the form in which it is. Instances of one template in one form of which the same was carried out are of one class:
+that is found out once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ordito.model.service import NodeTemplate
+from ordito.planning.compared import NO_DIFFERENCE, RANK, Cause, Compared, compare, kind_of
+from ordito.planning.draft import Draft, Member
+from ordito.planning.forms import Formed
+from ordito.planning.recipe import Entry
+from ordito.work.plan import Difference, Kind
+from ordito.work.probes import UPDATE, maintaining
+
+IN_ANOTHER_FORM = "was carried out in another form"
+MOST_NAMED = 2
+"""Causes that the sentence about a class names."""
+
+
+class Class(NamedTuple):
+    """What an instance is to be subjected to, why, and what differs. ``adopted`` are the keys of operations that count
+    as carried out as they are wanted now, without being carried out, ``forgotten`` of those that are not wanted any
+    more; ``changed`` the names of values with what they were and are."""
+
+    kind: Kind
+    reason: str = ""
+    differences: tuple[Difference, ...] = ()
+    adopted: tuple[str, ...] = ()
+    changed: Mapping[str, tuple[object, object]] = {}
+    forgotten: tuple[str, ...] = ()
+
+
+UNCHANGED = Class(Kind.UNCHANGED)
+
+
+class Found(NamedTuple):
+    """What was found of an instance: the places of operations that were carried out in another form, with the digests
+    of those, and of operations that are missing; the operations that are not wanted any more; whether it is to lie on
+    another host; and whether its own operation for updates has failed."""
+
+    differing: tuple[tuple[int, str], ...] = ()
+    missing: tuple[int, ...] = ()
+    gone: tuple[str, ...] = ()
+    moves: tuple[str, str] | None = None
+    update_failed: bool = False
+
+
+class Classes:
+    """The classes of the instances of one plan."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._differences = draft.differences
+        self._compared: dict[tuple[str, str], Compared] = {}
+        self._known: dict[tuple[str, str, Found], Class] = {}
+
+    def compared(self, node: NodeTemplate, form: Formed) -> Compared:
+        """What a template differs in from what it was in a form."""
+        if form is self._draft.forms.own and not self._is_joined:
+            return NO_DIFFERENCE
+        key = (node.name, form.name)
+        if key not in self._compared:
+            self._compared[key] = compare(self._draft, node, form, self._differences)
+        return self._compared[key]
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether what was left behind is removed, so that even what is as it is wanted may be linked with too much."""
+        return self._draft.options.prunes and bool(self._draft.options.left_behind)
+
+    def of(self, member: Member, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
+        """The class of an instance."""
+        node = member.template
+        key = (node.name, form.name, found)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._find(node, form, entries, found)
+        return known
+
+    def _find(self, node: NodeTemplate, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
+        compared = self.compared(node, form)
+        causes = [*self._replacing(node, found), *compared.causes]
+        adopted: list[str] = []
+        unread: list[Cause] = []
+        for place, applied in found.differing:
+            entry = entries[place]
+            those = list(self._of_operation(entry, applied, form))
+            if not those:
+                adopted.append(entry.key)
+            unread += those
+        for place in found.missing:
+            unread += self._of_missing(entries[place], form)
+        causes += unread
+        causes += [compared.gone[key] for key in found.gone]
+        kind = max((cause.kind for cause in causes), key=RANK.__getitem__, default=Kind.UNCHANGED)
+        if not causes and (adopted or found.gone):
+            kind = Kind.ADOPT
+        kind, reason = self._with_update(node, kind, causes, found)
+        differences = _once(c.difference for c in causes)
+        every = [e.key for e in entries] if kind is Kind.UPDATE else adopted
+        changed = {**compared.values, **_inputs(causes)} if kind is Kind.UPDATE else {}
+        return Class(kind, reason, differences, tuple(every), changed, found.gone)
+
+    def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
+        declared = str(node.span) if node.span else ""
+        if node.name in self._draft.options.upgrading.replaced:
+            yield Cause(Kind.REPLACE, Difference("--replace", None, node.name, declared), firm=True)
+        if found.moves is not None:
+            before, after = found.moves
+            yield Cause(Kind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
+
+    def _of_operation(self, entry: Entry, applied: str, form: Formed) -> Iterator[Cause]:
+        """What an operation that was carried out in another form asks for; nothing where it does what it did."""
+        call = self._draft.calls.all[entry.call]
+        changed = self._differences.of(entry.call, applied, form)
+        kind = kind_of(entry, call.operation)
+        if not changed.known:
+            what = f"{call.name} {IN_ANOTHER_FORM}"
+            yield from (Cause(kind, d) for d in changed.differences or (Difference(what, declared=call.declared),))
+        yield from (Cause(kind, d) for d in changed.differences if changed.known)
+
+    def _of_missing(self, entry: Entry, form: Formed) -> Iterator[Cause]:
+        call = self._draft.calls.all[entry.call]
+        runs = Difference(f"what {call.name} runs", None, call.artifact or None, call.declared)
+        yield Cause(kind_of(entry, call.operation), runs)
+
+    def _with_update(self, node: NodeTemplate, kind: Kind, causes: Iterable[Cause], found: Found) -> tuple[Kind, str]:
+        """The class in view of the node's own operation for updates, and the sentence about it. What can be updated is
+        replaced only where its type, its host or somebody says so."""
+        causes = list(causes)
+        if found.update_failed and kind is not Kind.REPLACE:
+            return Kind.UPDATE, f"its {UPDATE} has failed"
+        if RANK[kind] <= RANK[Kind.ADOPT] or maintaining(node, UPDATE) is None:
+            return kind, sentence([c.difference for c in causes if c.kind is kind])
+        firm = [c.difference for c in causes if c.firm]
+        if firm:
+            return Kind.REPLACE, sentence(firm)
+        return Kind.UPDATE, sentence([c.difference for c in causes if RANK[c.kind] > RANK[Kind.ADOPT]])
+
+
+def _once(differences: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Differences without those that are named twice: their values may be of any kind."""
+    found: list[Difference] = []
+    for difference in differences:
+        if difference not in found:
+            found.append(difference)
+    return tuple(found)
+
+
+def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
+    """What has changed besides the properties, by name."""
+    found: dict[str, tuple[object, object]] = {}
+    for cause in causes:
+        what = cause.difference.what
+        if not what.startswith("property "):
+            found[what] = (cause.difference.before, cause.difference.after)
+    return found
+
+
+def sentence(differences: Sequence[Difference]) -> str:
+    """Why an instance is changed, in a few words."""
+    named = list(dict.fromkeys(d.what for d in differences))
+    plain = [name for name in named if not name.endswith(IN_ANOTHER_FORM)]
+    if not plain:
+        return "; ".join(named[:MOST_NAMED])
+    shown, more = plain[:MOST_NAMED], len(plain) - MOST_NAMED
+    if more > 0:
+        return f"{', '.join(shown)} and {more} more have changed"
+    return f"{' and '.join(shown)} {'have' if len(shown) > 1 else 'has'} changed"

@@ -1,0 +1,238 @@
+"""What two forms of a node template differ in besides its operations: its type, its properties, what it requires, its
+artifacts, and the operations that stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ordito.base.sensitive import shown
+from ordito.instances.states import CONFIGURING, CREATING
+from ordito.model.made_of import images_of
+from ordito.model.service import ARTIFACT, NodeTemplate, Relationship
+from ordito.planning.differences import IGNORE, REPLACE, Before, Differences, readable, reads, said_of_updates
+from ordito.planning.differences import shown_digest as digest
+from ordito.planning.draft import Draft
+from ordito.planning.forms import Formed
+from ordito.planning.lifecycle import Side
+from ordito.planning.recipe import Entry
+from ordito.syntax.expressions import Call, calls
+from ordito.work.plan import Difference, Kind
+
+
+class Cause(NamedTuple):
+    """One difference, and what it asks for; no operation for updates makes up for a ``firm`` one."""
+
+    kind: Kind
+    difference: Difference
+    firm: bool = False
+
+
+class Compared(NamedTuple):
+    """What a template differs in from an earlier form of it. ``dropped`` are the keys of relationships that are not
+    wanted any more as they were, ``values`` the properties that have changed with what they were and are, ``gone`` the
+    keys of operations that are not wanted any more, with what that asks for."""
+
+    causes: tuple[Cause, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    values: Mapping[str, tuple[object, object]] = {}
+    gone: Mapping[str, Cause] = {}
+
+
+NO_DIFFERENCE = Compared()
+
+
+def compare(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Compared:
+    """Compare a template with what it was in a form."""
+    earlier = differences.before(form)
+    was = earlier.service.nodes.get(node.name) if earlier.service is not None else None
+    if was is None or earlier.digests is None:
+        return NO_DIFFERENCE
+    values = dict(_values(draft, node, was, earlier))
+    causes = [
+        *_type(node, was),
+        *_properties(draft, node, was, values),
+        *_requirements(draft, node, was),
+        *_artifacts(draft, node, was, earlier),
+        *_stopping(draft, node, form, differences),
+    ]
+    dropped = frozenset(dropped_of(draft, node, was))
+    return Compared(tuple(causes), dropped, values, _gone(draft, node, was))
+
+
+def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[str]:
+    """The relationships of a template that are not wanted any more as they were."""
+    now = {r.key: r for r in _wanted(draft, node)}
+    for old in was.requirements:
+        new = now.get(old.key)
+        if not old.is_hosting and (new is None or _of(new) != _of(old)):
+            yield old.key
+
+
+def _wanted(draft: Draft, node: NodeTemplate) -> list[Relationship]:
+    """What a template requires, save what it did when that was removed."""
+    lost = draft.options.left_behind if draft.options.prunes else frozenset[str]()
+    return [r for r in node.requirements if r.target not in lost]
+
+
+def _of(relationship: Relationship) -> tuple[str, str, str]:
+    return relationship.target, relationship.capability, relationship.type
+
+
+def _declared(node: NodeTemplate) -> str:
+    return str(node.span) if node.span else ""
+
+
+def _type(node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
+    if node.type != was.type:
+        kind = Kind.ADOPT if was.type in node.kinds else Kind.REPLACE
+        yield Cause(kind, Difference("type", was.type, node.type, _declared(node)), firm=kind is Kind.REPLACE)
+
+
+def _values(
+    draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before
+) -> Iterator[tuple[str, tuple[object, object]]]:
+    """The properties that have changed, those of capabilities by ``capability::property``."""
+    assert earlier.digests is not None
+    old = earlier.digests.values(earlier.digests.provided(was))
+    new = draft.digests.values(draft.digests.provided(node))
+    for name in dict.fromkeys((*old, *new)):
+        if name not in old or name not in new or old[name] != new[name]:
+            yield name, (old.get(name), new.get(name))
+
+
+def _properties(
+    draft: Draft, node: NodeTemplate, was: NodeTemplate, values: Mapping[str, tuple[object, object]]
+) -> Iterator[Cause]:
+    if not values:
+        return
+    said = dict(said_of_updates(was)) | dict(said_of_updates(node))
+    named = set(_named(node))
+    decides = draft.recipes.is_delegated(node)
+    works = decides or _is_implemented(draft, node)
+    for name, (before, after) in values.items():
+        if said.get(name) == REPLACE:
+            kind = Kind.REPLACE
+        elif said.get(name) == IGNORE or not works:
+            kind = Kind.ADOPT
+        elif decides or name in named or name.startswith("create::"):
+            continue  # The operation that reads it tells.
+        else:
+            kind = Kind.RECONFIGURE
+        what = f"property {name.replace('::', '.')}"
+        difference = Difference(what, shown(readable(before)), shown(readable(after)), _declared(node))
+        yield Cause(kind, difference, firm=kind is Kind.REPLACE)
+
+
+def _named(node: NodeTemplate) -> Iterator[str]:
+    """The properties of a node that inputs of its own operations name."""
+    for interface in node.interfaces.values():
+        for operation in interface.operations.values():
+            for given in operation.inputs.values() if operation.implementation is not None else ():
+                if isinstance(given.value, Call | list | dict):
+                    yield from (name for c in calls(given.value) if (name := reads(c)))
+
+
+def _is_implemented(draft: Draft, node: NodeTemplate) -> bool:
+    """Whether there is anything that would take notice of a property."""
+    entries = (*draft.recipes.making(node).install, *draft.recipes.removing(node).uninstall)
+    return any(entry.delegated or draft.calls.all[entry.call].artifact for entry in entries)
+
+
+def _requirements(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
+    old = {r.key: r for r in was.requirements if not r.is_hosting}
+    new = {r.key: r for r in _wanted(draft, node) if not r.is_hosting}
+    # What is configured for a requirement is so again for another.
+    install = draft.recipes.making(node).install
+    configured = {e.relationship.key for e in install if e.relationship is not None and e.side is Side.SOURCE}
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key), new.get(key)
+        if before is not None and after is not None and _of(before) == _of(after):
+            continue
+        named = before or after
+        assert named is not None
+        declared = str(after.span) if after is not None and after.span else _declared(node)
+        what = f"requirement {named.requirement}"
+        kind = Kind.RECONFIGURE if key in configured else Kind.RELINK
+        yield Cause(kind, Difference(what, *_shown(before, after), declared))
+
+
+def _shown(before: Relationship | None, after: Relationship | None) -> tuple[str | None, str | None]:
+    """What a requirement leads to, as much of it as tells the two apart."""
+    if before is None or after is None or before.target != after.target:
+        return before.target if before else None, after.target if after else None
+    if before.capability != after.capability:
+        return f"{before.target}.{before.capability}", f"{after.target}.{after.capability}"
+    return before.type, after.type
+
+
+def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before) -> Iterator[Cause]:
+    """The artifacts that have changed and that no operation is about: scripts find them by themselves."""
+    assert earlier.digests is not None
+    if node.artifacts == was.artifacts == {} or not _is_implemented(draft, node):
+        return
+    told = {name for name, i in (*node.interfaces.items(), *was.interfaces.items()) if ARTIFACT in i.kinds}
+    images = {image.name for image in (*images_of(node), *images_of(was))} if draft.recipes.is_delegated(node) else ()
+    for name in dict.fromkeys((*was.artifacts, *node.artifacts)):
+        if f"artifact.{name}" in told or name in images:
+            continue
+        old, new = was.artifacts.get(name), node.artifacts.get(name)
+        before = earlier.digests.of_artifact(old) if old else None
+        after = draft.digests.of_artifact(new) if new else None
+        if before != after:
+            what = f"the content of {new.file}" if old and new and old.file == new.file else f"artifact {name}"
+            difference = Difference(what, digest(before), digest(after), _declared(node))
+            yield Cause(Kind.RECONFIGURE, difference)
+
+
+def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Iterator[Cause]:
+    """The operations that stop an instance, where they are others than they were."""
+    for entry in draft.recipes.removing(node).stop:
+        call = draft.calls.all[entry.call]
+        if entry.relationship is not None or entry.delegated:
+            continue
+        before = differences.before(form).content(call)
+        now = draft.calls.content(entry.call)
+        if before is None and now is None:
+            continue
+        for difference in differences.between(entry.call, before, form):
+            yield Cause(Kind.RESTART, difference)
+
+
+def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Cause]:
+    """Operations that are not wanted any more, by what the records remember them by. What made an instance is not to
+    be made again: that is no reason to do so."""
+    wanted = {entry.key for entry in draft.recipes.making(node).install}
+    found: dict[str, Cause] = {}
+    for name, interface in was.interfaces.items():
+        for operation in interface.operations.values():
+            key = f"{name}.{operation.name}"
+            if operation.implementation is not None and key not in wanted:
+                kind = OF_GONE.get(operation.name, Kind.ADOPT)
+                difference = Difference(f"what {key} runs", operation.implementation.file, None, _declared(node))
+                found[key] = Cause(kind, difference)
+    return found
+
+
+OF_GONE: Mapping[str, Kind] = {
+    "configure": Kind.RECONFIGURE,
+    "start": Kind.RESTART,
+    "monitor_start": Kind.RESTART,
+}
+"""What it asks for that an operation is not wanted any more which was carried out."""
+
+RANK = {kind: rank for rank, kind in enumerate(Kind)}
+"""The kinds by how much they ask for."""
+
+
+def kind_of(entry: Entry, operation: str) -> Kind:
+    """What an operation asks for that is wanted in another form than it was carried out, by its place in the chain."""
+    if entry.delegated:
+        return Kind.RESTART if entry.stage is None else Kind.REPLACE
+    if operation == "configure":
+        return Kind.RECONFIGURE  # Of what a provider makes as well.
+    if entry.stage is None or operation == "start":
+        return Kind.RESTART
+    if entry.stage.enter == CREATING:
+        return Kind.REPLACE
+    return Kind.RECONFIGURE if entry.stage.enter == CONFIGURING else Kind.RESTART

@@ -1,0 +1,119 @@
+"""The forms of the service that a plan has to do with: the one that is wanted, and earlier ones, in which instances are
+that are stopped, unlinked and removed by what was declared then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Instance, Snapshot
+from ordito.model.service import Service
+from ordito.planning.calls import Calls
+from ordito.planning.digests import Digests
+from ordito.planning.options import Former, PlanOptions
+from ordito.planning.recipes import Recipes
+from ordito.work.plan import Call, Scope
+
+OWN = ""
+"""Stands for the service that the plan is for, where a form is named."""
+
+
+class Formed:
+    """One form of the service in a plan: its values, and its calls and recipes. ``name`` is ``OWN`` or the id under
+    which it is known."""
+
+    __slots__ = ("calls", "digests", "inputs", "name", "recipes", "service", "static")
+
+    def __init__(
+        self,
+        name: str,
+        service: Service,
+        inputs: Mapping[str, object],
+        digests: Digests,
+        calls: Calls,
+        recipes: Recipes,
+        static: Evaluator,
+    ) -> None:
+        self.name = name
+        self.service = service
+        self.inputs = inputs
+        self.digests = digests
+        self.calls = calls
+        self.recipes = recipes
+        self.static = static
+
+
+class FormsOfPlan:
+    """The forms of one plan, each made when it is first asked for; ``own`` is what is wanted."""
+
+    def __init__(
+        self,
+        service: Service,
+        inputs: Mapping[str, object],
+        options: PlanOptions,
+        diagnostics: Diagnostics,
+        scopes: Sequence[Scope],
+    ) -> None:
+        self._options = options
+        self._diagnostics = diagnostics
+        self._scopes = scopes
+        self._every: list[Call] = []
+        self._former: dict[str, Formed | None] = {}
+        forms = options.forms
+        self._base = "" if forms.base == forms.own else forms.base
+        digests = Digests(
+            service,
+            inputs,
+            options.digests,
+            diagnostics,
+            options.digest_key,
+            options.names,
+            options.left_behind if options.prunes else frozenset(),
+        )
+        self.own = self._form(OWN, service, inputs, digests, forms.own)
+
+    @property
+    def known(self) -> list[Formed]:
+        """The forms that were asked for so far, the wanted one first."""
+        return [self.own, *(form for form in self._former.values() if form is not None)]
+
+    def of(self, record: Instance) -> Formed:
+        """The form in which an instance is: what is wanted where nothing else is known."""
+        if not record.form and not self._base:
+            return self.own
+        name = self.name_of(record)
+        former = self.named(name) if name else None
+        if former is None or record.node not in former.service.nodes:
+            return self.own
+        # What the template has lost is part of the service as it was deployed last.
+        is_joined = not record.form and record.node in self._options.left_behind
+        return self.own if is_joined else former
+
+    def name_of(self, record: Instance) -> str:
+        """The id of the form in which an instance is by its record, ``OWN`` for the one that is wanted."""
+        name = record.form or self._base
+        return OWN if name == self._options.forms.own else name
+
+    def named(self, name: str) -> Formed | None:
+        """The form of an id; None where its files are not there any more."""
+        if name == OWN:
+            return self.own
+        if name not in self._former:
+            former = self._options.forms.former(name)
+            self._former[name] = self._of_former(name, former) if former is not None else None
+        return self._former[name]
+
+    def _of_former(self, name: str, former: Former) -> Formed:
+        # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
+        unheard = Diagnostics()
+        digests = Digests(former.service, former.inputs, former.digests, unheard, self._options.digest_key)
+        return self._form(name, former.service, former.inputs, digests, name)
+
+    def _form(self, name: str, service: Service, inputs: Mapping[str, object], digests: Digests, marked: str) -> Formed:
+        options, said = self._options, self._diagnostics
+        # Static values are evaluated without any instance, so that they are the same whatever exists.
+        static = Evaluator(service, Snapshot(), inputs)
+        calls = Calls(service, digests, options, said, self._scopes, form=marked, every=self._every)
+        recipes = Recipes(service, calls, options, static, said)
+        return Formed(name, service, inputs, digests, calls, recipes, static)

@@ -1,0 +1,220 @@
+"""Changing what runs: which class instances are of, by which causes, and in which order what is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ordito.model.service import NodeTemplate, Service
+from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
+from ordito.work.plan import Action, Change, Plan
+from tests.support.runs import OPTIONS, World, steps_of
+from tests.support.services import Requires, compute, maintain, node, on, operation, service
+
+ALL = ["create", "configure", "start", "stop", "delete"]
+BEFORE = "job-before"
+
+
+class Running:
+    """A service that runs, of which another form is planned."""
+
+    def __init__(
+        self, before: Service, *, inputs: Mapping[str, object] | None = None, digests: Mapping[str, str] | None = None
+    ) -> None:
+        self.world = World(before, inputs)
+        self.digests = dict(digests or {})
+        self.world.run(options=replace(OPTIONS, digests=self.digests))
+        assert not self.world.failed
+        self.former = Former(before, dict(inputs or {}), self.digests)
+
+    def plan(
+        self,
+        after: Service | None = None,
+        *,
+        digests: Mapping[str, str] | None = None,
+        inputs: Mapping[str, object] | None = None,
+        workflow: str = "upgrade",
+        upgrading: Upgrading | None = None,
+        options: PlanOptions = OPTIONS,
+    ) -> Plan:
+        """The plan for another form, of a service with other digests of its files."""
+        if after is not None:
+            self.world.service = after
+        if inputs is not None:
+            self.world.inputs = dict(inputs)
+        forms = Forms(former=lambda form: self.former if form == BEFORE else None, base=BEFORE)
+        options = replace(
+            options,
+            digests=self.digests if digests is None else digests,
+            forms=forms,
+            upgrading=upgrading or Upgrading(prune="last"),
+        )
+        return self.world.plan(workflow, options)
+
+
+def called(made: Plan) -> list[str]:
+    """The steps that carry something out."""
+    return [s.id for s in made.steps if s.action is not Action.JOIN and made.calls[s.call].artifact]
+
+
+def kinds(made: Plan) -> dict[str, str]:
+    return {c.instance: c.kind for c in made.changes}
+
+
+def of(made: Plan, instance: str) -> Change:
+    return next(c for c in made.changes if c.instance == instance)
+
+
+def tiers(**more: NodeTemplate) -> Service:
+    """database <- api <- web, of which some may be given."""
+    made = {
+        "database": node("database", operations=ALL),
+        "api": node("api", "database", operations=ALL),
+        "web": node("web", "api", operations=ALL),
+    }
+    return service(*(made | more).values())
+
+
+def test_what_configures_one_node_changes_it_in_place() -> None:
+    """Stopped as it was declared, configured and started as it is wanted; what requires it goes on."""
+    running = Running(tiers(api=node("api", "database", operations=[*ALL[:1], "start", "stop", CONFIGURE_1])))
+    made = running.plan(tiers(api=node("api", "database", operations=[*ALL[:1], "start", "stop", CONFIGURE_2])))
+    assert called(made) == ["api_1.Standard.stop", "api_1.Standard.configure", "api_1.Standard.start"]
+    assert kinds(made) == {"api_1": "reconfigure"}
+    assert [(d.what, d.before, d.after) for d in of(made, "api_1").differences] == [
+        ("Standard.configure: input port", 1, 2)
+    ]
+    assert made.older == {"api_1": BEFORE}
+    assert [(made.calls[s.call].form, s.forms) for s in made.steps if s.action is not Action.JOIN] == [
+        (BEFORE, False),
+        ("", True),
+        ("", False),
+    ]
+
+
+CONFIGURE_1 = operation("configure", inputs={"port": 1})
+CONFIGURE_2 = operation("configure", inputs={"port": 2})
+
+
+def test_what_creates_a_node_replaces_it_between_those_that_require_it() -> None:
+    running = Running(tiers(), digests={"scripts/create.sh": "1"})
+    changed = node("database", operations=[operation("create", "scripts/new.sh"), *ALL[1:]])
+    made = running.plan(tiers(database=changed))
+    assert called(made) == [
+        "web_1.Standard.stop",
+        "api_1.Standard.stop",
+        "database_1.Standard.stop",
+        "database_1.Standard.delete",
+        "database_1.Standard.create",
+        "database_1.Standard.configure",
+        "database_1.Standard.start",
+        "api_1.Standard.start",
+        "web_1.Standard.start",
+    ]
+    assert kinds(made) == {"database_1": "replace", "api_1": "restart", "web_1": "restart"}
+    assert of(made, "database_1").symbol == "-/+"
+    assert of(made, "api_1").reason == "it requires database (database), which is made anew"
+
+
+def test_what_starts_a_node_restarts_it() -> None:
+    running = Running(tiers(), digests={"scripts/start.sh": "1"})
+    made = running.plan(tiers(), digests={"scripts/start.sh": "1", "scripts/stop.sh": "2"})
+    # What stops them all is another script now: with the one that it was they are stopped.
+    assert set(kinds(made).values()) == {"restart"}
+    assert called(made)[:3] == ["web_1.Standard.stop", "api_1.Standard.stop", "database_1.Standard.stop"]
+
+
+def test_the_same_once_more_is_no_change() -> None:
+    running = Running(tiers())
+    assert running.plan(tiers()).is_empty
+    assert running.plan(tiers()).changes == ()
+
+
+def test_what_has_an_update_is_updated_in_place() -> None:
+    def made(port: int) -> Service:
+        a = node("a", operations=ALL, properties={"port": port})
+        return service(_with(a, maintain("update")))
+
+    running = Running(made(1))
+    plan = running.plan(made(2))
+    assert called(plan) == ["a_1.Maintain.update"]
+    assert kinds(plan) == {"a_1": "update"}
+    step = next(s for s in plan.steps if s.action is Action.CALL)
+    assert plan.calls[step.call].given == {"changed": ["port"], "old": {"port": 1}, "new": {"port": 2}}
+    assert (step.enter, step.leave, step.forms) == ("configuring", "started", True)
+
+
+def _with(made: NodeTemplate, interfaces: Mapping[str, object]) -> NodeTemplate:
+    import msgspec
+
+    return msgspec.structs.replace(made, interfaces={**made.interfaces, **interfaces})
+
+
+def test_a_property_that_nothing_names_configures_again() -> None:
+    running = Running(service(node("a", operations=ALL, properties={"size": 1})))
+    made = running.plan(service(node("a", operations=ALL, properties={"size": 2})))
+    assert kinds(made) == {"a_1": "reconfigure"}
+    assert of(made, "a_1").reason == "property size has changed"
+
+
+def test_what_is_hosted_goes_with_its_host() -> None:
+    def made(image: str) -> Service:
+        return service(
+            node("h", operations=[operation("create", image), *ALL[1:]]), node("a", on("h"), operations=ALL), node("b")
+        )
+
+    running = Running(made("one.sh"))
+    plan = running.plan(made("two.sh"))
+    assert kinds(plan) == {"h_1": "replace", "a_1": "replace"}
+    assert called(plan) == [
+        "a_1.Standard.stop",
+        "a_1.Standard.delete",
+        "h_1.Standard.stop",
+        "h_1.Standard.delete",
+        "h_1.Standard.create",
+        "h_1.Standard.configure",
+        "h_1.Standard.start",
+        "a_1.Standard.create",
+        "a_1.Standard.configure",
+        "a_1.Standard.start",
+    ]
+
+
+def test_another_host_is_a_move_under_the_same_id() -> None:
+    def made(host: str) -> Service:
+        return service(compute("h"), compute("i"), node("a", on(host), operations=ALL))
+
+    running = Running(made("h"))
+    plan = running.plan(made("i"))
+    assert [(s.id, s.runs_on) for s in plan.steps if s.id in called(plan)] == [
+        ("a_1.Standard.stop", "h_1"),
+        ("a_1.Standard.delete", "h_1"),
+        ("a_1.Standard.create", "i_1"),
+        ("a_1.Standard.configure", "i_1"),
+        ("a_1.Standard.start", "i_1"),
+    ]
+    assert plan.moved == {"a_1": "i_1"}
+    assert [(d.what, d.before, d.after) for d in of(plan, "a_1").differences] == [("host", "h", "i")]
+
+
+def test_another_target_is_linked_in_the_place_of_the_old_one() -> None:
+    def made(target: str) -> Service:
+        wanted = Requires(target, "add_target", "remove_target", name="db")
+        return service(node("one", operations=ALL), node("two", operations=ALL), node("a", wanted, operations=ALL))
+
+    running = Running(made("one"))
+    plan = running.plan(made("two"))
+    assert called(plan) == ["a_1.db.one_1.Configure.remove_target", "a_1.db.two_1.Configure.add_target"]
+    assert kinds(plan) == {"a_1": "relink"}
+    assert [s.id for s in plan.steps if s.action is Action.ADOPT] == ["a_1.ordito.adopt"]
+    assert set(plan.adopted["a_1"]) == {"Standard.create", "Standard.configure", "Standard.start"}
+    forms = {s.id: plan.calls[s.call].form for s in plan.steps if s.action is Action.CALL}
+    assert forms["a_1.db.one_1.Configure.remove_target"] == BEFORE
+    assert forms["a_1.db.two_1.Configure.add_target"] == ""
+
+
+def test_a_node_is_replaced_because_somebody_says_so() -> None:
+    running = Running(tiers())
+    made = running.plan(tiers(), upgrading=Upgrading(replaced=frozenset({"web"})))
+    assert kinds(made) == {"web_1": "replace"}
+    assert steps_of(made)[0] == "web_1.Standard.stop"
