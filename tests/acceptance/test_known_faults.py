@@ -86,13 +86,18 @@ FAULTS = {
         ONE,
         [
             Act(DEPLOY, ALL),
-            Act("plan -e live", NONE, 3, "the content of create.sh", edits={"create.sh": "echo other\n"}),
+            Act("plan -e live", NONE, says="the content of create.sh", edits={"create.sh": "echo other\n"}),
+            Act(AGAIN, "n_1.stop n_1.delete n_1.configure n_1.start"),
             Act(UNDEPLOY, "n_1.stop n_1.delete"),
         ],
     ),
     "an input is changed and what uses it only in part runs again": (
         ONE,
-        [Act(DEPLOY, ALL), Act(f"{AGAIN} -i word=two", NONE, 3, "input word: one -> two"), Act(AGAIN, NONE)],
+        [
+            Act(DEPLOY, ALL),
+            Act(f"{AGAIN} -i word=two", "n_1.stop n_1.configure n_1.start", says="1 to change"),
+            Act(AGAIN, NONE, says="Nothing to do"),
+        ],
     ),
     "a failing operation leaves what undeploying does not see": (
         ONE,

@@ -271,7 +271,7 @@ def test_no_sensitive_value_stands_in_the_file(run: Run, service: Path, monkeypa
     done = run("-e", "given", "deploy", "g.plan", "--yes")
     assert done.code == 0, done.err
     changed = run("-e", "given", "plan", "-i", "password=canary-4")
-    assert "input password: (sensitive) -> (sensitive)" in changed.err
+    assert "input password: (sensitive) -> (sensitive)" in changed.out
     assert "canary" not in changed.err + changed.out
     monkeypatch.setenv("PASSWORD", "canary-2")
     inputs = "inputs: { password: { env: PASSWORD } }"

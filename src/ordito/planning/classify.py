@@ -42,13 +42,15 @@ UNCHANGED = Class(Kind.UNCHANGED)
 class Found(NamedTuple):
     """What was found of an instance: the places of operations that were carried out in another form, with the digests
     of those, and of operations that are missing; the operations that are not wanted any more; whether it is to lie on
-    another host; and whether its own operation for updates has failed."""
+    another host; whether its own operation for updates has failed; and whether an operation was carried out just as it
+    is wanted, and so beside the very targets that are required now (``is_bound``), whatever its form says."""
 
     differing: tuple[tuple[int, str], ...] = ()
     missing: tuple[int, ...] = ()
     gone: tuple[str, ...] = ()
     moves: tuple[str, str] | None = None
     update_failed: bool = False
+    is_bound: bool = False
 
 
 class Classes:
@@ -85,7 +87,7 @@ class Classes:
 
     def _find(self, node: NodeTemplate, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
         compared = self.compared(node, form)
-        causes = [*self._replacing(node, found), *compared.causes]
+        causes = [*self._replacing(node, found), *(c for c in compared.causes if not (c.binds and found.is_bound))]
         adopted: list[str] = []
         unread: list[Cause] = []
         for place, applied in found.differing:

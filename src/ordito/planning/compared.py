@@ -21,11 +21,13 @@ from ordito.work.plan import Difference, Kind
 
 
 class Cause(NamedTuple):
-    """One difference, and what it asks for; no operation for updates makes up for a ``firm`` one."""
+    """One difference, and what it asks for; no operation for updates makes up for a ``firm`` one, and one that
+    ``binds`` is about what an instance requires."""
 
     kind: Kind
     difference: Difference
     firm: bool = False
+    binds: bool = False
 
 
 class Compared(NamedTuple):
@@ -154,7 +156,7 @@ def _requirements(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterat
         declared = str(after.span) if after is not None and after.span else _declared(node)
         what = f"requirement {named.requirement}"
         kind = Kind.RECONFIGURE if key in configured else Kind.RELINK
-        yield Cause(kind, Difference(what, *_shown(before, after), declared))
+        yield Cause(kind, Difference(what, *_shown(before, after), declared), binds=True)
 
 
 def _shown(before: Relationship | None, after: Relationship | None) -> tuple[str | None, str | None]:

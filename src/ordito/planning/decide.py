@@ -14,7 +14,7 @@ from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, Found
 from ordito.planning.dependencies import lacks
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import NO_NAMES, Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
 from ordito.work.plan import Kind
@@ -98,8 +98,9 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: C
         member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return
     operational = record.local in OPERATIONAL
-    last, differing, missing = _compare(draft, member, entries)
-    found = _class(draft, member, entries, classes, Found(differing, missing if operational else (), (), moves))
+    last, differing, missing, is_bound = _compare(draft, member, entries)
+    told = Found(differing, missing if operational else (), (), moves, is_bound=is_bound)
+    found = _class(draft, member, entries, classes, told)
     member.kind, member.differences = found.kind, found.differences
     member.changed = found.changed
     first = min((place for place, _ in differing), default=len(entries))
@@ -133,19 +134,21 @@ def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Cl
     """The class of an instance; most are in the form that is wanted, and nothing about them differs."""
     record, form = member.record, draft.forms.of(member.record)
     compared = classes.compared(member.template, form)
-    member.dropped = compared.dropped
+    member.dropped = NO_NAMES if found.is_bound else compared.dropped
     failed = record.failed
     update = maintaining(member.template, UPDATE) if failed else None
     if update is not None and f"{update.interface}.{UPDATE}" in failed:
         found = found._replace(update_failed=True)
     if compared.gone and not compared.gone.keys().isdisjoint(record.applied):
         found = found._replace(gone=tuple(key for key in compared.gone if key in record.applied))
-    if found == NOTHING_FOUND and not compared.causes and member.template.name not in draft.options.upgrading.replaced:
+    nothing = found in (NOTHING_FOUND, ALL_AS_WANTED)
+    if nothing and not compared.causes and member.template.name not in draft.options.upgrading.replaced:
         return UNCHANGED
     return classes.of(member, form, entries, found)
 
 
 NOTHING_FOUND = Found()
+ALL_AS_WANTED = Found(is_bound=True)
 
 
 def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fate: Fate) -> Fate | None:
@@ -167,7 +170,7 @@ def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fat
 def differs_at_first(draft: Draft, member: Member) -> bool:
     """Whether what made an instance is wanted in another form."""
     entries = draft.recipes.making(member.template).install
-    _, differing, _ = _compare(draft, member, entries[:1])
+    _, differing, _, _ = _compare(draft, member, entries[:1])
     return bool(differing)
 
 
@@ -194,13 +197,14 @@ def _adopt(draft: Draft, member: Member, entries: tuple[Entry, ...], found: Clas
 
 def _compare(
     draft: Draft, member: Member, entries: tuple[Entry, ...]
-) -> tuple[int, tuple[tuple[int, str], ...], tuple[int, ...]]:
+) -> tuple[int, tuple[tuple[int, str], ...], tuple[int, ...], bool]:
     """The place of the last operation that was carried out (-1 for none), those of all that were in another form than
-    is wanted now with their digests, and those that were not carried out and have not failed."""
+    is wanted now with their digests, and those that were not carried out and have not failed; and whether one was
+    carried out beside the targets that are required now."""
     calls, record = draft.calls, member.record
     applied, failed = record.applied, record.failed
     own = draft.with_hosts(member) if calls.differ_by_slot else ()
-    last = -1
+    last, is_bound = -1, False
     differing: list[tuple[int, str]] = []
     missing: list[int] = []
     for place, entry in enumerate(entries):
@@ -213,7 +217,9 @@ def _compare(
             call = calls.for_instance(entry.call, own) if own else entry.call
             if done.digest != calls.all[call].digest:
                 differing.append((place, done.digest))
-    return last, tuple(differing), tuple(missing)
+            elif not is_bound and entry.relationship is None and calls.all[call].artifact:
+                is_bound = True
+    return last, tuple(differing), tuple(missing), is_bound
 
 
 def _is_kept(draft: Draft, entry: Entry) -> bool:

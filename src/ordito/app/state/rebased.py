@@ -10,16 +10,31 @@ from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.state.edit import Basis
 from ordito.instances.records import Delta, Snapshot
+from ordito.work.plan import Kind
 
 replace = msgspec.structs.replace
+
+CHANGES = frozenset({Kind.RELINK, Kind.RESTART, Kind.RECONFIGURE, Kind.UPDATE, Kind.REPLACE})
+"""What is carried out on instances that run."""
 
 
 def proposed(known: Known, snapshot: Snapshot) -> Proposal:
     """What deploying the service as it is written now would do if the records were these.
 
-    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
+    What runs and would be changed may not be recorded as if it had been. Raises ``InvalidDocument``, ``PlanRefused``,
+    ``Refused`` and ``EnsembleError``.
     """
-    return DeployAsked().propose(replace(known, snapshot=snapshot))
+    proposal = DeployAsked().propose(replace(known, snapshot=snapshot))
+    changed = next((c for c in proposal.plan.changes if c.kind in CHANGES), None)
+    if changed is not None:
+        raise Refused(
+            "changed",
+            f"{changed.instance} runs in another form than the template describes: {changed.reason}",
+            "deploy that first, or put the template back",
+            next_words=("plan",),
+            purpose="see what deploying would do",
+        )
+    return proposal
 
 
 def new_basis(known: Known, proposal: Proposal) -> Basis:
