@@ -262,7 +262,7 @@ def texts(node: yaml.Node) -> object:
     return {k.value: texts(v) for k, v in node.value}
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(tree=TREES, flow=st.sampled_from([None, True, False]), wide=st.booleans())
 def test_agrees_with_pyyaml(tree: object, flow: bool | None, wide: bool) -> None:
     """The tree holds what PyYAML's holds, and each plain scalar stands where it says."""
@@ -286,7 +286,7 @@ def test_agrees_with_pyyaml(tree: object, flow: bool | None, wide: bool) -> None
             assert line[node.column - 1 : node.end_column - 1] == node.text
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(data=st.binary(max_size=60) | st.text(alphabet="ab:-[]{}\"'#&*<>|!%@,? \n\t~", max_size=60).map(str.encode))
 @example(data=b"a: [\n\n")
 @example(data=b"? [")
