@@ -13,7 +13,10 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.sensitivity import Marks
 from ordito.work.attribute_values import WrongValue, fitted
+
+Types = Mapping[str, DataType]
 
 ARCHIVE_PATH = "ordito.datatypes.ArchivePath"
 """The type of texts that name a file or folder of the service's archive."""
@@ -29,6 +32,7 @@ PREFIX = "CONFIG_"
 def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[str, object], list[str]]:
     """The values of a step's config as things are now, parts of which may be sensitive, and what is wrong with it."""
     context = Context(node=step.component if step.component in evaluator.service.nodes else "")
+    types = types_of(step)
     found: dict[str, object] = {}
     problems: list[str] = []
     for key, written in step.config.items():
@@ -40,15 +44,15 @@ def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[st
                     reason = value.reason if isinstance(value, Nothing) else "it is null"
                     problems.append(f'config "{key}" has no value: {reason}')
                 continue
-            found[key] = value if definition is None else _fitting(evaluator, value, definition)
+            found[key] = value if definition is None else _fitting(evaluator, value, definition, types)
         except (EvaluationError, WrongValue) as error:
             problems.append(f'config "{key}" cannot be used: {error}')
     return found, problems
 
 
-def _fitting(evaluator: Evaluator, value: object, definition: PropertyDefinition) -> object:
+def _fitting(evaluator: Evaluator, value: object, definition: PropertyDefinition, data_types: Types) -> object:
     """A value of the type that is declared for it. Raises ``WrongValue``."""
-    data_types, marks = evaluator.service.data_types, evaluator.marks
+    marks = Marks(data_types)
     value = marks.wrap(value, marks.by(definition.schema, definition.metadata))
     fitting = fitted(value, definition.schema, data_types)
     if wrong := misfit(fitting, definition.schema, "it", data_types):
@@ -56,11 +60,14 @@ def _fitting(evaluator: Evaluator, value: object, definition: PropertyDefinition
     return fitting
 
 
-def with_paths(
-    config: Mapping[str, object], step: LifecycleStep, root: str, types: Mapping[str, DataType]
-) -> dict[str, object]:
+def types_of(step: LifecycleStep) -> Types:
+    """The data types of which the config of a step is made."""
+    return step.block.data_types if step.block is not None else {}
+
+
+def with_paths(config: Mapping[str, object], step: LifecycleStep, root: str) -> dict[str, object]:
     """A config with the paths of the files of the archive that it names; ``root`` is that of the archive."""
-    known = step.definitions
+    known, types = step.definitions, types_of(step)
     return {k: _placed(v, known[k].schema, root, types) if k in known else v for k, v in config.items()}
 
 
@@ -76,7 +83,7 @@ def with_pins(data: object, folder: str) -> object:
     return [with_pins(item, folder) for item in data] if isinstance(data, list) else data
 
 
-def _placed(value: object, schema: Schema | None, root: str, types: Mapping[str, DataType]) -> object:
+def _placed(value: object, schema: Schema | None, root: str, types: Types) -> object:
     """A value with the absolute paths of the files that it names. How deep types are nested is bounded by the loader,
     so recursion is safe here."""
     if schema is None:

@@ -45,7 +45,7 @@ class HookContexts:
     | ``transition``, ``phase`` | what is done, and which part of it | the same |
     | ``previous`` | ``values`` as they were before, in an upgrade | the same |
 
-    What has no value is not there. Instances that are not begun, or that are gone, are not there either.
+    All of these names are there in every context. What has no value is not there. Instances that are not begun, or that are gone, are not there either.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class HookContexts:
     def of(self, hook: Hook) -> dict[str, object]:
         """The context of a lifecycle step, as things are now: plain data, parts of which may be sensitive."""
         context = self._of_component(hook.component) if hook.component else self._of_module()
-        context |= {"transition": str(hook.transition), "phase": hook.phase}
+        context |= {"transition": str(hook.transition), "phase": hook.phase, "previous": {}}
         if hook.transition is Transition.UPGRADE and (before := self._before()) is not None:
             context["previous"] = {"values": self._values_before(before, hook.component)}
         return context

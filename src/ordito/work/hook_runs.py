@@ -123,7 +123,7 @@ class HookRuns:
         """A config as it is kept: with the places of pinned files."""
         inside = self._root.startswith(f"{self._pins}/")
         root = f"{PINS}{self._root.removeprefix(self._pins).lstrip('/')}" if inside else self._root
-        return with_paths(config, declared, root, self._evaluator.service.data_types)
+        return with_paths(config, declared, root)
 
     def _invocation(
         self,

@@ -46,7 +46,7 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``fqn`` and ``version`` name it, ``digest`` is that of all its files, ``root`` that of the pin that holds them ("":
     that of the service itself), ``folder`` its folder there. A block that runs an operation of a component
-    (``is_operation``) has no scripts. One that ``leaves_nothing`` changes nothing that would have to be undone.
+    (``is_operation``) has no scripts.
     """
 
     fqn: str
@@ -57,12 +57,6 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     execute: Script | None = None
     undo: Script | None = None
     is_operation: bool = False
-    leaves_nothing: bool = False
-
-    @property
-    def can_be_undone(self) -> bool:
-        """Whether what it does can be taken back, or need not be."""
-        return self.undo is not None or self.leaves_nothing
 
 
 class Hook(msgspec.Struct, frozen=True, omit_defaults=True):
