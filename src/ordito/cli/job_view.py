@@ -13,6 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.kept_view import commits, kept_data, warn_of_kept
 from ordito.cli.progress.ledger import Ledger
+from ordito.cli.progress.lines import failure
 from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
@@ -53,7 +54,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_summary(_summary(report), channel)
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
-    if report.status == "degraded" and report.failed:
+    others = [failed for failed in report.failures if failed.hook is None]
+    if report.status == "degraded" and report.failed and (others or not report.failures):
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
     if report.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
@@ -61,6 +63,17 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         _write_rollback(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+    _warn_of_hooks(report, session)
+
+
+def _warn_of_hooks(report: JobReport, session: Session) -> None:
+    """Say of each lifecycle step that has failed and may do so what came of it, last of all."""
+    for failed in report.failures:
+        hook = failed.hook
+        if hook is not None and failed.optional:
+            of = hook.component or "the module"
+            why = printable(failure(failed.outcome))
+            session.warn(f"lifecycle step {hook.id} ({hook.phase} of {of}) failed: {why}; the job went on without it")
 
 
 def _write_left(ledger: Ledger, session: Session) -> None:
@@ -109,7 +122,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "skipped": report.skipped,
         **({"handled": True} if report.handled else {}),
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
-        "failures": [msgspec.to_builtins(failure, enc_hook=encode_hook) for failure in report.failures],
+        "failures": [msgspec.to_builtins(failed, enc_hook=encode_hook) for failed in report.failures],
         "outputs": dict(report.outputs),
         **kept_data(report.kept),
     }
@@ -139,7 +152,7 @@ def exit_code(report: JobReport) -> ExitCode:
         return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:
         return ExitCode.DONE
-    unreachable = [failure.outcome.ending in OUT_OF_REACH for failure in report.failures]
+    unreachable = [failed.outcome.ending in OUT_OF_REACH for failed in report.failures]
     return ExitCode.UNREACHABLE if unreachable and all(unreachable) else ExitCode.JOB_FAILED
 
 
@@ -158,10 +171,10 @@ def suggest(report: JobReport, session: Session) -> None:
 
 def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense where hosts could not be reached, each with what it does."""
-    away = [failure for failure in report.failures if failure.outcome.ending in OUT_OF_REACH]
+    away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
-    hosts = dict.fromkeys(failure.instance for failure in away if failure.operation == REACH)
+    hosts = dict.fromkeys(failed.instance for failed in away if failed.operation == REACH)
     if hosts and not report.rollback:
         yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
 

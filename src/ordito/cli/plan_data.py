@@ -96,4 +96,5 @@ def _step_data(plan: Plan, number: int, steps: dict[str, PreviewStep], waves: di
         "delegated": shown.delegated,
         "reason": shown.reason,
         "declared": shown.declared,
+        **({"hook": shown.hook, "phase": shown.phase} if shown.hook else {}),
     }

@@ -259,6 +259,8 @@ def does(step: PreviewStep) -> str:
 
 def named(step: PreviewStep) -> str:
     """A step as people call it."""
+    if step.hook and step.operation.endswith(f".{step.hook}"):
+        return f"{step.instance} {step.hook} ({step.phase})"
     return f"{step.instance} {title(step.operation, step.far)}"
 
 

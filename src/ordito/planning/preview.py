@@ -7,7 +7,11 @@ from collections.abc import Collection
 
 import msgspec
 
+from ordito.work.hooks import Hook
 from ordito.work.plan import Action, Change, Gate, Plan, Step
+
+MODULE = "module"
+"""What lifecycle steps are shown with that are about the whole."""
 
 AFTER_FAILURE = "only if something fails that it is there for"
 """The condition of what a workflow has for its failures, and of what only follows that."""
@@ -15,7 +19,8 @@ AFTER_FAILURE = "only if something fails that it is there for"
 
 class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link,
-    ``condition`` when it is needed where only the job finds that out."""
+    ``condition`` when it is needed where only the job finds that out. ``hook`` is the lifecycle step that it carries
+    out, or is a part of, and ``phase`` that step's; then ``instance`` is its component, "module" for the whole."""
 
     id: str
     instance: str
@@ -28,6 +33,8 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
     delegated: bool = False
     reason: str = ""
     declared: str = ""
+    hook: str = ""
+    phase: str = ""
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -96,21 +103,30 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
 
 
 def _shown(plan: Plan, step: Step, condition: str) -> PreviewStep:
-    call = plan.calls[step.call]
+    call, hook = plan.calls[step.call], hook_of(plan, step)
     delegated = step.action is Action.DELEGATE
     return PreviewStep(
         id=step.id,
-        instance=step.instance or call.interface,
+        instance=step.instance or (call.interface if hook is None else hook.component or MODULE),
         operation=call.name,
         far=step.far,
         runs_on=step.runs_on,
         artifact=call.artifact,
-        condition=condition,
+        condition=condition or (f"if {hook.condition}" if hook is not None and hook.condition else ""),
         no_op=not delegated and not call.artifact,
         delegated=delegated,
         reason=plan.reasons[step.reason],
         declared=call.declared,
+        hook=hook.id if hook is not None else "",
+        phase=hook.phase if hook is not None else "",
     )
+
+
+def hook_of(plan: Plan, step: Step) -> Hook | None:
+    """The lifecycle step that a step is about; None for others."""
+    if step.hook < 0:
+        return None
+    return plan.undone[step.hook].hook if step.action is Action.UNDO else plan.hooks[step.hook]
 
 
 def _handling(plan: Plan) -> set[int]:

@@ -44,13 +44,13 @@ def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[st
                     reason = value.reason if isinstance(value, Nothing) else "it is null"
                     problems.append(f'config "{key}" has no value: {reason}')
                 continue
-            found[key] = value if definition is None else _fitting(evaluator, value, definition, types)
+            found[key] = value if definition is None else _fitting(value, definition, types)
         except (EvaluationError, WrongValue) as error:
             problems.append(f'config "{key}" cannot be used: {error}')
     return found, problems
 
 
-def _fitting(evaluator: Evaluator, value: object, definition: PropertyDefinition, data_types: Types) -> object:
+def _fitting(value: object, definition: PropertyDefinition, data_types: Types) -> object:
     """A value of the type that is declared for it. Raises ``WrongValue``."""
     marks = Marks(data_types)
     value = marks.wrap(value, marks.by(definition.schema, definition.metadata))

@@ -45,7 +45,8 @@ class HookContexts:
     | ``transition``, ``phase`` | what is done, and which part of it | the same |
     | ``previous`` | ``values`` as they were before, in an upgrade | the same |
 
-    All of these names are there in every context. What has no value is not there. Instances that are not begun, or that are gone, are not there either.
+    All of these names are there in every context. What has no value is not there, nor are instances that are not begun
+    or that are gone.
     """
 
     def __init__(

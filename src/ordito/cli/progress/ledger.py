@@ -17,9 +17,13 @@ from ordito.work.events import (
     StepStarted,
     StepSucceeded,
 )
+from ordito.work.plan import UNDO
 
 WHOLE = "workflow"
 """What steps are shown under that are about no instance, since they are whole workflows."""
+
+MODULE = "module"
+"""What lifecycle steps are shown under that are about the whole."""
 
 REMOVED = "delegate.undeploy"
 
@@ -116,30 +120,30 @@ class Ledger:
             case StepLog():
                 self._heard(event)
             case StepStarted():
-                activity = Activity(title(event.operation, event.far), event.at)
+                activity = Activity(titled(event), event.at)
                 self.activities[event.step] = activity
-                account = self._account(event.instance)
+                account = self._account(subject(event))
                 account.running[event.step] = activity
-                self._review(event.instance, account)
+                self._review(subject(event), account)
             case StepSucceeded():
-                account = self._end(event.instance, event.step)
+                account = self._end(subject(event), event.step)
                 account.ok += not event.no_op
                 account.no_op += event.no_op
                 account.changed += bool(event.outcome.changed)
                 self._told(event)
-                self._review(event.instance, account)
+                self._review(subject(event), account)
             case StepFailed():
-                account = self._end(event.instance, event.step)
+                account = self._end(subject(event), event.step)
                 account.failed += 1
-                self._review(event.instance, account)
+                self._review(subject(event), account)
                 self.failures.append(event)
             case StepRetrying():
                 account = self._pause(event.instance, event.step)
                 self._review(event.instance, account)
             case StepSkipped():
-                account = self._end(event.instance, event.step)
+                account = self._end(subject(event), event.step)
                 account.skipped += 1
-                self._review(event.instance, account)
+                self._review(subject(event), account)
             case InstanceState():
                 account = self._account(event.instance)
                 account.state, account.local = event.state, event.local
@@ -218,6 +222,21 @@ class Ledger:
     def elapsed(self) -> float:
         """Seconds from the beginning (or resumption) of the job to its end, 0 while it runs."""
         return max(self.finished.at - self.began, 0.0) if self.finished else 0.0
+
+
+def subject(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepRetrying) -> str:
+    """What a step is shown under: its instance, or the component of a lifecycle step; "" for neither."""
+    hook = None if isinstance(event, StepRetrying) else event.hook
+    return event.instance or (hook.component or MODULE if hook is not None else "")
+
+
+def titled(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepRetrying) -> str:
+    """What a step does, as people call it: of a lifecycle step its name and its phase."""
+    hook = None if isinstance(event, StepRetrying) else event.hook
+    if hook is not None and not event.instance:
+        undoes = event.operation.startswith(f"{UNDO}.")
+        return f"{'undo ' if undoes else ''}{hook.id} ({hook.phase})"
+    return title(event.operation, event.far if isinstance(event, StepStarted) else "")
 
 
 def title(operation: str, far: str = "") -> str:

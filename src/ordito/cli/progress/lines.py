@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ordito.base.text import as_text
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import SETS_STATE, WHOLE, title
+from ordito.cli.progress.ledger import SETS_STATE, WHOLE, subject, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.events import (
     Event,
@@ -72,7 +72,7 @@ class LineProgress:
     def note(self, event: Event) -> None:
         """Take notice of an event without writing anything."""
         if isinstance(event, StepStarted):
-            self._titles[event.step] = (event.instance, title(event.operation, event.far))
+            self._titles[event.step] = (subject(event), titled(event))
         elif isinstance(event, StepSucceeded):
             self._titles.pop(event.step, None)
 
@@ -99,7 +99,7 @@ class LineProgress:
             self._line(event.at, *self._titles[event.step], said)
 
     def _named(self, event: StepSucceeded | StepFailed | StepRetrying | StepSkipped) -> tuple[str, str]:
-        return self._titles.pop(event.step, (event.instance, title(event.operation)))
+        return self._titles.pop(event.step, (subject(event), titled(event)))
 
     def _success(self, outcome: Outcome) -> str:
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"

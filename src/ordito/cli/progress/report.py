@@ -19,7 +19,7 @@ import msgspec
 
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
-from ordito.cli.progress.ledger import Account, Ledger, node_of, title
+from ordito.cli.progress.ledger import WHOLE, Account, Ledger, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
 from ordito.cli.text_width import pad, printable, width
 from ordito.work.events import StepFailed
@@ -61,9 +61,10 @@ def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
 
 def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     artifact = f" ({failed.artifact})" if failed.artifact else ""
-    what = f"{failed.instance} {title(failed.operation)}"
+    what = f"{subject(failed) or WHOLE} {titled(failed)}"
     # The step's id tells the far end of a link, which the operation's name does not.
-    link = f" [{failed.step}]" if failed.step != f"{failed.instance}.{failed.operation}" else ""
+    is_said = failed.hook is not None or failed.step == f"{failed.instance}.{failed.operation}"
+    link = "" if is_said else f" [{failed.step}]"
     word = channel.paint("change", "FAILED (optional)") if failed.optional else channel.paint("error", "FAILED")
     yield f"{word} {what}: {failure(failed.outcome)}{artifact}{link}"
     tail = failed.outcome.tail[-LINES_SHOWN:]
@@ -73,7 +74,7 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
         yield f"   {printable(message)}"
     yield from (f"   {bar} {printable(line)}" for line in tail)
     if failed.declared:
-        yield f" operation declared at {failed.declared}"
+        yield f" {'operation' if failed.hook is None else 'lifecycle step'} declared at {failed.declared}"
 
 
 def write_recap(ledger: Ledger, channel: Channel) -> None:
