@@ -97,10 +97,10 @@ exit "${{CONFIG_undo_exit:-0}}"
 class Step(dict[str, object]):
     """A lifecycle step in a few words: its phase, its targets, and what else its policy says."""
 
-    def __init__(self, phase: str, *targets: str, fqn: str = SAY, **more: object) -> None:
+    def __init__(self, phase: str, *targets: str, **more: object) -> None:
         config = {key: more.pop(key) for key in tuple(more) if key in CONFIG}
         properties = {"phase": phase, **more, **({"config": config} if config else {})}
-        super().__init__(type=fqn, targets=list(targets), properties=properties)
+        super().__init__(type=properties.pop("fqn", SAY), targets=list(targets), properties=properties)
 
 
 CONFIG = frozenset({"exit", "undo_exit", "sleep", "word", "file", "secret"})

@@ -370,8 +370,21 @@ class _Job:
             return self._to_base().way_back()
         new = frozenset(instance.id for instance in self._plan.instances)
         return way_back(
-            self._layout, self._plugins, self._read, self._whole, self._ensemble.snapshot, self._header, new
+            self._layout,
+            self._plugins,
+            self._read,
+            self._whole,
+            self._ensemble.snapshot,
+            self._header,
+            new,
+            done=self._done(),
         )
+
+    def _done(self) -> tuple[DoneHook, ...]:
+        """The lifecycle steps that a rollback undoes: those of the job, and where it leads to what was complete last,
+        those of earlier attempts since then."""
+        before = attempts(self._layout).done if leads_to_base(self._header) else ()
+        return done_in(self._header.id, self._plan, self._ensemble.journal.records(), before)
 
     def _different(self) -> tuple[str, ...]:
         return self._to_base().different() if leads_to_base(self._header) else ()

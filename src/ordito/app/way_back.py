@@ -5,20 +5,23 @@ from __future__ import annotations
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import measured_files
 from ordito.app.plugins import Plugins
+from ordito.app.proposal import UNDEPLOY
 from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
 from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
-from ordito.planning.options import PlanOptions, RolledBack
+from ordito.planning.options import Hooking, PlanOptions, RolledBack
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
-from ordito.planning.workflows import ROLLBACK, plan
+from ordito.planning.undo_hooks import cannot_be_undone
+from ordito.planning.workflows import ROLLBACK, UNDOING, plan
+from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
 
 
-def way_back(
+def way_back(  # noqa: PLR0913  (what a job is)
     layout: Layout,
     plugins: Plugins,
     read: ReadService,
@@ -26,9 +29,12 @@ def way_back(
     snapshot: Snapshot,
     header: JobHeader,
     new: frozenset[str],
+    *,
+    done: tuple[DoneHook, ...] = (),
 ) -> WayBack:
     """The plan that takes back what the job did, and what that cannot take back; ``new`` are the new instances of its
-    plan. What cannot be planned remains. Raises ``EnsembleError``."""
+    plan, ``done`` the lifecycle steps that it has carried out. What it has removed is not made again. What cannot be
+    planned remains. Raises ``EnsembleError``."""
     rolled_back = RolledBack(header.id, new)
     options = PlanOptions(
         digests={**measured_files(layout, read).digests, **whole.digests},
@@ -42,11 +48,14 @@ def way_back(
         allow_large=True,
         left_behind=whole.nodes,
         rolled_back=rolled_back,
+        hooking=Hooking(which="none", done=done, undoes=True),
     )
     gone = made(snapshot, rolled_back)
     try:
-        back = plan(ROLLBACK, whole.service, snapshot, header.inputs, options)
+        back = plan(
+            UNDOING if header.workflow == UNDEPLOY else ROLLBACK, whole.service, snapshot, header.inputs, options
+        )
     except PlanRefused as refused:
         problems = tuple(f"the rollback could not be planned: {d.message}" for d in refused.diagnostics)
         return WayBack(Plan(ROLLBACK, (), (), (), ()), problems, gone)
-    return WayBack(back, cannot_be_taken_back(snapshot, rolled_back), gone)
+    return WayBack(back, (*cannot_be_undone(done), *cannot_be_taken_back(snapshot, rolled_back)), gone)

@@ -22,6 +22,7 @@ from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
 from ordito.planning.options import Former, Forms, Hooking, PlanOptions, Upgrading
 from ordito.planning.refused import PlanRefused
+from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import plan
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
@@ -57,7 +58,8 @@ class ToBase(msgspec.Struct, frozen=True):
         """The plan that leads back, and what it cannot take back. What cannot be planned remains."""
         try:
             with paused_collector():
-                return WayBack(self._plan(Hooking(which="none", undoes=True, done=self.done())))
+                done = self.done()
+                return WayBack(self._plan(Hooking(which="none", undoes=True, done=done)), cannot_be_undone(done))
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
 

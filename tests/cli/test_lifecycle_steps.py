@@ -1,0 +1,215 @@
+"""Lifecycle steps, carried out with what a job does to the resources: their blocks are processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Run
+from tests.support.lifecycle import SAY, TELL, Shop, Step
+
+MADE = ["database_1.create", "database_1.start", "api_1.create", "api_1.start"]
+READY = ["database_1 is ready", "api_1 is ready"]
+REMOVED = ["api_1.stop", "api_1.delete", "database_1.stop", "database_1.delete"]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+def ordered(done: list[str]) -> list[str]:
+    """What was done; who was found to be ready at the same time stands in the order of names."""
+    first = next((n for n, word in enumerate(done) if word.endswith("is ready")), len(done))
+    count = sum(word.endswith("is ready") for word in done)
+    return [*done[:first], *sorted(done[first : first + count], reverse=True), *done[first + count :]]
+
+
+def test_installing_and_removing_in_the_order_of_the_phases(run: Run, shop: Shop) -> None:
+    names = ("install.before", "install.after", "delete.before", "delete.after")
+    steps = {f"{of or 'module'}.{n}": Step(n, *([of] if of else [])) for n in names for of in ("", "api", "database")}
+    shop.write(steps)
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 0, done.err
+    assert ordered(shop.done) == [
+        *("database.install.before", "api.install.before"),
+        *MADE,
+        *READY,
+        *("database.install.after", "api.install.after", "module.install.before", "module.install.after"),
+    ]
+    assert run("undeploy", "--yes").code == 0
+    assert shop.done == [
+        *("module.delete.before", "module.delete.after", "api.delete.before", "database.delete.before"),
+        *REMOVED,
+        *("api.delete.after", "database.delete.after"),
+    ]
+
+
+def test_a_block_finds_what_it_is_about(run: Run, shop: Shop) -> None:
+    condition, secret = 'values.version == "1" && outputs.address != ""', {"get_input": "token"}
+    told = Step(
+        "install.after", "api", condition=condition, word="hello", secret=secret, file="scripts/stop.sh", timeout="1m"
+    )
+    shop.write({"tell": told}, inputs={"token": {"type": "string", "metadata": {"sensitive": "true"}}})
+    done = run("deploy", shop.folder, "--yes", "-v", "-i", "token=canary-7")
+    assert done.code == 0, done.err
+    found = shop.environment("tell")
+    assert found["ORDITO_FQN"] == SAY
+    assert (found["ORDITO_PHASE"], found["ORDITO_COMPONENT"], found["ORDITO_STEP"]) == ("install.after", "api", "tell")
+    assert (found["CONFIG_word"], found["CONFIG_exit"]) == ("hello", "0")
+    assert Path(found["CONFIG_file"]).read_text() == (shop.folder / "scripts/stop.sh").read_text()
+    assert "artifacts" in Path(found["CONFIG_file"]).parts
+    context = json.loads(Path(f"{shop.log}.context.tell").read_text())
+    assert context["component"] == {"name": "api"}
+    assert context["outputs"]["address"] == "at-api_1"
+    assert [(r["id"], r["state"]) for r in context["resources"]] == [("api_1", "started")]
+    assert not Path(found["ORDITO_CONTEXT"]).exists()
+    assert found["CONFIG_secret"] == "canary-7"
+    assert "printed (sensitive)" in done.err
+    kept = [*Path("jobs").rglob("*"), *Path(".ordito").rglob("*"), Path("jobs.tsv")]
+    assert not [p for p in kept if p.is_file() and b"canary-7" in p.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "after", "code", "ended"),
+    [
+        ("abort", [], 1, ("failed", "")),
+        ("continue", ["last"], 0, ("degraded", "")),
+        ("rollback", [*REMOVED, "first.undo"], 7, ("failed", "complete")),
+    ],
+)
+def test_what_a_step_that_fails_means(
+    run: Run, shop: Shop, on_failure: str, after: list[str], code: int, ended: tuple[str, str]
+) -> None:
+    shop.write(
+        {
+            "first": Step("install.before", "database"),
+            "bad": Step("install.after", "api", exit=3, onFailure=on_failure),
+            "last": Step("install.after"),
+        }
+    )
+    done = run("deploy", shop.folder, "--yes", "--json")
+    (failed,) = [e for e in done.events if e["type"] == "step.failed"]
+    said = {"id": "bad", "fqn": SAY, "phase": "install.after", "component": "api"}
+    assert failed["hook"] == {**said, "reason": "exit"}
+    assert ordered(shop.done) == ["first", *MADE, *READY, "bad", *after]
+    (finished,) = [e for e in done.events if e["type"] == "job.finished"]
+    assert (done.code, (finished["status"], finished.get("rollback", ""))) == (code, ended)
+
+
+def test_why_a_step_fails(run: Run, shop: Shop) -> None:
+    """Too late, without an answer to its condition, or with one that is neither true nor false: never silently left
+    out."""
+    failing: dict[str, dict[str, object]] = {
+        "late": {"sleep": "30", "timeout": "200ms"},
+        "undefined": {"condition": "values.nothing == 1"},
+        "sibling": {"condition": 'values.database.version == "1"'},
+        "text": {"condition": "values.version"},
+    }
+    shop.write({name: Step("install.after", "api", onFailure="continue", **more) for name, more in failing.items()})
+    done = run("deploy", shop.folder, "--yes", "--json")
+    reasons = {e["step"]: e["hook"]["reason"] for e in done.events if e["type"] == "step.failed"}
+    assert reasons == {"late": "timeout", "undefined": "condition", "sibling": "condition", "text": "condition"}
+    assert shop.done[-1] == "late"
+
+
+def test_a_condition_that_does_not_hold_leaves_the_step_out(run: Run, shop: Shop) -> None:
+    steps = {"no": Step("install.after", condition='outputs.api.address == "elsewhere"'), "yes": Step("install.after")}
+    shop.write(steps)
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 0
+    assert "skipped: its condition does not hold" in done.err
+    assert shop.done[-1:] == ["yes"]
+
+
+def test_warnings_are_said_last(run: Run, shop: Shop) -> None:
+    shop.write({"register": Step("install.after", exit=2, onFailure="continue")})
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 0
+    last = [line for line in done.err.splitlines() if line.strip()][-1]
+    assert "lifecycle step register (install.after of the module) failed: exit 2" in last
+
+
+def test_a_step_before_that_fails_lets_nothing_begin(run: Run, shop: Shop) -> None:
+    steps = {
+        "a": Step("install.before", "database"),
+        "b": Step("install.before", "database", fqn=TELL),
+        "c": Step("install.before", "api", exit=1, onFailure="rollback"),
+    }
+    shop.write(steps)
+    done = run("deploy", shop.folder, "--yes")
+    assert shop.done == ["a", "b", "c", "a.undo"]
+    assert done.code == 8
+    assert 'lifecycle step "b" cannot be undone' in done.err
+
+
+def test_an_undo_that_fails_does_not_end_the_walk(run: Run, shop: Shop) -> None:
+    steps = {
+        "a": Step("install.before", "database", word="kept"),
+        "b": Step("install.before", "database", undo_exit=4),
+        "c": Step("install.before", "api", exit=1, onFailure="rollback"),
+    }
+    shop.write(steps)
+    done = run("deploy", shop.folder, "--yes")
+    assert shop.done == ["a", "b", "c", "b.undo", "a.undo"]
+    assert done.code == 8
+    result = json.loads(Path(f"{shop.log}.result.a").read_text())
+    assert (result["config"]["word"], result["outputs"]) == ("kept", {"said": "kept"})
+    assert result["context"]["phase"] == "install.before"
+
+
+def test_nothing_comes_after_resources_that_failed(run: Run, shop: Shop) -> None:
+    shop.write({"after": Step("install.after", "database"), "module": Step("install.after")})
+    Path(f"{shop.log}.fail.api_1.start").touch()
+    assert run("deploy", shop.folder, "--yes").code == 1
+    assert shop.done == MADE
+    Path(f"{shop.log}.fail.api_1.start").unlink()
+    assert run("deploy", "--yes").code == 0
+    assert shop.done[-2:] == ["after", "module"]
+
+
+def test_what_is_not_ready_in_time_holds_back_what_comes_after(run: Run, shop: Shop) -> None:
+    shop.write({"module": Step("install.after")})
+    text = (shop.folder / "service.yaml").read_text()
+    (shop.folder / "service.yaml").write_text(
+        text.replace("    database:\n", "    database:\n      metadata: { ordito.ready: 1 s }\n")
+    )
+    Path(f"{shop.log}.ill.database_1").touch()
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 1
+    assert "database_1 is ill" in shop.done
+    assert "it is not ready, its check says error" in done.err
+    Path(f"{shop.log}.ill.database_1").unlink()
+    assert run("deploy", "--yes").code == 0
+    assert shop.done[-1] == "module"
+
+
+def test_removing_is_not_taken_back_but_its_steps_are(run: Run, shop: Shop) -> None:
+    steps = {
+        "before": Step("delete.before", "database"),
+        "after": Step("delete.after", "database", exit=1, onFailure="rollback"),
+    }
+    shop.write(steps)
+    assert run("deploy", shop.folder, "--yes").code == 0
+    assert shop.done == MADE
+    done = run("undeploy", "--yes")
+    assert shop.done == ["before", *REMOVED, "after", "before.undo"]
+    assert done.code == 8
+    assert "database_1 was removed, and is not made again" in done.err
+
+
+def test_other_jobs_carry_out_no_steps(run: Run, shop: Shop) -> None:
+    names = [f"{t}.{m}" for t in ("install", "upgrade", "delete") for m in ("before", "after")]
+    shop.write({n: Step(n) for n in names})
+    assert run("deploy", shop.folder, "--yes").code == 0
+    assert set(shop.done) & {*names} == {"install.before", "install.after"}
+    for words in (
+        ("restart", "api_1", "--yes"),
+        ("check",),
+        ("run", "warm", "api", "--yes"),
+        ("stop", "--all", "--yes"),
+    ):
+        assert run(*words).code == 0, words
+        assert not {*shop.done} & {*names}
