@@ -402,11 +402,6 @@ class _Job:
             self._done,
         )
 
-    def _done(self) -> tuple[DoneHook, ...]:
-        """The lifecycle steps that were carried out since the last revision was complete, by this job last."""
-        records = self._ensemble.journal.records()
-        return done_in(self._header.id, self._plan, records, attempts(self._layout).done)
-
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
         return effective_statuses(self._outline, snapshot)
 

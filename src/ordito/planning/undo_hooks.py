@@ -30,7 +30,7 @@ def cannot_be_undone(done: Iterable[DoneHook]) -> tuple[str, ...]:
     return tuple(
         f'lifecycle step "{d.hook.id}" cannot be undone: {d.hook.block.fqn} {d.hook.block.version} has no undo'
         for d in reversed(tuple(done))
-        if d.hook.block.undo is None
+        if not d.hook.block.can_be_undone
     )
 
 
