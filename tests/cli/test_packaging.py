@@ -304,9 +304,11 @@ def test_profiles_that_are_imported_come_along(tmp_path: Path, run: Run) -> None
 
 
 def test_profiles_that_profiles_import_come_along(tmp_path: Path, run: Run) -> None:
-    """The bundled blocks are made of types of another profile, which lies beside them then."""
+    """The bundled blocks are made of types of another profile, and run scripts: all of that lies in the archive then,
+    beside what is called so already."""
     folder = tmp_path / "shop"
-    folder.mkdir()
+    (folder / "profiles" / "blocks" / "scripts").mkdir(parents=True)
+    (folder / "profiles" / "blocks" / "scripts" / "slack.py").write_text("mine")
     step = "{type: ordito.dev/lifecycle/notify@v1#Slack, properties: {phase: install.after, config: {url: 'http://x'}}}"
     (folder / "service.yaml").write_text(
         "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [ 'profile:blocks' ]\n"
@@ -315,7 +317,8 @@ def test_profiles_that_profiles_import_come_along(tmp_path: Path, run: Run) -> N
     out = tmp_path / "shop.csar"
     assert run("package", folder, "--out", out).code == 0
     with zipfile.ZipFile(out) as archive:
-        assert "imports: [ profiles/blocks.yaml ]" in archive.read("service.yaml").decode()
-        assert "  - ordito.yaml\n" in archive.read("profiles/blocks.yaml").decode()
+        assert "imports: [ profiles/blocks-2/blocks.yaml ]" in archive.read("service.yaml").decode()
+        assert "  - ../ordito.yaml\n" in archive.read("profiles/blocks-2/blocks.yaml").decode()
+        assert {"profiles/blocks-2/scripts/slack.py", "profiles/blocks-2/scripts/ordito_block.py"} <= set(names(out))
         assert b"ordito.policies.LifecycleStep:" in archive.read("profiles/ordito.yaml")
     assert run("validate", out).code == 0

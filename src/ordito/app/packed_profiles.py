@@ -11,7 +11,7 @@ from typing import BinaryIO
 from ordito.app.services import ReadService
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.package import PROFILE_SCHEME, Package, profile_file, read_profile
+from ordito.source.package import PROFILE_SCHEME, Package, profile_file, read_beside_profile, read_profile
 from ordito.source.tree import FileTree
 
 FOLDER = "profiles"
@@ -58,29 +58,38 @@ def _copy(package: Package, name: str, texts: dict[str, bytes], places: dict[str
     """Add a profile, and before it those that it imports. Profiles are ours: they import few, and not each other."""
     if name in places:
         return
-    file = profile_file(name) or ""
-    found = _imports(package, file)
+    found = _imports(package, profile_file(name) or "")
     for scalar in found:
         _copy(package, _name(scalar), texts, places)
-    text = _rewritten(f"{FOLDER}/{name}.yaml", found, places) if found else read_profile(name)
-    places[name] = _free_place(package, name, text)
-    texts[places[name]] = text
+    beside = read_beside_profile(name)
+    number = 1
+    while True:
+        # What has further files beside it gets a folder.
+        folder = f"{FOLDER}/{_numbered(name, number)}" if beside else FOLDER
+        place = f"{folder}/{name if beside else _numbered(name, number)}.yaml"
+        text = _rewritten(place, found, places) if found else read_profile(name)
+        files = {place: text, **{f"{folder}/{path}": data for path, data in beside.items()}}
+        if all(_is_free(package, file, data) for file, data in files.items()):
+            break
+        number += 1
+    places[name] = place
+    texts.update(files)
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
+
+
+def _is_free(package: Package, file: str, data: bytes) -> bool:
+    """Whether a file can lie there: nothing does, or the same."""
+    if not package.tree.exists(file):
+        return True
+    with package.tree.open(file) as stream:
+        return stream.read() == data
 
 
 def _name(scalar: Scalar) -> str:
     return scalar.text.removeprefix(PROFILE_SCHEME)
-
-
-def _free_place(package: Package, name: str, text: bytes) -> str:
-    """Where a profile goes: beside what has that name already and is something else."""
-    number, place = 1, f"{FOLDER}/{name}.yaml"
-    while package.tree.exists(place):
-        with package.tree.open(place) as stream:
-            if stream.read() == text:
-                break
-        number += 1
-        place = f"{FOLDER}/{name}-{number}.yaml"
-    return place
 
 
 def _imports(package: Package, file: str) -> list[Scalar]:

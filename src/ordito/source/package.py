@@ -423,6 +423,12 @@ def read_profile(name: str) -> bytes:
     return read_file(tree, path)
 
 
+def read_beside_profile(name: str) -> dict[str, bytes]:
+    """What a bundled profile runs, by paths relative to it: the scripts of bundled blocks. Raises ``OSError``."""
+    files = sorted(CATALOGUE.glob("scripts/*.*")) if name == BLOCKS else []
+    return {file.relative_to(CATALOGUE).as_posix(): file.read_bytes() for file in files}
+
+
 def _bundled(path: str) -> tuple[FileTree, str]:
     """Where a bundled file lies that is called so behind ``profile:``."""
     folder, _, rest = path.partition("/")

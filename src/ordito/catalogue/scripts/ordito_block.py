@@ -127,7 +127,7 @@ def flag(key: str, *, default: bool) -> bool:
 
 
 def seconds(key: str, default: float) -> float:
-    """A time of the config, such as ``500 ms``, ``30s`` or ``1h30m``, in seconds."""
+    """A time of the config, such as ``500 ms``, ``30s`` or ``1h30m``, in seconds: more than none."""
     value = given(key)
     if value is None:
         return default
