@@ -27,8 +27,7 @@ from ordito.model.inputs import known_inputs
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
-from ordito.source.meta import META
-from ordito.source.pack import meta_text
+from ordito.source.meta import META, meta_text
 from ordito.source.package import Package
 from ordito.source.tree import FileTree
 from ordito.source.views import Overlaid

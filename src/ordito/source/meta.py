@@ -212,3 +212,21 @@ def _files(entry: Entry, diagnostics: Diagnostics) -> list[Piece]:
             else:
                 found.append(Piece(word["quoted"] if word["quoted"] is not None else word["plain"], span))
     return found
+
+
+def meta_text(entry: str, others: Iterable[str], author: str) -> bytes:
+    """The text of a TOSCA.meta (§6.2)."""
+    lines = [
+        f"{FILE_VERSION}: {VERSION}",
+        f"{CSAR_VERSION}: {VERSION}",
+        f"{CREATED_BY}: {' '.join(author.split())}",
+        f"{ENTRY}: {_quoted(entry)}",
+    ]
+    # A line for each, since values go on where a line begins with a blank.
+    for number, other in enumerate(others):
+        lines.append(f"{'' if number else f'{OTHERS}:'} {_quoted(other)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _quoted(file: str) -> str:
+    return f'"{file}"' if " " in file else file

@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 
 from ordito.source.archive import Archive
 from ordito.source.fresh import fresh_folder, sweep
-from ordito.source.meta import CREATED_BY, CSAR_VERSION, ENTRY, FILE_VERSION, META, OTHERS, VERSION
+from ordito.source.meta import META
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members: the same files give the same archive."""
@@ -49,24 +49,6 @@ def _member(name: str, executable: bool) -> zipfile.ZipInfo:
     member.create_system = UNIX
     member.external_attr = (REGULAR | (0o755 if executable else 0o644)) << 16
     return member
-
-
-def meta_text(entry: str, others: Iterable[str], author: str) -> bytes:
-    """The text of a TOSCA.meta (§6.2)."""
-    lines = [
-        f"{FILE_VERSION}: {VERSION}",
-        f"{CSAR_VERSION}: {VERSION}",
-        f"{CREATED_BY}: {' '.join(author.split())}",
-        f"{ENTRY}: {_quoted(entry)}",
-    ]
-    # A line for each, since values go on where a line begins with a blank.
-    for number, other in enumerate(others):
-        lines.append(f"{'' if number else f'{OTHERS}:'} {_quoted(other)}")
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _quoted(file: str) -> str:
-    return f'"{file}"' if " " in file else file
 
 
 def unpack(archive: Archive, target: Path) -> list[str]:
