@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -120,7 +120,16 @@ def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
     for (node, kind, _, _, runs), found in groups.items():
         first = found[0]
         names = tuple(change.instance for change in found)
-        yield NodeDiff(node, kind, names, first.reason, first.declared, first.differences, runs)
+        yield NodeDiff(node, kind, names, first.reason, first.declared, tuple(_once(first.differences)), runs)
+
+
+def _once(differences: Iterable[Difference]) -> Iterator[Difference]:
+    """Differences without those that are said already, though several operations have them."""
+    said: list[tuple[str, object, object]] = []
+    for found in differences:
+        if (known := (found.what, found.before, found.after)) not in said:
+            said.append(known)
+            yield found
 
 
 def _kind(change: Change) -> str:

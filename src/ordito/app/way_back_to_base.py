@@ -59,9 +59,13 @@ class ToBase(msgspec.Struct, frozen=True):
         try:
             with paused_collector():
                 done = self.done()
-                return WayBack(self._plan(Hooking(which="none", undoes=True, done=done)), cannot_be_undone(done))
+                back = self._plan(Hooking(which="none", undoes=True, done=done))
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
+        replace, base = msgspec.structs.replace, self.header.base
+        # Who names no form is in the job's own until that has ended; what is made now is in the one to which it leads.
+        back = replace(back, instances=tuple(replace(record, form=base) for record in back.instances))
+        return WayBack(back, cannot_be_undone(done))
 
     def different(self) -> tuple[str, ...]:
         """What is other than it was, for people, once the way back is done."""

@@ -205,10 +205,11 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
-    if report.workflow == "upgrade":
+    if report.workflow == "upgrade" and report.rollback != ROLLED_BACK:
         yield ("upgrade",), "carry on: only what is still different is changed"
-        if report.rollback != ROLLED_BACK:
-            yield ("rollback",), "go back to what was deployed completely last"
+        yield ("rollback",), "go back to what was deployed completely last"
+    elif report.workflow == "upgrade":
+        yield ("diff",), "see that what runs is what it was"
     elif report.workflow == "rollback":
         yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:
