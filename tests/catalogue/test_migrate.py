@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,10 @@ class Shop:
 
     def migrate(self, job: str = "J1", **config: object) -> Ran:
         return self.block.execute({"create": True, **self.config, **config}, job=job)
+
+    def out(self) -> str:
+        place = self.block.folder / "out.txt"
+        return place.read_text() if place.exists() else ""
 
     def undo(self, ran: Ran) -> Ran:
         return self.block.undo(self.config, ran.outputs)
@@ -130,6 +136,30 @@ def test_killed_in_the_middle(shop: Shop, tmp_path: Path) -> None:
     again = shop.migrate("J1")
     assert again.outputs["applied"] == ["001_customers", "002_slow"]
     assert shop.ask("SELECT count(*) FROM slow") == [(0,)]
+
+
+@pytest.mark.parametrize(("job", "applied"), [("J1", ["001_customers", "002_orders"]), ("J9", ["002_orders"])])
+def test_somebody_else_at_the_same_time(shop: Shop, job: str, applied: list[str]) -> None:
+    """What another process has applied since the block looked is not applied again; it counts as this execution's only
+    where that process was an attempt of it which had been given up."""
+    shop.write({"000_nothing.up.sql": "SELECT 1;"})
+    shop.migrate("J0")
+    shop.write(FIRST, SECOND)
+    digest = hashlib.sha256(FIRST["001_customers.up.sql"].encode()).hexdigest()
+    with closing(sqlite3.connect(shop.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor() as pool:
+            ran = pool.submit(shop.migrate, "J1")
+            while "2 to apply" not in shop.out():
+                assert not ran.done()
+            other.execute("CREATE TABLE customers (n)")
+            row = ("001_customers", digest, "now", f"{job}/step")
+            other.execute("INSERT INTO ordito_migrations VALUES (?, ?, ?, ?)", row)
+            other.execute("COMMIT")
+            found = ran.result()
+    assert found.status == 0
+    assert "001_customers was applied meanwhile" in found.out
+    assert found.outputs["applied"] == applied
 
 
 def test_one_that_fails(shop: Shop) -> None:

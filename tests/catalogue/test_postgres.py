@@ -59,6 +59,14 @@ def test_migrations(tmp_path: Path, files: Path, postgres: Postgres) -> None:
     assert PASSWORD not in ran.out + ran.err + bad.out + bad.err
 
 
+def test_somebody_else_at_the_same_time(tmp_path: Path, files: Path, postgres: Postgres) -> None:
+    """Two processes of one execution bring a database there together, each migration once."""
+    config = {"database": postgres.database(), "password": PASSWORD, "migrations": str(files)}
+    both = [Block(MIGRATE, tmp_path).start(config) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    assert Block(MIGRATE, tmp_path).execute(config).outputs["applied"] == ["1_customers", "2_orders"]
+
+
 def test_without_a_transaction(tmp_path: Path, files: Path, postgres: Postgres) -> None:
     """What a server refuses in a transaction is told how to be written; then it runs."""
     config: dict[str, object] = {"database": postgres.database(), "password": PASSWORD, "migrations": str(files)}

@@ -103,6 +103,11 @@ def _paired(files: Iterable[Path]) -> list[Migration]:
     return found
 
 
+class AppliedMeanwhile(block.Failed):
+    """Somebody else has applied a migration since it was asked which there are: another step, or an attempt of this one
+    that was given up and went on."""
+
+
 class History:
     """The migrations of one database. All raise ``Failed``."""
 
@@ -123,7 +128,7 @@ class History:
         return {row.split("|")[0]: Applied(*row.split("|", 2)) for row in rows if row.count("|") >= 2}
 
     def apply(self, migration: Migration, by: str) -> None:
-        """Apply one, and remember it, both or neither."""
+        """Apply one, and remember it, both or neither. Raises ``AppliedMeanwhile`` as well."""
         row = tuple(map(_literal, (migration.name, migration.digest, _now(), by)))
         mark = f"INSERT INTO ordito_migrations (name, digest, applied_at, applied_by) VALUES ({', '.join(row)})"
         self._run(migration.up, mark, migration.digest)
@@ -163,7 +168,10 @@ def _run_sqlite(
 ) -> None:
     if is_whole:
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute(mark)
+        try:
+            connection.execute(mark)
+        except sqlite3.IntegrityError:
+            raise AppliedMeanwhile(f"{name}: it is applied already") from None
     for statement in statements:
         try:
             connection.execute(statement.text)
@@ -185,7 +193,7 @@ def _run_postgres(database: Postgres, name: str, sql: str, mark: str, *, is_whol
             raise database.failed(error) from None
         said = _LINE.sub("", error.text[match.start() :]).strip().removeprefix("ERROR:").strip()
         if "ordito_migrations_pkey" in said:
-            raise block.Failed(f"{name}: somebody else has applied it at the same time", "run the step again") from None
+            raise AppliedMeanwhile(f"{name}: it is applied already") from None
         raise _refused(name, max(1, int(match[1]) - 1), said) from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import block_migrations
 import ordito_block as block
 from block_databases import database
-from block_migrations import Applied, History, Migration
+from block_migrations import Applied, AppliedMeanwhile, History, Migration
 
 
 def execute() -> block.Outputs:
@@ -25,11 +25,16 @@ def execute() -> block.Outputs:
             block.say(f"{migration.name} has no file {migration.name}.down.sql: it cannot be undone")
         try:
             history.apply(migration, by)
+        except AppliedMeanwhile:
+            block.say(f"{migration.name} was applied meanwhile")
+            if by and history.applied()[migration.name].by == by:
+                done.append(migration.name)
         except block.Failed:
             _clear_away(history, found, done)
             raise
-        done.append(migration.name)
-        block.say(f"applied {migration.name}")
+        else:
+            done.append(migration.name)
+            block.say(f"applied {migration.name}")
     newest = max([*applied, *done], key=block_migrations.order, default="")
     return {"applied": done, "version": newest}
 
