@@ -11,8 +11,10 @@ import pytest
 from ordito import __version__
 from ordito.cli.grammar import (
     ALIASES,
+    BLOCKS_VERBS,
     HOSTS_VERBS,
     JOBS_VERBS,
+    LIFECYCLE_VERBS,
     POLICY_VERBS,
     SECRETS_VERBS,
     STATE_VERBS,
@@ -40,8 +42,10 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
 
 
 GROUPS = {
+    "blocks": BLOCKS_VERBS,
     "jobs": JOBS_VERBS,
     "hosts": HOSTS_VERBS,
+    "lifecycle": LIFECYCLE_VERBS,
     "policy": POLICY_VERBS,
     "state": STATE_VERBS,
     "secrets": SECRETS_VERBS,

@@ -70,14 +70,19 @@ def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) 
         folder = posixpath.join(beside, COPIES)
         return Search(Places(alone=True), [(package.tree, folder, package.shown(folder))], diagnostics)
     own = posixpath.join(beside, FOLDER)
-    folders = [str(user_folder(os.environ))]
-    if sources.project:
-        project = str(Path(sources.project) / FOLDER)
-        folders.insert(0, os.path.normpath(project))
+    places = places_of(sources)
     if not package.is_archive:
+        # That of the service and that of the project may be the same folder.
         same = Path(package.root, own)
-        folders = [f for f in folders if not (same.exists() and Path(f).exists() and same.samefile(f))]
-    return Search(Places(tuple(folders), sources.given), [(package.tree, own, package.shown(own))], diagnostics)
+        others = tuple(f for f in places.folders if not (same.exists() and Path(f).exists() and same.samefile(f)))
+        places = msgspec.structs.replace(places, folders=others)
+    return Search(places, [(package.tree, own, package.shown(own))], diagnostics)
+
+
+def places_of(sources: StepSources) -> Places:
+    """Where blocks are looked for besides the service."""
+    project = [os.path.normpath(Path(sources.project) / FOLDER)] if sources.project else []
+    return Places((*project, str(user_folder(os.environ))), sources.given)
 
 
 def blocks_of(

@@ -54,6 +54,8 @@ VERBS: Mapping[str, Verb] = {
     "state": Verb("state", "Look at the records, and change them by hand."),
     "forget": Verb("forget", "Drop the records of deleted instances."),
     "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
+    "blocks": Verb("blocks", "Look at the blocks of lifecycle steps, and try them."),
+    "lifecycle": Verb("lifecycle", "Take lifecycle steps over from modules in CUE."),
     "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
     "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
 }
@@ -104,6 +106,16 @@ HOSTS_VERBS: Mapping[str, Verb] = {
     "list": Verb("hosts_list", "List the hosts: what they have, and who has them."),
     "check": Verb("hosts_check", "Connect to hosts, and compare them with the inventory."),
     "release": Verb("hosts_release", "Take hosts back from an ensemble that is not there any more."),
+}
+
+BLOCKS_VERBS: Mapping[str, Verb] = {
+    "list": Verb("blocks_list", "List the blocks that steps can name."),
+    "show": Verb("blocks_show", "Show a block: what it does, and its config."),
+    "test": Verb("blocks_test", "Carry out a block once, as a step would."),
+}
+
+LIFECYCLE_VERBS: Mapping[str, Verb] = {
+    "import": Verb("lifecycle_import", "Take over the steps of a module in CUE."),
 }
 
 SECRETS_VERBS: Mapping[str, Verb] = {

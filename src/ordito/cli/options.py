@@ -331,3 +331,10 @@ def _job_options(function: Callable[..., Any], shown: str, on_failure_help: str)
         help="Operations at one time on a Compute instance whose node does not say it (ordito.concurrency).",
     )(decorated)
     return wait_lock_option(decorated)
+
+
+def block_service_option(function: F) -> F:
+    """The option of verbs about blocks that looks into a service as well; the verb gets its path as ``service``."""
+    return click.option(
+        "-s", "--service", metavar="SERVICE", default="", help="Look into this service and its catalogues too."
+    )(function)
