@@ -130,7 +130,7 @@ def _config(block: BlockType, request: BlockTestRequest) -> tuple[LifecycleStep,
     config, problems = evaluated_config(Evaluator(service, Snapshot(), {}), step)
     if problems:
         raise Refused("bad-value", "; ".join(problems))
-    return step, with_paths(config, step, str(Path(request.root).resolve()), block.data_types)
+    return step, with_paths(config, step, str(Path(request.root).resolve()))
 
 
 def _copy(block: BlockType, tree: FileTree, root: Path) -> None:
