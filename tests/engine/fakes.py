@@ -16,6 +16,7 @@ from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
 from ordito.work.events import Event, Listener
+from ordito.work.hooks import HookResult
 from ordito.work.invocation import (
     Ending,
     InDoubt,
@@ -152,6 +153,30 @@ class FakeOperations:
 
     def topology_outputs(self) -> dict[str, object]:
         return {"instances": sorted(self.snapshot.instances)}
+
+
+class FakeHooks:
+    """Lifecycle steps that are carried out as operations are; some are left out."""
+
+    def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
+        self.plan = plan
+        self.left_out = frozenset(left_out)
+
+    def needless(self, step: Step) -> str:
+        return "its condition does not hold" if step.id in self.left_out else ""
+
+    def prepare(self, step: Step, attempt: int) -> FakePrepared:
+        call = self.plan.calls[step.call]
+        return FakePrepared(Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}))
+
+    def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
+        return outcome
+
+    def result(self, step: Step, outcome: Outcome) -> HookResult:
+        return HookResult(outputs=outcome.outputs)
+
+    def extend(self, plan: Plan) -> None:
+        self.plan = plan
 
 
 class World:
@@ -427,6 +452,7 @@ def run(
     back: WayBack | None = None,
     operations: type[FakeOperations] | None = None,
     hands: Hands | None = None,
+    left_out: Iterable[str] = (),
 ) -> Ran:
     """Run a plan, or continue from the records of a cut journal."""
     options = options or JobOptions()
@@ -462,6 +488,7 @@ def run(
             resume=records,
             way_back=None if back is None else lambda: back,
             hands=hands,
+            hooks=FakeHooks(plan, left_out),
         )
     )
     return Ran(result, snapshot, journal, executor.world, events, executor, provider)
