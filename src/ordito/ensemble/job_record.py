@@ -159,7 +159,8 @@ class JobRecord:
             seconds=None if record.no_op else round(outcome.seconds, 3),
             summary=outcome.message or record.because,
             output=outcome.tail,
-            hook=hook_done(plan, step, record),
+            hook=(done := hook_done(plan, step, record)),
+            condition=record.hook.condition if record.hook is not None and done is None else {},
             undoes=undone_by(plan, step, record),
         )
 

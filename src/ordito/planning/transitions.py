@@ -55,7 +55,10 @@ def _is_new(member: Member, since: str) -> bool:
 
 
 def _is_changed(member: Member, since: str) -> bool:
-    """Whether something happens to an instance that stays, or has happened in an earlier attempt at the revision."""
-    if member.fate not in STAY or member.differences:
+    """Whether an instance that stays is to be another, or became so in an earlier attempt at the revision. One that is
+    only mended, or stopped for as long as what it requires is made anew, stays what it is."""
+    if since and member.record.last_config_change >= since:
         return True
-    return bool(since and member.record.last_config_change >= since)
+    if member.fate in STAY:
+        return member.kind is Kind.RELINK
+    return bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)
