@@ -200,6 +200,31 @@ def test_removing_is_not_taken_back_but_its_steps_are(run: Run, shop: Shop) -> N
     assert "database_1 was removed, and is not made again" in done.err
 
 
+def test_an_upgrade_that_is_taken_back_undoes_its_steps_around_it(run: Run, shop: Shop) -> None:
+    before = {"first": Step("install.before", "database")}
+    shop.write(before)
+    assert run("deploy", shop.folder, "--yes").code == 0
+    assert shop.done[0] == "first"
+    shop.write(
+        {
+            "migrate": Step("upgrade.before", "database"),
+            "warm": Step("upgrade.after", "database"),
+            "test": Step("upgrade.after", exit=1, onFailure="rollback"),
+        },
+        version="2",
+    )
+    done = run("upgrade", "--yes")
+    assert done.code == 7, done.err
+    found = shop.done
+    place = [found.index(word) for word in ("migrate", "warm", "test", "warm.undo", "migrate.undo")]
+    assert place == sorted(place)
+    assert "database_1.create" in found[place[3] : place[4]]
+    assert "first.undo" not in found
+    assert run("diff", "--detailed-exitcode").code == 2
+    shop.write(before)
+    assert run("diff", "--detailed-exitcode").code == 0
+
+
 def test_other_jobs_carry_out_no_steps(run: Run, shop: Shop) -> None:
     names = [f"{t}.{m}" for t in ("install", "upgrade", "delete") for m in ("before", "after")]
     shop.write({n: Step(n) for n in names})

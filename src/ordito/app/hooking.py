@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import msgspec
 
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known
 from ordito.app.services import ReadService
+from ordito.app.step_blocks import in_pin
 from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned
@@ -18,12 +18,12 @@ from ordito.planning.options import Hooking
 from ordito.work.hooks import Block, Transition
 
 
-def hooking_of(layout: Layout, read: ReadService, pinned: Pinned) -> Hooking:
-    """The blocks of a service's steps, as they lie in its pin."""
-    if not read.steps.blocks:
-        return Hooking()
+def hooking_of(layout: Layout, read: ReadService, pinned: Pinned, left: Mapping[str, Block]) -> Hooking:
+    """The blocks of a service's steps, as they lie in its pin; ``left`` are those of the steps about what it has left
+    behind."""
     prefix = Path(pinned.root).relative_to(layout.artifacts / pinned.digest).as_posix()
-    return Hooking(blocks=in_pin(read.steps.blocks, pinned.digest, prefix), files=named_files(read, pinned))
+    own = in_pin(read.steps.blocks, pinned.digest, prefix)
+    return Hooking(blocks={**left, **own}, files=named_files(read, pinned))
 
 
 def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
@@ -45,14 +45,3 @@ def for_workflow(hooking: Hooking, known: Known, workflow: str) -> Hooking:
 
 TRANSITIONS = {DEPLOY: Transition.UPGRADE, UPGRADE: Transition.UPGRADE, UNDEPLOY: Transition.DELETE}
 """What workflows do to the topology, where a revision of it is complete. Others carry out no lifecycle steps."""
-
-
-def in_pin(blocks: Mapping[str, Block], digest: str, prefix: str) -> dict[str, Block]:
-    """Blocks whose folders are relative to the root of a service, as they lie in the pin with that digest, where the
-    root is the folder ``prefix``."""
-    return {
-        name: msgspec.structs.replace(
-            block, root=digest, folder=posixpath.normpath(posixpath.join(prefix, block.folder))
-        )
-        for name, block in blocks.items()
-    }

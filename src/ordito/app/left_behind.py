@@ -12,6 +12,7 @@ import msgspec
 from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
 from ordito.app.services import ReadService, artifact_files
+from ordito.app.step_blocks import in_pin
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.paths import below
 from ordito.ensemble.errors import EnsembleError
@@ -20,19 +21,22 @@ from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
+from ordito.work.hooks import Block
 from ordito.work.records import JobHeader, LeftBehind
 
 
 class Whole(msgspec.Struct, frozen=True):
     """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
     ``nodes`` are the names of its nodes, ``digests`` those of the files that they name, and ``names`` what these were
-    called in the service that was deployed."""
+    called in the service that was deployed. ``blocks`` are those of the lifecycle steps about these nodes, by the ids
+    of the steps."""
 
     service: Service
     left: dict[str, LeftBehind] = {}
     nodes: frozenset[str] = frozenset()
     digests: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    blocks: Mapping[str, Block] = {}
 
 
 def left_behind(service: Service, snapshot: Snapshot, status: Status | JobHeader) -> dict[str, LeftBehind]:
@@ -56,6 +60,7 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
     forms: list[Left] = []
     digests: dict[str, str] = {}
     names: dict[str, str] = {}
+    blocks: dict[str, Block] = {}
     for digest, item in left.items():
         try:
             read = read_pinned(place, digest, item.main, item.inputs, item.choices)
@@ -65,11 +70,15 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
         way = os.path.relpath(before, os.path.abspath(root))  # noqa: PTH100
         nodes = frozenset(item.nodes).intersection(read.service.nodes)
         forms.append(Left(digest[:12], read.service, item.inputs, nodes, way))
+        prefix = Path(before).relative_to(place.layout.artifacts / digest).as_posix()
+        for step, block in in_pin(read.steps.blocks, digest, prefix).items():
+            blocks |= {step: block, f"{digest[:12]}:{step}": block}
         for file, found in file_digests(place, digest, read).items():
             seen = below(way, file)
             digests[seen], names[seen] = found, file
     joined = with_left_behind(service, forms)
-    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests, names)
+    own = {step: block for step, block in blocks.items() if step in joined.hooks and step not in service.hooks}
+    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests, names, own)
 
 
 def file_digests(place: Place, digest: str, read: ReadService) -> dict[str, str]:

@@ -238,3 +238,14 @@ def _script(operation: Operation | None) -> Script | None:
         dependencies=tuple(artifact.file for artifact in operation.dependencies),
         timeout=float(operation.timeout) if operation.timeout is not None else None,
     )
+
+
+def in_pin(blocks: Mapping[str, Block], digest: str, prefix: str) -> dict[str, Block]:
+    """Blocks whose folders are relative to the root of a service, as they lie in the pin with that digest, where the
+    root is the folder ``prefix``."""
+    return {
+        name: msgspec.structs.replace(
+            block, root=digest, folder=posixpath.normpath(posixpath.join(prefix, block.folder))
+        )
+        for name, block in blocks.items()
+    }

@@ -80,7 +80,7 @@ def _hooks(form: Left, moved: _Moved, joined: Service) -> dict[str, LifecycleSte
     for step in form.service.hooks.values():
         if step.component in form.nodes and step.component not in joined.nodes:
             name = f"{form.name}:{step.id}" if step.id in joined.hooks else step.id
-            found[name] = replace(moved.hook(step), id=name)
+            found[name] = replace(moved.hook(step), id=name, root=form.root)
     return found
 
 

@@ -30,8 +30,9 @@ class LifecycleStep(msgspec.Struct, frozen=True):
     ``id`` is unique in the service. ``fqn`` names the block, ``phase`` is as in ``install.before``, ``component`` a
     node template, "" for the module. ``condition`` and ``timeout`` are texts, "" for none. ``config`` may hold calls;
     it is typed and completed by ``block``, which is None where no block of that name was found. ``name`` is what
-    messages call the step: that of its policy, where several steps came of that. ``spans`` are the places of what was
-    given, by the names of these fields, and of the keys of config as ``config.<key>``.
+    messages call the step: that of its policy, where several steps came of that. ``root`` leads from the root of the
+    service to that of the one that declares the step, whose files its config names. ``spans`` are the places of what
+    was given, by the names of these fields, and of the keys of config as ``config.<key>``.
     """
 
     id: str
@@ -45,6 +46,7 @@ class LifecycleStep(msgspec.Struct, frozen=True):
     config: Mapping[str, Value] = {}
     block: BlockType | None = None
     name: str = ""
+    root: str = "."
     span: Span | None = None
     spans: Mapping[str, Span] = {}
 

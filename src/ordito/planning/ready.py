@@ -14,7 +14,7 @@ import msgspec
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.probes import probe
-from ordito.work.plan import Condition
+from ordito.work.plan import Condition, Kind
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 300.0
@@ -55,7 +55,7 @@ def _concerned(draft: Draft) -> Iterable[NodeTemplate]:
     found = {
         name: None
         for name, members in draft.of_node.items()
-        if any(not m.goes and (m.fate is not Fate.KEEP or m.differences) for m in members)
+        if any(not m.goes and (m.fate is not Fate.KEEP or m.kind is Kind.RELINK) for m in members)
     }
     waiting = list(found)
     while waiting:

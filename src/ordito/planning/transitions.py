@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.options import Hooking
 from ordito.work.hooks import MODULE, Transition
+from ordito.work.plan import Kind
 
 INSTALL, UPGRADE, DELETE, NONE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE, Transition.NONE
 STAY = frozenset({Fate.KEEP, Fate.LOOK})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.base.masking import Masking
-from ordito.base.paths import above, from_above, levels_above
+from ordito.base.paths import above, below, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.evaluate import Evaluator
 from ordito.model.lifecycle_steps import LifecycleStep
@@ -123,7 +123,7 @@ class HookRuns:
         """A config as it is kept: with the places of pinned files."""
         inside = self._root.startswith(f"{self._pins}/")
         root = f"{PINS}{self._root.removeprefix(self._pins).lstrip('/')}" if inside else self._root
-        return with_paths(config, declared, root)
+        return with_paths(config, declared, below(root, declared.root))
 
     def _invocation(
         self,

@@ -75,7 +75,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         include_protected=include_protected,
         include_unmanaged=include_unmanaged,
         kept={} if reset_counts else told.kept,
-        hooking=for_workflow(hooking_of(known.place.layout, read, measured), known, workflow),
+        hooking=for_workflow(hooking_of(known.place.layout, read, measured, whole.blocks), known, workflow),
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)
