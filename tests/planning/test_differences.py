@@ -155,7 +155,11 @@ def test_everything_that_changes_is_seen_at_once() -> None:
     after = service(node("a", operations=configured(x=2)), node("b", count=3), node("c", count=1))  # type: ignore[arg-type]
     found = changes(before, after)
     assert {name: change.symbol for name, change in found.items()} == {"a_1": "~", "b_3": "+", "c_2": "-"}
-    assert [name for name, change in found.items() if change.kind] == ["a_1"]
+    assert {name: change.kind for name, change in found.items()} == {
+        "a_1": "reconfigure",
+        "b_3": "scale",
+        "c_2": "scale",
+    }
 
 
 def test_nothing_is_claimed_where_something_else_was_deployed_last() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,3 +106,33 @@ def test_the_calls_of_a_plan_know_what_is_said_of_their_operations(tmp_path: Pat
     calls = {c.name: (c.attempts, c.interval) for c in made.calls if c.owner == "app"}
     assert calls["Standard.create"] == (5, 0.5)
     assert {(c.attempts, c.interval) for c in made.calls if c.owner != "app" and not c.side} == {(0, None)}
+
+
+def test_how_many_are_changed_at_one_time_is_a_number_or_a_percentage(tmp_path: Path) -> None:
+    found = read(tmp_path, node={"ordito.max_unavailable": "25%"}).nodes["app"].settings
+    assert str(found.max_unavailable) == "25%"
+    with pytest.raises(
+        AssertionError, match='must be a whole number from 1, or a percentage from 1% to 100%, not "half"'
+    ):
+        read(tmp_path, node={"ordito.max_unavailable": "half"})
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("ordito.update: replaced", "bad-value"), ("ordito.updates: replace", "unknown-setting")],
+)
+def test_what_is_said_of_changes_of_a_property_is_known(tmp_path: Path, said: str, code: str) -> None:
+    (tmp_path / "service.yaml").write_text(f"""\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  a.Node:
+    derived_from: tosca.nodes.Root
+    properties: {{ size: {{ type: integer, default: 1, metadata: {{ {said} }} }} }}
+topology_template: {{ node_templates: {{ a: {{ type: a.Node }} }} }}
+""")
+    diagnostics = Diagnostics()
+    package = open_package(str(tmp_path), diagnostics)
+    assert package is not None
+    resolve_service(package, diagnostics)
+    assert [d.code for d in diagnostics.sorted()] == [code]
+    assert "did you mean" in diagnostics.sorted()[0].hint

@@ -218,3 +218,43 @@ def test_a_node_is_replaced_because_somebody_says_so() -> None:
     made = running.plan(tiers(), upgrading=Upgrading(replaced=frozenset({"web"})))
     assert kinds(made) == {"web_1": "replace"}
     assert steps_of(made)[0] == "web_1.Standard.stop"
+
+
+def left(before: Service, after: Service, name: str) -> Service:
+    """A service together with a node that it has lost, as it was."""
+    from ordito.model.left_behind import Left, with_left_behind
+
+    return with_left_behind(after, [Left("x", before, {}, frozenset({name}))])
+
+
+def test_what_the_template_has_lost_is_removed_last() -> None:
+    """Unlinked, then removed by what it was declared with, when all else is done; its id is free again."""
+    linked = Requires("cache", "add_target", "remove_target")
+
+    def made(script: str, *more: NodeTemplate) -> Service:
+        needs = [linked] if more else []
+        return service(*more, node("a", *needs, operations=[*ALL[:1], operation("configure", script), *ALL[2:]]))
+
+    cache = node("cache", operations=ALL)
+    running = Running(made("1.sh", cache))
+    plan = running.plan(
+        left(made("1.sh", cache), made("2.sh"), "cache"),
+        options=replace(OPTIONS, left_behind=frozenset({"cache"})),
+    )
+    assert kinds(plan) == {"a_1": "reconfigure", "cache_1": "removed"}
+    assert called(plan) == [
+        "a_1.cache.cache_1.Configure.remove_target",
+        "a_1.Standard.stop",
+        "a_1.Standard.configure",
+        "a_1.Standard.start",
+        "cache_1.Standard.stop",
+        "cache_1.Standard.delete",
+    ]
+    assert plan.counts == {"a": 1, "cache": 0}
+    assert running.plan(options=replace(OPTIONS, left_behind=frozenset({"cache"})), upgrading=Upgrading()).changes
+
+
+def test_more_and_fewer_are_a_class_of_their_own() -> None:
+    running = Running(service(node("a", count=2), node("b", count=2)))
+    made = running.plan(service(node("a", count=1), node("b", count=3), node("c")))
+    assert kinds(made) == {"a_2": "scale", "b_3": "scale", "c_1": "added"}

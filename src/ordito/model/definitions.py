@@ -13,6 +13,7 @@ from ordito.base.suggest import nearest
 from ordito.base.versions import NO_VERSION
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.schemas import Schemas
+from ordito.model.settings import metadata_of_property
 from ordito.model.units import Unit, Units
 from ordito.model.values import PRIMITIVES, UNREADABLE, Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
@@ -114,7 +115,7 @@ class Definitions:
             )
         if item.value is not item.at:
             schema = self._schemas.refined(schema, item, unit, f'input "{name}"', None)
-        return self._new(name, item, schema, required=item.required is not False)
+        return self._new(name, item, schema, "input", required=item.required is not False)
 
     def settle_defaults(self, owner: dict[str, PropertyDefinition]) -> None:
         """Read the defaults of the definitions that were merged into ``owner``, and check inherited ones anew where
@@ -220,10 +221,10 @@ class Definitions:
             schema = self.schema(item, unit)
             if schema is UNREADABLE:
                 return unreadable(name, item.span)
-            return self._new(name, item, schema, required=what != "attribute" and required is not False)
+            return self._new(name, item, schema, what, required=what != "attribute" and required is not False)
         return self._refined(known, item, required, unit, what)
 
-    def _new(self, name: str, item: Defined, schema: Schema, *, required: bool) -> PropertyDefinition:
+    def _new(self, name: str, item: Defined, schema: Schema, what: str, *, required: bool) -> PropertyDefinition:
         return PropertyDefinition(
             name,
             schema,
@@ -231,7 +232,7 @@ class Definitions:
             fixed=getattr(item, "value", None) is not None,
             description=item.description.text if item.description else "",
             status=self._status(item.status) or "supported",
-            metadata={k: v.text for k, v in (item.metadata or {}).items()},
+            metadata=metadata_of_property(item.metadata, what, self._diagnostics),
             span=item.span,
         )
 
@@ -263,7 +264,7 @@ class Definitions:
             required=inherited.required or required is True,
             fixed=inherited.fixed or getattr(item, "value", None) is not None,
             description=item.description.text if item.description else inherited.description,
-            metadata={**inherited.metadata, **{k: v.text for k, v in (item.metadata or {}).items()}},
+            metadata={**inherited.metadata, **metadata_of_property(item.metadata, what, self._diagnostics)},
             status=self._status(item.status) or inherited.status,
             span=item.span,
         )

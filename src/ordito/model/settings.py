@@ -15,9 +15,13 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
 | ordito.resources | gpu=1 | how much it takes of the resources of that host |
 | ordito.placement | spread, pack | whether its instances are on as many hosts as possible, or on as few |
+| ordito.max_unavailable | 2, 25% | how many of its instances are changed at one time |
 | ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
 
 The interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
+
+In the metadata of the definition of a property, ``ordito.update`` says what its changes mean: ``replace`` that
+instances are made anew, ``ignore`` nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.portion import Portion, portion_of
 from ordito.base.scalar_units import NotAScalarUnit, amount, canonical
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
@@ -64,7 +69,8 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
-    ``placement`` are what a Compute wants of the host that it is given. ``operations`` is what they say of single
+    ``placement`` are what a Compute wants of the host that it is given. ``max_unavailable`` is how many instances are
+    changed at one time. ``operations`` is what they say of single
     operations, by ``Interface.operation``."""
 
     priority: str | None = None
@@ -77,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     placement: str = SPREAD
     reach: int | None = None
     ready: float | None = None
+    max_unavailable: Portion | None = None
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -276,6 +283,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "placement": _placement,
     "reach": _whole_seconds,
     "ready": _seconds,
+    "max_unavailable": portion_of,
 }
 """What reads the value of each setting; None for one that is wrong."""
 WORDS: Mapping[str, tuple[str, ...]] = {"priority": (REQUIRED, OPTIONAL), "placement": PLACEMENTS}
@@ -292,4 +300,25 @@ MEANT = {
     "labels": 'names and values with commas, as in "zone=a, tier=web"',
     "resources": 'names and amounts with commas, as in "gpu=1"',
     "placement": f"{SPREAD} or {PACK}",
+    "max_unavailable": "a whole number from 1, or a percentage from 1% to 100%",
 }
+
+UPDATE = PREFIX + "update"
+IGNORE, REPLACE = "ignore", "replace"
+UPDATES = (IGNORE, REPLACE)
+"""What the metadata of a property may say of its changes."""
+
+
+def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:
+    """The metadata of the definition of a property, as they are written; wrong settings among them are reported. Only
+    a "property" has any (``what``)."""
+    for name, value in (metadata or {}).items():
+        if name.startswith(PREFIX) and (name != UPDATE or what != "property"):
+            near = _did_you_mean(nearest(name, (UPDATE,))) if what == "property" else ""
+            hint = near or f"properties may have {UPDATE}; other settings are those of node templates and node types"
+            message = f'"{name}" has no meaning for the definition of a {what}'
+            diagnostics.error("unknown-setting", message, value.span, hint=hint)
+        elif name == UPDATE and value.text not in UPDATES:
+            message = f'"{name}" must be {IGNORE} or {REPLACE}, not "{value.text}"'
+            diagnostics.error("bad-value", message, value.span, hint=_did_you_mean(nearest(value.text, UPDATES)))
+    return {name: value.text for name, value in (metadata or {}).items()}

@@ -4,7 +4,7 @@ what was carried out for them counts as it is wanted now where nothing that is c
 from __future__ import annotations
 
 from ordito.planning.draft import FORMING, Draft, DraftStep, Fate, Member
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Kind
 
 ADOPT = "adopt"
 
@@ -60,6 +60,14 @@ def form(draft: Draft) -> None:
             first = next((s for n in member.up.steps if not (s := draft.steps[n]).done), None)
             if first is not None:
                 first.forms = True
+
+
+def forget(draft: Draft) -> None:
+    """Transform: what the template has lost goes as if it was undeployed: it may come back under its id."""
+    for member in draft.members.values():
+        if member.kind is Kind.REMOVED and member.down is not None:
+            for number in member.down.steps:
+                draft.steps[number].counts = True
 
 
 def older(draft: Draft) -> dict[str, str]:

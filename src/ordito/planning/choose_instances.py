@@ -13,8 +13,10 @@ from ordito.instances.records import Instance, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
+from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.placement import Placement
+from ordito.work.plan import Kind
 
 
 def choose_instances(draft: Draft) -> None:
@@ -40,7 +42,7 @@ def all_instances(draft: Draft) -> None:
 
 
 def _warn_of_left_behind(draft: Draft) -> None:
-    for name in sorted(draft.options.left_behind):
+    for name in sorted(draft.options.left_behind) if not draft.options.prunes else ():
         if ids := draft.snapshot.ids_of(name):
             draft.diagnostics.warning(
                 "orphaned",
@@ -71,20 +73,42 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
         host = draft.members.get(record.host)
         if host is not None and host.fate is Fate.NEW:
             lost.append(record)
-        elif host is not None and host.goes:
-            draft.put(leaving(draft, record, node, f"its host {host.id} is removed"))
+        elif host is not None and host.goes and not _moves(node, host):
+            member = leaving(draft, record, node, f"its host {host.id} is removed")
+            member.kind = Kind.REMOVED if node.name in draft.options.left_behind else Kind.SCALE
+            draft.put(member)
         else:
             staying.append(record)
     newest_first = sorted(staying, key=lambda i: number_of(i.id), reverse=True)
     surplus = {i.id for i in newest_first[: max(0, len(staying) - wanted)]}
     for record in staying:
         if record.id in surplus:
-            draft.put(leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {len(existing)}"))
+            draft.put(_surplus(draft, record, node, len(existing)))
         else:
             draft.put(Member(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
         _grow(draft, node, wanted - len(staying), staying, lost)
+        kind = Kind.SCALE if existing else Kind.ADDED
+        for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
+            if member.fate is Fate.NEW:
+                member.kind = kind
     draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
+
+
+def _moves(node: NodeTemplate, host: Member) -> bool:
+    """Whether instances on a host are to lie on one of another node, so that they do not go with it."""
+    return (node.host.target if node.host is not None else "") != host.template.name
+
+
+def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int) -> Member:
+    """An instance that is one too many, or one of a node that the template has lost."""
+    if node.name in draft.options.left_behind:
+        member = leaving(draft, record, node, GONE)
+        member.kind = Kind.REMOVED
+    else:
+        member = leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {there_are}")
+        member.kind = Kind.SCALE
+    return member
 
 
 def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> Member:
@@ -139,7 +163,7 @@ def grow(
             slot += 1
         taken.add(slot)
         identity = again[number] if number < len(again) else f"{safe}_{highest}"
-        record = Instance(identity, node.name, slot, host, INITIAL, PENDING)
+        record = Instance(identity, node.name, slot, host, INITIAL, PENDING, form=draft.options.forms.own)
         draft.created.append(record)
         draft.put(Member(record, node, Fate.NEW, reason))
 

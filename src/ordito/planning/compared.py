@@ -10,7 +10,8 @@ from ordito.base.sensitive import shown
 from ordito.instances.states import CONFIGURING, CREATING
 from ordito.model.made_of import images_of
 from ordito.model.service import ARTIFACT, NodeTemplate, Relationship
-from ordito.planning.differences import IGNORE, REPLACE, Before, Differences, readable, reads, said_of_updates
+from ordito.model.settings import IGNORE, REPLACE
+from ordito.planning.differences import Before, Differences, readable, reads, said_of_updates
 from ordito.planning.differences import shown_digest as digest
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed

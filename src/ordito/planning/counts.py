@@ -17,6 +17,9 @@ def counts(draft: Draft) -> None:
     """Find the wanted number of instances of every node, hosts first."""
     kept: dict[str, KeptCount] = {}
     for node in draft.ordered:
+        if node.name in draft.options.left_behind and draft.options.prunes:
+            draft.counts[node.name], draft.origins[node.name] = 0, GONE
+            continue
         if node.name in draft.options.left_behind:
             draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
             draft.origins[node.name] = "what exists"
@@ -36,6 +39,7 @@ def counts(draft: Draft) -> None:
     draft.kept_counts = kept
 
 
+GONE = "the template has lost it"
 ONE_ON_EACH = "one on each "
 
 

@@ -111,7 +111,7 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: C
         member.fate, member.reason = fate, found.reason
     elif draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
-    elif not operational or _lacks(record):
+    elif (not operational or _lacks(record)) and not _is_left_alone(draft, record, last, entries):
         member.fate = Fate.CONTINUE
         member.done = min(last + 1, first, _place_of(draft, entries, found.kind))
         after = f", after {entries[member.done - 1].name}" if member.done else ""
@@ -128,6 +128,11 @@ def tell_relinked(draft: Draft, source: Member, call: int, applied: str) -> None
         source.kind = Kind.RELINK
         name = draft.calls.all[call].name
         source.reason = source.reason or f"{name} was carried out in another form"
+
+
+def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[Entry, ...]) -> bool:
+    """Whether an instance of which everything was carried out is not to be mended, however it is."""
+    return draft.options.upgrading.skip_heal and not record.failed and last == len(entries) - 1
 
 
 def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, found: Found) -> Class:

@@ -11,6 +11,8 @@ from ordito.base.span import Span
 from ordito.instances.context import Context
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
+from ordito.model.settings import IGNORE
+from ordito.model.settings import UPDATE as UPDATE_SETTING
 from ordito.planning.digests import NO_OP_DIGEST, SETTING, TARGET, Content, Digests
 from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
@@ -146,12 +148,6 @@ class Before:
     def values(self, content: Content | None) -> Mapping[str, object]:
         """The values of what was carried out."""
         return self.digests.values(content) if content is not None and self.digests is not None else {}
-
-
-UPDATE_SETTING = "ordito.update"
-"""What the metadata of a property say of its changes: that an instance is made anew by them (``replace``), or that they
-mean nothing (``ignore``)."""
-IGNORE, REPLACE = "ignore", "replace"
 
 
 def ignored_of(node: NodeTemplate) -> frozenset[str]:

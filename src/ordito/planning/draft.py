@@ -298,6 +298,7 @@ class Draft:
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
         self.redone: set[str] = set()
+        self._is_change: bool | None = None
         self._computes: dict[str, str] = {}
         self._computes_before: dict[str, str] | None = None
         self._inside: tuple[dict[str, str], dict[str, str]] = ({}, {})
@@ -409,6 +410,13 @@ class Draft:
                 if not member.goes:
                     first.setdefault(member.record.host, member.id)
         return first.get(host, "")
+
+    @property
+    def is_change(self) -> bool:
+        """Whether there is something already, so that what is planned changes it."""
+        if self._is_change is None:
+            self._is_change = any(i.exists for i in self.snapshot.instances.values())
+        return self._is_change
 
     def falling(self, member: Member) -> Formed:
         """The form of the service by which an instance is stopped, unlinked and removed: the one in which it is."""

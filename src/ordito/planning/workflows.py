@@ -13,7 +13,7 @@ from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.actions import actions
-from ordito.planning.adopt import adopt, form
+from ordito.planning.adopt import adopt, forget, form
 from ordito.planning.cascade import cascade
 from ordito.planning.chains import install_chains, uninstall_chains
 from ordito.planning.check_capabilities import check_capabilities
@@ -81,6 +81,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     uninstall_waits,
     stages,
     form,
+    forget,
     tell_changes,
     phases,
     undo_hooks,
