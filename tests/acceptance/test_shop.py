@@ -63,7 +63,7 @@ def test_the_number_of_instances_grows_and_shrinks_with_the_input(tmp_path: Path
             answered = {get(f"{url}/records")[1]["X-Served-By"] for _ in range(12)}
             assert answered == {f"web_{n}" for n in range(1, instances + 1)}
         creations = [
-            line for line in shop.log.read_text().splitlines() if "end" in line and "web_1.Standard.create" in line
+            line for line in shop.log.read_text().splitlines() if "end" in line and "web_1.Standard.configure" in line
         ]
         assert len(creations) == 1
         assert shop.run("undeploy", "--yes").code == 0

@@ -98,7 +98,7 @@ def test_every_edge_has_its_reason(run: Run) -> None:
     assert all(edge["reason"] for edge in data["edges"])
     assert all(step["reason"] for step in data["steps"])
     text = run("graph", "--workflow", "deploy", SHOP).out
-    assert "web_1.Standard.create  scripts/create.sh on web_machine_1" in text
+    assert "web_1.Standard.configure  scripts/configure.sh on web_machine_1" in text
     assert "← api_1.Standard.start: web requires api (api): up before web begins" in text
 
 

@@ -138,7 +138,7 @@ STALE: dict[str, tuple[Callable[[Run, Path], None], str]] = {
     "the status": (edit_status, "the status in ensemble.yaml is another one"),
     "the user's part": (edit_user_part, "your part of ensemble.yaml was changed"),
     "no ensemble": (remove_ensemble, "it was made for an ensemble, and here is none"),
-    "a script": (edit("scripts/create.sh"), "scripts/create.sh was changed"),
+    "a script": (edit("scripts/configure.sh"), "scripts/configure.sh was changed"),
     "another file beside it": (edit("scripts/more.sh"), "scripts/more.sh is new"),
     "a file that is gone": (lambda _, f: (f / "scripts" / "unused.sh").unlink(), "scripts/unused.sh is gone"),
     "the definitions": (edit("service.yaml"), "service.yaml was changed"),
