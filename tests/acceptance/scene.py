@@ -86,7 +86,7 @@ class Scene(Project):
         steps: Iterable[Step] = (),
         *,
         versions: Mapping[str, str] | None = None,
-        nodes: Mapping[str, Mapping[str, object]] | None = None,
+        nodes: Mapping[str, object] | None = None,
         sidecar: bool = False,
         outputs: Mapping[str, object] | None = None,
     ) -> None:

@@ -1,4 +1,4 @@
-"""The second version of the shop: an upgrade with a migration and a test, one that fails, and the way back, over HTTP."""
+"""The second version of the shop: upgraded with a migration and a test, or rolled back where that fails, over HTTP."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_story_of_the_readme_is_true(tmp_path: Path) -> None:
         assert "No differences" in nothing
         failed, upgraded = told["upgrade"]
         assert "All that it did was taken back." in failed.both
-        order = ["hook.backup", "hook.migrate", "api_1", "hook.test_upgraded"]
+        order = ["backup", "migrate", "api_1", "test_upgraded"]
         places = [upgraded.both.index(name) for name in order]
         assert places == sorted(places)
         assert "*  2" in told["revisions"][0].out
