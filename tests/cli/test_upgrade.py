@@ -94,7 +94,7 @@ def test_an_upgrade_without_changes_does_nothing(run: Run, two: Path) -> None:
     assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
     before = sorted((two / "e" / "jobs").iterdir())
     done = run("-e", "e", "upgrade", "--yes")
-    assert (done.code, "Nothing to do" in done.err) == (0, True)
+    assert (done.code, "Nothing to change" in done.err) == (0, True)
     assert sorted((two / "e" / "jobs").iterdir()) == before
 
 
@@ -189,3 +189,37 @@ def test_nothing_is_gone_back_to_where_nothing_was_completed(run: Run, two: Path
     refused = run("-e", "e", "rollback", "--yes")
     assert (refused.code, "ordito -e e undeploy" in refused.err) == (3, True), refused.err
     assert run("-e", "e", "revisions").out == "none\n"
+
+
+def test_revisions_are_listed_and_gone_back_to(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    assert run("-e", "e", "upgrade", "two", "-i", "word=two", "--yes", "-q").code == 0
+    listed = run("-e", "e", "revisions", "-o", "json").json["revisions"]
+    assert [(r["revision"], r["workflow"], r["is_current"]) for r in listed] == [
+        (2, "upgrade", True),
+        (1, "deploy", False),
+    ]
+    assert listed[0]["inputs"] == {"word": "two"}
+    refused = run("-e", "e", "rollback", "7", "--yes")
+    assert (refused.code, "there is no revision 7; there are 1, 2" in refused.err) == (3, True)
+    done = run("-e", "e", "rollback", "--yes")
+    assert (done.code, done.out) == (0, "word = one\n"), done.err
+    assert existing(run) == ["api_1"]
+    # The service and the inputs that came with the upgrade are not meant any more.
+    assert "Nothing to do" in run("-e", "e", "deploy", "--yes").err
+    refused = run("-e", "e", "rollback", "--yes")
+    assert (refused.code, "no revision before" in refused.err) == (3, True)
+    again = run("-e", "e", "rollback", "2", "--yes")
+    assert (again.code, again.out) == (0, "word = two\n"), again.err
+    assert existing(run) == ["api_1", "web_1"]
+    assert "Nothing to do" in run("-e", "e", "rollback", "2", "--yes").err
+
+
+def test_a_rollback_is_planned_and_saved_as_any_other_job(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    shown = run("-e", "e", "plan", "rollback", "1", "--out", "p.plan")
+    assert (shown.code, "web_1" in shown.out) == (0, True), shown.err
+    assert run("-e", "e", "rollback").code == 64
+    assert run("-e", "e", "apply", "p.plan", "--yes", "-q").code == 0
+    assert existing(run) == ["api_1"]

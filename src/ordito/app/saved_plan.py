@@ -25,6 +25,7 @@ from ordito.base.listing import listed
 from ordito.ensemble.files import digest_of
 from ordito.ensemble.manifest import read_manifest, state_digest
 from ordito.source.regular import open_regular, read_regular
+from ordito.work.hooks import DoneHook
 from ordito.work.plan import Change, Plan
 
 FORMAT = "ordito.saved-plan/"
@@ -225,14 +226,23 @@ def _comparable(plan: Plan) -> Plan:
 
 
 def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:
-    """A plan in which the inputs that are given for single calls, or for a workflow, are sealed, or opened."""
+    """A plan in which the inputs that are given for single calls, or for a workflow, are sealed, or opened, and what
+    lifecycle steps to be undone were carried out with."""
     if any(scope.inputs for scope in plan.scopes):
         scopes = tuple(msgspec.structs.replace(s, inputs=change(dict(s.inputs))) for s in plan.scopes)
         plan = msgspec.structs.replace(plan, scopes=scopes)
+    if plan.undone:
+        plan = msgspec.structs.replace(plan, undone=tuple(_undone(done, change) for done in plan.undone))
     if not any(call.given for call in plan.calls):
         return plan
     calls = tuple(msgspec.structs.replace(c, given=change(dict(c.given))) if c.given else c for c in plan.calls)
     return msgspec.structs.replace(plan, calls=calls)
+
+
+def _undone(done: DoneHook, change: Callable[[object], object]) -> DoneHook:
+    """A lifecycle step that is to be undone, with what it was carried out with sealed, or opened."""
+    values = {name: change(dict(getattr(done.result, name))) for name in done.result.__struct_fields__}
+    return msgspec.structs.replace(done, result=msgspec.structs.replace(done.result, **values))
 
 
 def _user_digest(known: Known) -> str:

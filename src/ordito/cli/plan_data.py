@@ -68,6 +68,7 @@ def change_data(change: Change) -> dict[str, object]:
     """What the plan means for one instance, for programs."""
     return {
         "symbol": change.symbol,
+        "class": change.kind,
         "instance": change.instance,
         "reason": change.reason,
         "declared": change.declared,

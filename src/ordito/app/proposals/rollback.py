@@ -20,6 +20,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Severity
 from ordito.base.listing import listed
 from ordito.base.portion import ALL, Portion
+from ordito.ensemble.pins import pinned_root
 from ordito.ensemble.status import current_form, known_forms
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
@@ -59,6 +60,9 @@ class RollbackAsked(KeptAsItIs, frozen=True):
         then cannot be read any more.
         """
         target = target_of(known, self.revision)
+        for root in {done.hook.block.root for done in target.done if done.hook.block.undo is not None} - {""}:
+            # What undoes is known to be there before anything begins.
+            pinned_root(known.place.layout, root)
         _check_environment(known, target)
         with paused_collector():
             return _propose(self, known, target)

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
 
+UPGRADE = "upgrade"
+
 HELP = """Bring the running system to its description.
 
 SERVICE is a definitions file, or a folder that holds one. The first deployment makes the ensemble: a directory that
 knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given later are remembered
-until ensemble.yaml says something else. What is done already is not done again.
+until ensemble.yaml says something else. What is done already is not done again; what runs and is wanted otherwise is
+changed (`ordito diff` shows how), and what the service has lost is kept unless --prune is given.
 
 SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is carried
 out, or none if what it depends on is different now."""
@@ -68,7 +71,9 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
     changed = result.proposal.changed_inputs if result.proposal is not None else ()
-    session.note(f"Nothing to do: {service} is as it should be. No operation was run, no file was changed.")
+    upgrades = result.proposal is not None and result.proposal.workflow == UPGRADE
+    nothing = "Nothing to change" if upgrades else "Nothing to do"
+    session.note(f"{nothing}: {service} is as it should be. No operation was run, no file was changed.")
     for warning in result.proposal.plan.warnings if result.proposal is not None else ():
         session.note(warning)  # It says itself that it is a warning.
     if changed:
