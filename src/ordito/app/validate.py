@@ -22,6 +22,7 @@ from ordito.instances.static_values import check_static_values
 from ordito.model.choices import Choices
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
+from ordito.planning.lossy_steps import check_service
 from ordito.source.package import About
 
 MISSING_INPUT = "missing-input"
@@ -68,6 +69,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         service = read.service
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)
+        check_service(service, diagnostics)
         for within in (chosen.chosen, *chosen.others()):
             diagnostics.extend(within.found)
             _check_inputs(service, within.inputs, diagnostics)

@@ -38,7 +38,7 @@ class Hooks:
             if self._transitions.get(step.component) == transition:
                 self._of.setdefault((step.component, Transition(transition), Moment(moment)), []).append(step)
                 named.add(step.component)
-        self.components = [name for name in _requirements_first(self._draft.service) if name in named]
+        self.components = [name for name in requirements_first(self._draft.service) if name in named]
 
     def of_components(self, moment: Moment, *transitions: Transition, last_first: bool = False) -> list[int]:
         """The steps of all components that make one of these transitions, one after the other."""
@@ -128,7 +128,7 @@ def in_turn(draft: Draft, steps: Sequence[DraftStep]) -> list[int]:
     return draft.sequence(list(steps), draft.why("lifecycle steps are carried out one after the other"))
 
 
-def _requirements_first(service: Service) -> Iterator[str]:
+def requirements_first(service: Service) -> Iterator[str]:
     """The components, nodes that topologies stand for included, each after all that it requires; of those that may come
     next the one that stands first in the template does."""
     names = [*service.nodes, *service.substituted]

@@ -110,7 +110,8 @@ class Hooking(msgspec.Struct, frozen=True):
     module, ``blocks`` what each step of the service runs, by its id, and ``files`` the digests of the files that its
     config names. ``done`` are those that were carried out in earlier attempts at the revision, in that order; a
     rollback (``undoes``) undoes them. ``since`` is the first changeId of these attempts, "" where there was none: what
-    has changed since then changes by this plan, even where nothing is left to be done to it."""
+    has changed since then changes by this plan, even where nothing is left to be done to it. With ``strict`` a step
+    that would roll back over what cannot be undone is an error."""
 
     which: str = "changed"
     transition: Transition = Transition.NONE
@@ -119,6 +120,7 @@ class Hooking(msgspec.Struct, frozen=True):
     done: tuple[DoneHook, ...] = ()
     undoes: bool = False
     since: str = ""
+    strict: bool = False
 
 
 class RolledBack(msgspec.Struct, frozen=True):

@@ -17,11 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ordito.base.listing import listed
 from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import AFTER, BEFORE, Hooks
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import Transition
 from ordito.work.plan import Action, Condition
+
+MOST_NAMED = 8
+"""Steps that are named where there may be many."""
 
 INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE
 
@@ -54,6 +58,24 @@ def removal_phases(draft: Draft) -> None:
     after = hooks.of_components(AFTER, DELETE, last_first=True)
     if draft.hooks:
         _barriers(draft, [module + before, main, after])
+
+
+def without_steps(draft: Draft) -> None:
+    """Transform: a workflow that somebody wrote does what it says; that it carries out no lifecycle steps is said."""
+    hooking = draft.options.hooking
+    left_out = [
+        step
+        for step in draft.service.hooks.values()
+        if hooking.which != "none" and (step.phase.partition(".")[0] == DELETE) is (hooking.transition is DELETE)
+    ]
+    if left_out and hooking.transition is not Transition.NONE:
+        named = listed([step.id for step in left_out], MOST_NAMED)
+        draft.diagnostics.warning(
+            "steps-left-out",
+            f'workflow "{draft.options.written}" of the template carries out no lifecycle steps: {named}',
+            left_out[0].span,
+            hint="remove that workflow, or have it do what they would do",
+        )
 
 
 def _lay(draft: Draft, until_ready: list[Sequence[int]], then: list[Sequence[int]]) -> None:

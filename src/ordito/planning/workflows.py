@@ -33,10 +33,11 @@ from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
+from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
 from ordito.planning.mend_first import mend_first, spare_absent
 from ordito.planning.options import PlanOptions
-from ordito.planning.phases import phases, removal_phases
+from ordito.planning.phases import phases, removal_phases, without_steps
 from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
@@ -84,6 +85,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     forget,
     tell_changes,
     phases,
+    check_lossy,
     undo_hooks,
     reduce,
 )
@@ -105,6 +107,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         uninstall_waits,
         stages,
         removal_phases,
+        check_lossy,
         reduce,
     ),
     "stop": (
@@ -225,9 +228,10 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
         preconditions,
         written,
         tell_changes,
+        without_steps,
         reduce,
     ),
-    "undeploy": (check_requirements, all_instances, keep, preconditions, written, reduce),
+    "undeploy": (check_requirements, all_instances, keep, preconditions, written, without_steps, reduce),
 }
 """Workflows that somebody wrote in the place of those that are made (§7.1)."""
 

@@ -154,7 +154,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     asked.check(known, read.service)
 
     def tells(options: PlanOptions) -> PlanOptions:
-        return changing(options, asked.changes, asked.prunes, asked.hooks.which)
+        return changing(options, asked.changes, asked.prunes, asked.hooks.which, strict=asked.hooks.strict)
 
     made = make_plan(
         known,
@@ -198,9 +198,11 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     )
 
 
-def changing(options: PlanOptions, changes: GivenChanges, prunes: str, which: str) -> PlanOptions:
+def changing(
+    options: PlanOptions, changes: GivenChanges, prunes: str, which: str, *, strict: bool = False
+) -> PlanOptions:
     """What planning is told of how what runs is changed: ``prunes`` is what becomes of what the template has lost where
-    the command does not say it, ``which`` the lifecycle steps that are carried out."""
+    the command does not say it, ``which`` the lifecycle steps that are carried out, ``strict`` as in ``GivenHooks``."""
     return dataclasses.replace(
         options,
         upgrading=Upgrading(
@@ -209,7 +211,7 @@ def changing(options: PlanOptions, changes: GivenChanges, prunes: str, which: st
             max_unavailable=changes.max_unavailable,
             skip_heal=changes.skip_heal,
         ),
-        hooking=msgspec.structs.replace(options.hooking, which=which),
+        hooking=msgspec.structs.replace(options.hooking, which=which, strict=strict),
     )
 
 

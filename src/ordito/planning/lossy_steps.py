@@ -1,0 +1,80 @@
+"""Warnings about lifecycle steps that would roll a job back over what cannot be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.listing import listed
+from ordito.blocks.check import OPERATION
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.service import Service
+from ordito.planning.draft import Draft
+from ordito.planning.hook_steps import requirements_first
+from ordito.work.hooks import Moment, Transition
+
+ROLLBACK = "rollback"
+UNDO_OPERATION = "undo_operation"
+"""The key by which the config of a step that runs an operation names the one that undoes it."""
+
+MOST_NAMED = 4
+
+
+def check_lossy(draft: Draft) -> None:
+    """Transform: report steps of the plan that roll back over others that have no undo; an error where that is
+    asked for."""
+    steps = [draft.service.hooks[hook.id] for hook in draft.hooks]
+    report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict)
+
+
+def check_service(service: Service, diagnostics: Diagnostics) -> None:
+    """The same for a service that is only looked at, as far as it can be told without knowing what there is."""
+    names = list(requirements_first(service))
+    of: dict[tuple[str, str], list[LifecycleStep]] = {}
+    for step in service.hooks.values():
+        of.setdefault((step.component, step.phase), []).append(step)
+    for transition in (Transition.INSTALL, Transition.UPGRADE):
+        before, after = (
+            [s for name in names for s in of.get((name, f"{transition}.{moment}"), ())] for moment in Moment
+        )
+        module = [s for moment in Moment for s in of.get(("", f"{transition}.{moment}"), ())]
+        report_lossy([*before, *after, *module], diagnostics)
+    module = [s for moment in Moment for s in of.get(("", f"{Transition.DELETE}.{moment}"), ())]
+    last_first = [
+        s for moment in Moment for name in reversed(names) for s in of.get((name, f"{Transition.DELETE}.{moment}"), ())
+    ]
+    report_lossy([*module, *last_first], diagnostics)
+
+
+def report_lossy(steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, strict: bool = False) -> None:
+    """Report each of some steps, in the order in which they are carried out, that rolls back over what has no undo, or
+    over resources that are gone."""
+    say = diagnostics.error if strict else diagnostics.warning
+    lossy: list[str] = []
+    for step in steps:
+        if step.on_failure == ROLLBACK:
+            place = step.spans.get("onFailure") or step.span
+            if lossy:
+                say(
+                    "lossy-rollback",
+                    f'lifecycle step "{step.id}" would roll back over {listed(lossy, MOST_NAMED)}, whose blocks have no'
+                    " undo: what they do stays",
+                    place,
+                    hint="let it abort, or give these steps blocks that can be undone",
+                )
+            if step.phase == f"{Transition.DELETE}.{Moment.AFTER}":
+                say(
+                    "lossy-rollback",
+                    f'lifecycle step "{step.id}" would roll back when the resources are gone: they are not made again',
+                    place,
+                    hint="let it abort, or continue",
+                )
+        if not can_be_undone(step):
+            lossy.append(f'"{step.id}"')
+
+
+def can_be_undone(step: LifecycleStep) -> bool:
+    """Whether something undoes what a step does; of a block that is not known that is not asked."""
+    if step.fqn == OPERATION:
+        return step.config.get(UNDO_OPERATION) is not None
+    return step.block is None or step.block.undo is not None
