@@ -12,9 +12,11 @@ import msgspec
 
 from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.errors import Refused
+from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.packed_files import check_packed, everything, files_below
-from ordito.app.packed_profiles import WithProfiles, with_profiles
+from ordito.app.packed_profiles import WithProfiles, imports_blocks, with_profiles
+from ordito.app.packed_steps import is_for_pins, packed_steps, replaced_files
 from ordito.app.services import (
     ReadService,
     artifact_files,
@@ -24,6 +26,7 @@ from ordito.app.services import (
     read_package,
     read_service,
 )
+from ordito.app.step_blocks import StepSources
 from ordito.app.writing import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
@@ -44,7 +47,7 @@ class PackageRequest(msgspec.Struct, frozen=True):
     """Which service to pack: a folder or a definitions file, whose folder is packed then; and into which file, ""
     for one that is called as the folder. ``others`` are further definitions files for substitution (§6.2), relative to
     the folder; ``author`` is who made the archive. With ``only_named`` nothing comes along but what the service names.
-    ``choices`` are made where the service leaves a choice.
+    ``choices`` are made where the service leaves a choice, ``hooks`` say where lifecycle steps and their blocks are.
     """
 
     service: str
@@ -54,6 +57,7 @@ class PackageRequest(msgspec.Struct, frozen=True):
     only_named: bool = False
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
+    hooks: GivenHooks = USUAL_HOOKS
 
 
 class Packaged(msgspec.Struct, frozen=True):
@@ -74,7 +78,8 @@ def package(request: PackageRequest) -> Packaged:
     allowed = network(request.fetch)
     diagnostics = Diagnostics()
     circumstances = circumstances_of(request.choices, {}, Choices(), diagnostics, final=False)
-    read = read_service(request.service, diagnostics, allowed, circumstances)
+    sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle)
+    read = read_service(request.service, diagnostics, allowed, circumstances, sources)
     check_choices(request.choices, read.service, diagnostics)
     packed = read.package
     if packed.is_archive:
@@ -85,15 +90,18 @@ def package(request: PackageRequest) -> Packaged:
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     left_out = Diagnostics()
+    steps = packed_steps(read, with_built_in=not imports_blocks(read))
+    named += [file for file, place in steps.items() if file == place]
     files = named if request.only_named else [*dict.fromkeys([*named, *everything(packed, out, left_out)])]
+    files = [file for file in files if file not in replaced_files(read)]
     check_packed(packed, [*files, META] if packed.opener == META else files, left_out)
     if left_out.has_errors:
         raise InvalidDocument(left_out.sorted())
     meta = _meta(request, read, named)
     try:
         copied = with_profiles(read)
-        files = [file for file in dict.fromkeys([*files, *copied]) if file != META]
-        tree = WithProfiles(packed.tree, copied)
+        files = [file for file in dict.fromkeys([*files, *copied, *steps]) if file != META]
+        tree = WithProfiles(packed.tree, copied, steps)
         digest, found = _written(tree, files, meta, out, Checking(allowed, circumstances))
     except OSError as error:
         raise cannot_write(str(out), error) from error
@@ -154,7 +162,7 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
     artifacts = {posixpath.normpath(file) for file in artifact_files(read)}
     for file in (*definition_files(read), *packed.others, *artifact_files(read), *others):
         path = posixpath.normpath(file)
-        if path.startswith(f"{FOLDER}/") or is_url(file):
+        if path.startswith(f"{FOLDER}/") or is_url(file) or is_for_pins(path):
             continue
         if leaves_root(path):
             diagnostics.error(

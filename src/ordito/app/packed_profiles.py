@@ -11,7 +11,7 @@ from typing import BinaryIO
 from ordito.app.services import ReadService
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.package import PROFILE_SCHEME, Package, profile_file, read_beside_profile, read_profile
+from ordito.source.package import BLOCKS, PROFILE_SCHEME, Package, profile_file, read_beside_profile, read_profile
 from ordito.source.tree import FileTree
 
 FOLDER = "profiles"
@@ -20,20 +20,29 @@ NORMATIVE = "tosca_"
 
 
 class WithProfiles:
-    """The files of a tree, some of them with other texts, and files that it does not have."""
+    """The files of a tree, some of them with other texts, and files that it does not have; ``places`` says of files
+    where they are in the tree, if that is another place."""
 
-    def __init__(self, tree: FileTree, texts: dict[str, bytes]) -> None:
+    def __init__(self, tree: FileTree, texts: dict[str, bytes], places: dict[str, str]) -> None:
         self._tree = tree
         self._texts = texts
+        self._places = places
 
     def open(self, file: str) -> BinaryIO:
         """A file, open for reading. Raises as ``FileTree.open`` does."""
         text = self._texts.get(file)
-        return io.BytesIO(text) if text is not None else self._tree.open(file)
+        return io.BytesIO(text) if text is not None else self._tree.open(self._places.get(file, file))
 
     def is_executable(self, file: str) -> bool:
         """Whether a file may be executed."""
-        return file not in self._texts and self._tree.is_executable(file)
+        return file not in self._texts and self._tree.is_executable(self._places.get(file, file))
+
+
+def imports_blocks(read: ReadService) -> bool:
+    """Whether the service imports the blocks that come with the program, so that they are in its archive."""
+    files = map(posixpath.normpath, read.service.files)
+    found = (s for file in files if read.package.tree.is_file(file) for s in _imports(read.package, file))
+    return any(_name(scalar) == BLOCKS for scalar in found)
 
 
 def with_profiles(read: ReadService) -> dict[str, bytes]:

@@ -49,15 +49,28 @@ class StepSources(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
+class Copied(msgspec.Struct, frozen=True):
+    """A catalogue of which a copy is part of the pin: what people call it, and its folder in the service, "" for one
+    that lies elsewhere, or in an archive."""
+
+    origin: str
+    inside: str = ""
+
+
 class StepBlocks(msgspec.Struct, frozen=True):
     """The blocks of steps, by the ids of the steps; their folders are relative to the root of the service. ``files``
     are those of the service that they need, by their places in it, ``scripts`` what they run of it itself. ``paths``
-    are files and folders of the service that the config of a step names, as far as they are known."""
+    are files and folders of the service that the config of a step names, as far as they are known. ``copies`` are the
+    catalogues that are used, by the folders of their copies; ``file`` is the service's own file in which steps are
+    written, "" for none or one that lies elsewhere.
+    """
 
     blocks: Mapping[str, Block] = {}
     files: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     paths: Mapping[str, tuple[str, ...]] = {}
+    copies: Mapping[str, Copied] = {}
+    file: str = ""
 
 
 NO_BLOCKS = StepBlocks()
@@ -179,7 +192,15 @@ class _Placing:
         }
         of_steps = {i: made[s.block.fqn] for i, s in service.hooks.items() if s.block is not None}
         scripts = dict.fromkeys(f for b in used.get("", ()) for f in script_files(b))
-        return StepBlocks(of_steps, tuple(files), tuple(scripts))
+        copies = {folders[o]: Copied(o, self._inside(self._search.catalogues[o].package)) for o in used if o}
+        own = written.file if written is not None and written.tree is self._package.tree else ""
+        return StepBlocks(of_steps, tuple(files), tuple(scripts), copies=copies, file=own)
+
+    def _inside(self, catalogue: Package) -> str:
+        """The folder of the service in which a catalogue lies, "" where it lies in none."""
+        if catalogue.is_archive or not catalogue.root.startswith(f"{self._package.root}/"):
+            return ""
+        return posixpath.relpath(catalogue.root, self._package.root)
 
     def _copied(
         self, catalogue: Catalogue, blocks: list[BlockType]

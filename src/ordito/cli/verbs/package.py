@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
+from ordito.cli.change_options import step_options
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import choice_options, fetch_option
@@ -17,7 +19,8 @@ HELP = """Pack DIR, which holds a service template, into an archive (CSAR). With
 
 The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in its
 place. All files below DIR come along, except hidden ones, ensembles, inputs.yaml and other archives. DIR may also be a
-definitions file: then its folder is packed, with that file as its entry. The same files make the same archive."""
+definitions file: then its folder is packed, with that file as its entry. The blocks of lifecycle steps come along from
+wherever they are. The same files make the same archive."""
 
 
 @verb("package", HELP)
@@ -34,6 +37,7 @@ definitions file: then its folder is packed, with that file as its entry. The sa
 @click.option("--only-named", is_flag=True, help="Leave out files that the service does not name.")
 @fetch_option
 @choice_options
+@step_options
 def command(  # noqa: PLR0913  (one for each option)
     session: Session,
     service: str,
@@ -44,11 +48,12 @@ def command(  # noqa: PLR0913  (one for each option)
     only_named: bool,
     fetch: bool,
     choices: GivenChoices,
+    hooks: GivenHooks,
 ) -> ExitCode:
     """Pack a service."""
     from ordito.app.package import PackageRequest, package
 
-    made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices))
+    made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices, hooks))
     session.diagnostics(made.diagnostics)
 
     def text(channel: Channel) -> None:
