@@ -20,6 +20,7 @@ from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta
 from ordito.instances.status import effective_statuses
+from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Call, KeptCount, Plan, Step
 from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
@@ -38,7 +39,7 @@ class Edit(msgspec.Struct, frozen=True):
 class Basis(msgspec.Struct, frozen=True):
     """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
     wanted numbers of instances, the environment that it works in, which of these numbers scaling has set (None: as
-    before), and the service to remember."""
+    before), the service to remember, and the forms in which instances are that are not as this service says."""
 
     whole: Whole
     pinned: PinnedService
@@ -48,6 +49,7 @@ class Basis(msgspec.Struct, frozen=True):
     environment: str = ""
     kept: dict[str, KeptCount] | None = None
     named: GivenService | None = None
+    older: dict[str, str] = {}
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -117,7 +119,16 @@ def write_down(
         base=stable_form(ensemble.status, ensemble.snapshot),
     )
     steps = tuple(_step(edit, how.call) for edit in edits)
-    plan = Plan(how.workflow, steps, (), (how.call,), (how.reason,), counts=basis.counts, kept_counts=basis.kept)
+    plan = Plan(
+        how.workflow,
+        steps,
+        (),
+        (how.call,),
+        (how.reason,),
+        counts=basis.counts,
+        kept_counts=basis.kept,
+        older=basis.older,
+    )
     records: list[StepFinishedRecord | JobClosingRecord] = []
     for number, edit in enumerate(edits):
         change = change_ids.next()
@@ -130,7 +141,9 @@ def write_down(
     lost = {node for left in basis.whole.left.values() for node in left.nodes}
     outline = outline_of(basis.whole.service, lost)
     keep_outline(ensemble.layout, header.id, outline)
-    ensemble.journal.open(header, plan, Delta(), records)
+    began = begun(plan, ensemble.snapshot)
+    ensemble.journal.open(header, plan, began, records)
+    ensemble.snapshot.apply(began)
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)

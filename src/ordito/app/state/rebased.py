@@ -50,6 +50,7 @@ def new_basis(known: Known, proposal: Proposal) -> Basis:
         proposal.environment,
         plan.kept_counts,
         proposal.named,
+        proposal.plan.older,
     )
 
 
