@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,22 +12,29 @@ import pytest
 from ordito.app.canceller import Canceller
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.job_run import JobReport
+from ordito.app.output import OutputRequest, output
 from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.replay import ReplayRequest, replay
 from ordito.app.resume import ResumeRequest, resume
+from ordito.app.status import StatusRequest
+from ordito.app.status import status as show_status
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.journal import Journal
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble
-from ordito.instances.records import Snapshot
-from ordito.work.records import StepStartedRecord
+from ordito.instances.records import Instance, Snapshot
+from ordito.work.records import JobOptions, StepStartedRecord
 from tests.support.by_hand import Agreeing, Restarting
+from tests.support.thorough import THOROUGH
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
   Talking:
     derived_from: tosca.nodes.Root
+    properties: { version: { type: string, default: none } }
     interfaces:
       Standard:
         inputs:
@@ -36,10 +43,12 @@ node_types:
         operations: { start: do.sh, stop: do.sh }
 topology_template:
   inputs: { word: { type: string }, log: { type: string } }
+  outputs: { version: { value: { get_property: [ base, version ] } } }
   node_templates:
-    base: { type: Talking }
+    base: { type: Talking, properties: { version: VERSION } }
     top: { type: Talking, requirements: [ dependency: base ] }
 """
+USUALLY = JobOptions()
 NEW_NODE = "    more: { type: Talking, requirements: [ dependency: base ] }\n"
 SCRIPT = 'echo {version} $word ${{ORDITO_STEP/Standard./}} >>"$log"\n[ "$ORDITO_STEP" != {failing} ]\n'
 
@@ -57,12 +66,12 @@ class Deployed:
 
     def write(self, version: str, *, failing: str = "nothing", more: str = "") -> None:
         """Write the files of a form."""
-        (self.root / "service.yaml").write_text(SERVICE + more)
+        (self.root / "service.yaml").write_text(SERVICE.replace("VERSION", version) + more)
         (self.root / "do.sh").write_text(SCRIPT.format(version=version, failing=failing))
 
-    def run(self, asked: object) -> JobReport:
+    def run(self, asked: object, options: JobOptions = USUALLY) -> JobReport:
         """Run a workflow."""
-        request = WorkflowRequest(str(self.ensemble), asked)  # type: ignore[arg-type]
+        request = WorkflowRequest(str(self.ensemble), asked, options)  # type: ignore[arg-type]
         report = run_workflow(request, Agreeing()).report
         assert report is not None
         return report
@@ -131,6 +140,14 @@ def test_what_was_not_reached_stays_in_its_form(deployed: Deployed) -> None:
     assert (status.form, status.base, status.revision) == (report.job, deployed.first, 1)
     form = status.forms[deployed.first]
     assert (list(status.forms), form.inputs["word"], form.revision) == ([deployed.first], "one", 1)
+    shown = {i.instance.id: i.form for i in show_status(StatusRequest(str(deployed.ensemble))).instances}
+    assert shown == {"base_1": "revision 1", "top_1": ""}
+    # What functions give for a node is what its instances were made with.
+    assert output(OutputRequest(str(deployed.ensemble))).outputs == {"version": "v1"}
+    deployed.log.write_text("")
+    deployed.run(UndeployAsked())
+    assert deployed.lines == ["v2 two top_1.stop", "v1 one base_1.stop"]
+    assert deployed.recorded()[1].base == ""
     deployed.check_replay()
 
 
@@ -157,16 +174,24 @@ def _cancelled(canceller: Canceller, door: object) -> Iterator[None]:
     yield
 
 
-def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed, tmp_path: Path) -> None:
-    """At every moment the record says by which form an instance would be stopped, and the end is the same."""
-    deployed.write("v2")
-    shutil.copytree(tmp_path, tmp_path.parent / "kept", dirs_exist_ok=True)
-    upgrade, killed = Restarting(("top", "base"), inputs={"word": "two"}), 0
-    commit = Journal.commit
-    while killed >= 0:
-        shutil.rmtree(tmp_path)
-        shutil.copytree(tmp_path.parent / "kept", tmp_path)
-        left = killed
+STEP = 1 if THOROUGH else 2
+"""Records by which one death is later than the one before."""
+
+
+class Killed(BaseException):
+    """Stands for the death of the process."""
+
+
+def cuts(deployed: Deployed, act: Callable[[], object]) -> Iterator[bool]:
+    """Do something to copies of what is deployed, each time killed after one record more, and give control; at last
+    without being killed. Tells whether it was killed."""
+    kept, commit = deployed.root.with_name(f"{deployed.root.name}-kept"), Journal.commit
+    shutil.copytree(deployed.root, kept)
+    after, killed = 0, True
+    while killed:
+        shutil.rmtree(deployed.root)
+        shutil.copytree(kept, deployed.root)
+        left = after
 
         def dying(journal: Journal) -> None:
             nonlocal left
@@ -178,15 +203,46 @@ def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Journal, "commit", dying)
             try:
-                deployed.run(upgrade)
-                killed = -1
+                act()
+                killed = False
             except Killed:
-                killed += 1
-        if killed > 0:
+                after += STEP
+        yield killed
+
+
+def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed) -> None:
+    """At every moment the record says by which form an instance would be stopped, and the end is the same."""
+    deployed.write("v2")
+    for killed in cuts(deployed, lambda: deployed.run(Restarting(("top", "base"), inputs={"word": "two"}))):
+        if killed:
             deployed.check_begun()
             assert resume(ResumeRequest(str(deployed.ensemble)), Agreeing()).report is not None
         deployed.check_ended()
 
 
-class Killed(BaseException):
-    """Stands for the death of the process."""
+@pytest.mark.parametrize("failing", ["nothing", "top_1.Standard.start"])
+def test_an_upgrade_that_is_killed_ends_as_one_that_is_not(deployed: Deployed, failing: str) -> None:
+    """The one that fails is rolled back, and is killed in its rollback, too."""
+    deployed.write("v2", failing=failing, more=NEW_NODE if failing == "nothing" else "")
+    asked, ends = UpgradeAsked(inputs=GivenInputs(texts={"word": "two"})), set()
+    options = JobOptions(on_failure="rollback")
+    for killed in cuts(deployed, lambda: deployed.run(asked, options)):
+        if killed:
+            assert resume(ResumeRequest(str(deployed.ensemble)), Agreeing()).report is not None
+        snapshot, status = deployed.recorded()
+        existing = (record for record in snapshot.instances.values() if record.exists)
+        instances = sorted((r.id, r.state, r.local, r.form, str(digests(r))) for r in existing)
+        ends.add((tuple(instances), status.service, status.revision, status.form == status.base, tuple(status.forms)))
+        deployed.check_replay()
+    assert len(ends) == 1
+    ((ended, _, revision, is_stable, forms),) = ends
+    assert (is_stable, forms) == (True, ())
+    assert [(name, state, local, form) for name, state, local, form, _ in ended] == [
+        (name, "started", "ok", "") for name in ("base_1", *(["more_1"] if failing == "nothing" else []), "top_1")
+    ]
+    assert revision == (2 if failing == "nothing" else 1)
+
+
+def digests(record: Instance) -> dict[str, str]:
+    """What was carried out on an instance."""
+    return {key: applied.digest for key, applied in sorted(record.applied.items())}

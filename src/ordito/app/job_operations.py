@@ -6,15 +6,19 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.as_it_runs import Seen, as_it_runs, owners
 from ordito.app.compile import compiled
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.left_behind import Whole
 from ordito.app.plugins import Plugins
 from ordito.base.masking import Masking
+from ordito.ensemble.status import UNDEPLOY
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
+from ordito.work.effects import revises
 from ordito.work.formed import FormedOperations
+from ordito.work.forms import forms_in_use
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
@@ -37,15 +41,36 @@ class JobOperations(msgspec.Struct, frozen=True):
         header, forms = self.header, {call.form for call in plan.calls} - {"", self.header.id}
         for form in sorted(forms):
             self.forms.read(form)
-        own = self._made(plan, self.whole.service, header.inputs, self.root)
+        own = self._made(plan, self._service(plan), header.inputs, self.root)
         if not (forms or plan.hooks or header.options.on_failure == "rollback"):
             return own
         return FormedOperations(own, plan, self._formed, header.id)
+
+    @property
+    def _own(self) -> Seen:
+        return Seen("", self.whole.service, self.header.inputs, self.root)
+
+    @property
+    def _is_about_what_runs(self) -> bool:
+        """Whether the job brings nothing into another form: what its operations read is what runs."""
+        return not revises(self.header.workflow) or self.header.workflow == UNDEPLOY
+
+    def _service(self, plan: Plan) -> Service:
+        """The service of the job, as its operations see it."""
+        if not self._is_about_what_runs:
+            return self.whole.service
+        snapshot = self.ensemble.snapshot
+        if not forms_in_use(snapshot.instances):
+            return self.whole.service
+        keep = owners(self.whole.service, (call for call in plan.calls if not call.form))
+        return as_it_runs(self._own, self._own, self.forms, snapshot, keep)
 
     def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
         """What the steps of a plan mean in an earlier form of the service."""
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
         inputs, root = self.header.forms[form].inputs, self.forms.read(form).package.root
+        if self._is_about_what_runs:
+            service = as_it_runs(Seen(form, service, inputs, root), self._own, self.forms, self.ensemble.snapshot)
         return self._made(plan, service, inputs, root, form, masking)
 
     def _made(
