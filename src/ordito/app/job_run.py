@@ -377,6 +377,7 @@ class _Job:
             self._ensemble.snapshot,
             self._header,
             new,
+            forms=self._forms,
             done=self._done(),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordito.app.earlier_forms import EarlierForms
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import measured_files
 from ordito.app.plugins import Plugins
@@ -10,7 +11,7 @@ from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
 from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
-from ordito.planning.options import Hooking, PlanOptions, RolledBack
+from ordito.planning.options import Forms, Hooking, PlanOptions, RolledBack
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
 from ordito.planning.undo_hooks import cannot_be_undone
@@ -30,13 +31,15 @@ def way_back(  # noqa: PLR0913  (what a job is)
     header: JobHeader,
     new: frozenset[str],
     *,
+    forms: EarlierForms,
     done: tuple[DoneHook, ...] = (),
 ) -> WayBack:
     """The plan that takes back what the job did, and what that cannot take back; ``new`` are the new instances of its
-    plan, ``done`` the lifecycle steps that it has carried out. What it has removed is not made again. What cannot be
-    planned remains. Raises ``EnsembleError``."""
+    plan, ``forms`` earlier forms of its service, ``done`` the lifecycle steps that it has carried out. What it has
+    removed is not made again. What cannot be planned remains. Raises ``EnsembleError``."""
     rolled_back = RolledBack(header.id, new)
     options = PlanOptions(
+        forms=Forms(forms.former),
         digests={**measured_files(layout, read).digests, **whole.digests},
         names=whole.names,
         accepts=plugins.accepts,

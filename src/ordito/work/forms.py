@@ -20,6 +20,8 @@ from ordito.work.records import ROLLED_BACK, Form, JobHeader
 
 replace = msgspec.structs.replace
 
+UNDEPLOY = "undeploy"
+
 RecordOf = Callable[[str], Instance | None]
 """Gives what is recorded of an instance, by its id."""
 
@@ -64,9 +66,9 @@ def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:
 
 def form_after(header: JobHeader, rollback: str, *, is_untouched: bool) -> str:
     """The form that is deployed once a job has ended whose workflow says what is deployed: its own; the base where it
-    was rolled back to that; what was before where it has failed and changed nothing."""
+    was rolled back to that; what was before where it has failed and changed nothing, or was to remove everything."""
     if rollback and header.base:
-        return header.base
+        return header.current if header.workflow == UNDEPLOY else header.base
     return header.current if is_untouched and header.current else header.id
 
 

@@ -16,6 +16,7 @@ from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Basis, Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.listing import listed
 from ordito.base.suggest import nearest
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import open_ensemble
@@ -25,6 +26,8 @@ from ordito.model.renamed_node import renamed_keys, with_renamed_node
 from ordito.model.service import Service
 from ordito.model.templates import sanitised
 from ordito.planning.wanted import Wanted, wanted
+
+MOST_NAMED = 5
 
 
 class MoveRequest(msgspec.Struct, frozen=True):
@@ -113,6 +116,16 @@ def _check_records(request: MoveRequest, snapshot: Snapshot) -> None:
         near = nearest(request.old, sorted(nodes))
         hint = f"did you mean {near[0]}?" if near else ""
         raise Refused("unknown-name", f'no instance of a node "{request.old}" is recorded', hint)
+    if lagging := [i.id for i in snapshot.records_of(request.old) if i.exists and i.form]:
+        one = len(lagging) == 1
+        raise Refused(
+            "older-form",
+            f"{listed(lagging, MOST_NAMED)} {'is' if one else 'are'} still in an earlier form of the service, which"
+            f' knows the node as "{request.old}" only',
+            "finish the upgrade first, or go back",
+            next_words=("upgrade",),
+            purpose="bring all instances to what the service says now",
+        )
     if request.new in nodes:
         taken = f'there are records of a node "{request.new}" already'
         raise Refused("name-taken", taken, "forget or undeploy its instances first")
