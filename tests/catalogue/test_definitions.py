@@ -61,7 +61,7 @@ def needed(script: str) -> set[str]:
             continue
         found.add(name)
         text = (CATALOGUE / name).read_text()
-        modules = re.findall(r"^\s*(?:import|from) ((?:block_|ordito_block|backup_)\w*)", text, re.MULTILINE)
+        modules = re.findall(r"^\s*(?:import|from) ((?:block_|ordito_block)\w*)", text, re.MULTILINE)
         waiting += [f"scripts/{module}.py" for module in modules]
         found |= {f"scripts/{file}" for file in re.findall(r'with_name\("(.*?)"\)', text)}
     return found

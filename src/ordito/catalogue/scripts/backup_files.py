@@ -9,8 +9,6 @@ import block_archives
 import block_backups
 import ordito_block as block
 
-SUFFIX = ".tar.gz"
-
 
 def execute() -> block.Outputs:
     block_backups.restores_on_undo()
@@ -23,7 +21,7 @@ def execute() -> block.Outputs:
     real = Path(os.path.realpath(folder))
     if around := [path for path in paths if path == real or path in real.parents]:
         raise block.misconfigured("target", f"{folder} lies in {around[0]}, which is to be backed up")
-    place = folder / f"{block.execution_name()}{SUFFIX}"
+    place = folder / f"{block.execution_name()}{block_archives.SUFFIX}"
     if place.exists():
         # An attempt that was cut off has made it: it is whole, and is of the earlier moment.
         block.say(f"{place} is there already")

@@ -21,6 +21,7 @@ import ordito_block as block
 
 MANIFEST = "ordito-backup.json"
 FORMAT = 1
+SUFFIX = ".tar.gz"
 _MOST_MANIFEST = 1 << 20
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 import block_archives
 import block_backups
 import ordito_block as block
-from backup_files import SUFFIX
 
 
 def execute() -> block.Outputs:
-    source = block_backups.chosen(SUFFIX)
+    source = block_backups.chosen(block_archives.SUFFIX)
     packed = block_archives.read(source)
     folder = block_backups.folder("before") if block.given("before") else source.parent
-    before = folder / f"before-{block.execution_name()}{SUFFIX}"
+    before = folder / f"before-{block.execution_name()}{block_archives.SUFFIX}"
     if not before.exists():
         with block.replacing(before) as part:
             block_archives.pack([Path(path) for path, _ in packed.paths], part)
