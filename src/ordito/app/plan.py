@@ -12,7 +12,9 @@ from ordito.app.place import place_of
 from ordito.app.proposal import Asked, Proposal, known_of, propose
 from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
 from ordito.app.writing import write_private
+from ordito.ensemble.status import status_during
 from ordito.ensemble.store import read_ensemble
+from ordito.work.effects import revises
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
@@ -43,14 +45,16 @@ def plan(request: PlanRequest) -> PlanResult:
     with read_ensemble(request.directory) as ensemble:
         if request.out:
             refuse_unfinished(ensemble)
-        known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
+        status, unfinished = ensemble.status, ensemble.unfinished
+        if unfinished is not None and revises(unfinished.header.workflow):
+            status = status_during(status, unfinished.header)
+        known = known_of(place, ensemble.snapshot, status, request.environment, request.hosts)
         proposal = propose(request.asked, known)
         if request.out and isinstance(request.asked, SavedAsked):
             raise Refused("cannot-save", f"{request.asked.path} is a saved plan already", "copy the file")
         if request.out and proposal is not None:
             write_private(request.out, encoded(saved_plan(known, request.asked, proposal)), _is_replaceable)
-        unfinished = ensemble.unfinished.header.id if ensemble.unfinished else ""
-        return PlanResult(proposal, unfinished)
+        return PlanResult(proposal, unfinished.header.id if unfinished is not None else "")
 
 
 def _is_replaceable(path: Path) -> bool:

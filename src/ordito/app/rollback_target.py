@@ -108,13 +108,17 @@ def _with_hooks(layout: Layout, target: Target) -> Target:
 
 def _undone_since(layout: Layout, job: str) -> Iterator[str]:
     """The lifecycle steps of a job, and of those before it, that jobs after it have undone."""
+    undone: dict[str, set[str]] = {}
     for line in job_lines(layout):
-        if line.id <= job or not revises(line.workflow):
-            continue
-        record = read_job(layout, line.id)
+        record = read_job(layout, line.id) if line.id > job and revises(line.workflow) else None
         for change in record.changes() if record is not None else ():
             if change.undoes and job_of(change.undoes) <= job:
-                yield change.step or change.target
+                undone.setdefault(job_of(change.undoes), set()).add(change.undoes)
+    for name in sorted(undone):
+        record = read_job(layout, name)
+        for change in record.changes() if record is not None else ():
+            if change.hook is not None and change.change_id in undone[name]:
+                yield change.hook.step.id
 
 
 def _nothing_stable(known: Known) -> Refused:

@@ -181,7 +181,9 @@ def _write_differences(differences: Sequence[Difference], channel: Channel, inde
 
 
 def difference_line(what: str, before: object, after: object, channel: Channel) -> str:
-    """What has another value than before, and both of them."""
+    """What has another value than before, and both of them, where any is known."""
+    if before is None and after is None:
+        return printable(what)
     return printable(f"{what}: {_value(before, channel)} -> {_value(after, channel)}")
 
 

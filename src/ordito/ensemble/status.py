@@ -183,6 +183,24 @@ def _forms(before: Status, after: Status, header: JobHeader, in_use: frozenset[s
     return {name: known[name] for name in sorted(needed) if name in known}
 
 
+def status_during(before: Status, header: JobHeader) -> Status:
+    """The status while a job is not closed that says what is deployed: what names no form is in the job's own."""
+    return replace(
+        before,
+        service=header.service,
+        main=header.main,
+        inputs=header.inputs,
+        given=header.given,
+        choices=header.choices,
+        named=header.named,
+        left=header.left,
+        environment=header.environment,
+        form=header.id,
+        base=header.base,
+        forms={**known_forms(before), **header.forms},
+    )
+
+
 def current_form(status: Status) -> str:
     """The id of the form that was deployed last, "" for none. Where a version of the program has written the status
     that knew of no forms, it is called by the last job."""

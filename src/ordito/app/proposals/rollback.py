@@ -141,8 +141,9 @@ def _not_taken_back(plan: Plan, target: Target) -> Iterator[Diagnostic]:
             yield _warning("not-undone", f"{said} {one.hook.block.version} has no undo")
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
     if anew:
-        said = f"{listed(anew, MOST_NAMED)} {'is' if len(anew) == 1 else 'are'} made again"
-        yield _warning("made-again", f"{said}: what they held is not brought back by that")
+        single = len(anew) == 1
+        said = f"{listed(anew, MOST_NAMED)} {'is' if single else 'are'} made again"
+        yield _warning("made-again", f"{said}: what {'it' if single else 'they'} held is not brought back by that")
 
 
 def _warning(code: str, message: str) -> Diagnostic:

@@ -54,7 +54,9 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
             write_diff(found, against, channel, full=full)
 
     session.result(data, text)
-    if not found.is_empty:
+    if result.unfinished:
+        session.next(NextCommand(settings.command("jobs", "resume"), "carry on with that job"))
+    elif not found.is_empty:
         words = ("upgrade", asked.service) if asked.service else ("upgrade",)
         purpose = "do this" if asked.inputs.is_empty else "do this, with the same values of inputs"
         session.next(NextCommand(settings.command(*words), purpose))

@@ -1,0 +1,197 @@
+"""`ordito rollback`, and jobs that take themselves back: what ran before runs again, and the comparison says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Run
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ profile:ordito ]
+data_types:
+  my.Config: { properties: { note: { type: string } } }
+policy_types:
+  my.org/life@v1#Note: &step
+    { derived_from: ordito.policies.LifecycleStep, version: 1.0.0, properties: { config: { type: my.Config } } }
+  my.org/life@v1#Kept: *step
+node_types:
+  my.org/life@v1#Note:
+    derived_from: ordito.nodes.LifecycleBlock
+    version: 1.0.0
+    interfaces: { Block: { operations: { execute: hook.sh, undo: undo.sh } } }
+  my.org/life@v1#Kept:
+    derived_from: ordito.nodes.LifecycleBlock
+    version: 1.0.0
+    interfaces: { Block: { operations: { execute: hook.sh } } }
+  my.Node:
+    derived_from: tosca.nodes.Root
+    properties: { word: { type: string } }
+    interfaces:
+      Standard:
+        operations:
+          create: { implementation: op.sh, inputs: { op: create, word: { get_property: [ SELF, word ] } } }
+          configure: { implementation: op.sh, inputs: { op: configure, word: { get_property: [ SELF, word ] } } }
+          start: { implementation: op.sh, inputs: { op: start, word: { get_property: [ SELF, word ] } } }
+          stop: { implementation: op.sh, inputs: { op: stop, word: { get_property: [ SELF, word ] } } }
+          delete: { implementation: op.sh, inputs: { op: delete, word: { get_property: [ SELF, word ] } } }
+topology_template:
+  node_templates:
+"""
+OP = """\
+echo "$INSTANCE.$op $word" >>HOME/log
+if [ -e HOME/fail.$INSTANCE.$op ]; then exit 1; fi
+"""
+HOOK = """\
+echo "WHAT $CONFIG_note" >>HOME/log
+if [ -e "HOME/fail.$CONFIG_note" ]; then exit 1; fi
+"""
+
+
+class Versions:
+    """A service in several versions, and what its operations have written down."""
+
+    def __init__(self, home: Path, run: Run) -> None:
+        self.home = home
+        self.run = run
+
+    def write(self, name: str, nodes: dict[str, tuple[str, str]], policies: str = "") -> str:
+        """A version of the service: each node with its word and what it requires; gives its folder."""
+        folder = self.home / name
+        folder.mkdir()
+        text = SERVICE
+        for node, (word, required) in nodes.items():
+            needs = f", requirements: [ {{ dependency: {required} }} ]" if required else ""
+            text += f"    {node}: {{ type: my.Node, properties: {{ word: '{word}' }}{needs} }}\n"
+        (folder / "service.yaml").write_text(text + policies)
+        (folder / "op.sh").write_text(OP.replace("HOME", str(self.home)))
+        for what in ("hook", "undo"):
+            (folder / f"{what}.sh").write_text(HOOK.replace("HOME", str(self.home)).replace("WHAT", what))
+        return name
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        """Run a command about the ensemble that is to end with this code; gives all that it printed."""
+        done = self.run("-e", "e", *words)
+        assert done.code == code, done.out + done.err
+        return done.out + done.err
+
+    def log(self) -> list[str]:
+        """What was written down since this was asked last."""
+        path = self.home / "log"
+        found = path.read_text().splitlines() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture
+def versions(tmp_path: Path, run: Run) -> Versions:
+    return Versions(tmp_path, run)
+
+
+ONE = {"api": ("1", ""), "web": ("1", "api")}
+TWO = {"api": ("2", ""), "cache": ("1", "")}
+BACK = ["cache_1.stop 1", "cache_1.delete 1", "api_1.stop 2", "api_1.delete 2", "api_1.create 1"]
+
+
+def failing(versions: Versions, *words: str, code: int) -> list[str]:
+    """An upgrade from the first to the second version of which the last step fails; gives what it has done."""
+    versions("deploy", versions.write("one", ONE), "--yes", "-q")
+    versions.write("two", {**TWO, "last": ("1", "api")})
+    (versions.home / "fail.last_1.start").touch()
+    versions.log()
+    versions("upgrade", "two", "--yes", "-q", *words, code=code)
+    return versions.log()
+
+
+def test_an_upgrade_that_fails_takes_itself_back(versions: Versions) -> None:
+    done = failing(versions, "--on-failure", "rollback", code=7)
+    forth, back = done[: done.index("last_1.start 1") + 1], done[done.index("last_1.start 1") + 1 :]
+    assert "api_1.create 2" in forth
+    assert [line for line in back if line.startswith("last")] == ["last_1.stop 1", "last_1.delete 1"]
+    assert [line for line in back if line.startswith("api")] == [
+        "api_1.stop 2",
+        "api_1.delete 2",
+        *(f"api_1.{operation} 1" for operation in ("create", "configure", "start")),
+    ]
+    # Neither the service nor its forms are others than before.
+    assert "No differences" in versions("diff", "one")
+    assert "No differences" in versions("diff")
+    assert [r["revision"] for r in versions.run("-e", "e", "revisions", "-o", "json").json["revisions"]] == [1]
+    assert set(versions.run("-e", "e", "status", "-o", "json").json["instances"]) >= {"api_1", "web_1"}
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+
+
+def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versions) -> None:
+    failing(versions, code=1)
+    assert "did not complete" in versions("revisions")
+    # What was begun is meant now, and what is left of it is all that is different.
+    assert "last_1" in versions("diff")
+    assert "api_1" not in versions("plan", "upgrade", "--summary")
+    (versions.home / "fail.last_1.start").unlink()
+    versions("jobs", "retry", "--yes", "-q")
+    done = versions.log()
+    assert [line for line in done if not line.startswith("web")] == ["last_1.start 1"]
+    assert "No differences" in versions("diff")
+    (versions.home / "fail.last_1.stop").touch()
+    versions("rollback", "1", "--yes", "-q", code=1)
+    (versions.home / "fail.last_1.stop").unlink()
+    versions("jobs", "retry", "--yes", "-q")
+    assert "No differences" in versions("diff", "one")
+    assert [
+        (r["revision"], r["workflow"]) for r in versions.run("-e", "e", "revisions", "-o", "json").json["revisions"]
+    ] == [(3, "rollback"), (2, "upgrade"), (1, "deploy")]
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+
+
+def test_what_was_begun_is_taken_back_without_a_new_revision(versions: Versions) -> None:
+    failing(versions, code=1)
+    versions("rollback", "--yes", "-q")
+    assert "No differences" in versions("diff", "one")
+    assert [r["revision"] for r in versions.run("-e", "e", "revisions", "-o", "json").json["revisions"]] == [1]
+    assert "Nothing to do" in versions("deploy", "--yes")
+
+
+STEPS = """\
+  policies:
+    - before:
+        type: my.org/life@v1#Note
+        targets: [ api ]
+        properties: { phase: upgrade.before, config: { note: a } }
+    - after: { type: my.org/life@v1#Note, properties: { phase: upgrade.after, config: { note: b } } }
+    - kept: { type: my.org/life@v1#Kept, properties: { phase: upgrade.after, config: { note: c } } }
+"""
+
+
+def test_lifecycle_steps_are_undone_around_the_resources(versions: Versions) -> None:
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    versions("upgrade", versions.write("two", {"api": ("2", "")}, STEPS), "--yes", "-q")
+    versions.log()
+    refused = versions("rollback", "--strict", "--yes", code=3)
+    assert 'lifecycle step "kept"' in refused
+    assert versions.log() == []
+    said = versions("rollback", "--yes")
+    assert "my.org/life@v1#Kept 1.0.0 has no undo" in said
+    done = versions.log()
+    assert (done[0], done[-1]) == ("undo b", "undo a")
+    assert [line for line in done if "start" in line] == ["api_1.start 1"]
+    # Forth again by the number: what was undone is not carried out again, and that is said.
+    assert 'lifecycle step "before"' in versions("rollback", "2", "--yes")
+    assert not any("hook" in line for line in versions.log())
+
+
+def test_steps_of_an_attempt_that_changed_nothing_are_undone(versions: Versions) -> None:
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    second = STEPS.replace("- after:", "- next:").replace(
+        "upgrade.after, config: { note: b", "upgrade.before, config: { note: b"
+    )
+    versions.write("two", {"api": ("2", "")}, second.replace("Note, properties", "Note, targets: [ api ], properties"))
+    (versions.home / "fail.b").touch()
+    versions.log()
+    versions("upgrade", "two", "--yes", "-q", code=1)
+    assert versions.log() == ["hook a", "hook b"]
+    assert "No differences" in versions("diff", "one")
+    versions("rollback", "--yes", "-q")
+    assert versions.log() == ["undo a"]
+    assert "Nothing to do" in versions("rollback", "1", "--yes")
