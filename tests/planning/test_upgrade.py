@@ -121,7 +121,12 @@ def test_what_starts_a_node_restarts_it() -> None:
     made = running.plan(tiers(), digests={"scripts/start.sh": "1", "scripts/stop.sh": "2"})
     # What stops them all is another script now: with the one that it was they are stopped.
     assert set(kinds(made).values()) == {"restart"}
-    assert called(made)[:3] == ["web_1.Standard.stop", "api_1.Standard.stop", "database_1.Standard.stop"]
+    # What is required is changed first, and nothing is down longer than it must.
+    assert called(made) == [
+        *("database_1.Standard.stop", "database_1.Standard.start"),
+        *("api_1.Standard.stop", "api_1.Standard.start"),
+        *("web_1.Standard.stop", "web_1.Standard.start"),
+    ]
 
 
 def test_the_same_once_more_is_no_change() -> None:

@@ -1,86 +1,121 @@
 """Transform: what goes with the instances that are made anew: what they host is so too, and what requires them is
-stopped before and started after."""
+stopped before and started after.
+
+Instances of a node may be changed some at a time. Then what requires the node goes on with the others, and is only
+linked anew.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ordito.instances.records import number_of
+from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.choose_moved import may_run
 from ordito.planning.decide import differs_at_first
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.work.plan import Kind
 
 STAYS = frozenset({Fate.KEEP, Fate.UPDATE})
+CHANGED = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.UPDATE, Fate.ANEW})
 
 
 def cascade(draft: Draft) -> None:
-    """Take down with what is made anew all that needs it. What requires a node of which other instances stay up goes on
-    with those."""
-    waiting = deque(m for m in draft.members.values() if m.fate is Fate.ANEW)
-    if not waiting:
+    """Take down with what is made anew all that needs it."""
+    if not any(m.fate in CHANGED for m in draft.members.values()):
         return
-    for member in waiting:
-        member.kind = Kind.REPLACE
-    staying = _staying(draft)
-    seen: set[str] = set()
-    hosted = _hosted(draft)
-    while waiting:
-        fallen = waiting.popleft()
-        if fallen.fate is Fate.ANEW:
-            waiting.extend(_made_anew(fallen, hosted))
-        node = fallen.template
-        if staying[node.name] or node.name in seen or node.settings.is_optional:
-            continue
-        seen.add(node.name)
-        for member, reason in _requiring(draft, node.name):
-            if member.fate in STAYS and may_run(draft, member):
-                staying[member.template.name] -= member.fate is Fate.KEEP and member.is_up
-                _fall(draft, member, reason)
-            elif member.fate not in (Fate.RESTART, Fate.RECONFIGURE):
-                continue
-            waiting.append(member)
+    for node in draft.ordered:
+        _take_turns(draft, node)
+    anew = [m for m in draft.members.values() if m.fate is Fate.ANEW]
+    if anew:
+        _Cascade(draft).take_down(anew)
 
 
-def _staying(draft: Draft) -> dict[str, int]:
-    """How many instances of each node stay up all the time."""
-    return {node: sum(m.fate in STAYS and m.is_up for m in members) for node, members in draft.of_node.items()}
+def _take_turns(draft: Draft, node: NodeTemplate) -> None:
+    """Have the instances of a node that are changed take turns, so that no more are down at one time than may be."""
+    upgrading = draft.options.upgrading
+    portion = node.settings.max_unavailable or upgrading.max_unavailable
+    if upgrading.at_once or not portion.amount:
+        return
+    members = draft.of_node.get(node.name, [])
+    changed = sorted((m for m in members if m.fate in CHANGED), key=lambda m: number_of(m.id))
+    most = portion.of(sum(m.fate is not Fate.NEW for m in members))
+    if len(changed) > most:
+        for place, member in enumerate(changed):
+            member.turn = place // most
 
 
-def _hosted(draft: Draft) -> dict[str, list[Member]]:
-    """What lies on each instance now."""
-    found: dict[str, list[Member]] = {}
-    for member in draft.members.values():
-        if member.record.exists:
+class _Cascade:
+    """What falls with what, node by node."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._down: set[str] = set()
+        self._hosted: dict[str, list[Member]] = {}
+        for member in draft.members.values():
             at = member.record.host if member.was_on is None else member.was_on
-            found.setdefault(at, []).append(member)
-    return found
+            if at and member.record.exists:
+                self._hosted.setdefault(at, []).append(member)
 
+    def take_down(self, anew: list[Member]) -> None:
+        """Go on from what is made anew to all that requires it."""
+        waiting = deque(self._with_hosted(anew))
+        while waiting:
+            node = waiting.popleft()
+            if node in self._down or self._stays_up(node):
+                continue
+            self._down.add(node)
+            for relationship in self._draft.service.incoming.get(node, ()):
+                if not relationship.is_hosting:
+                    waiting.extend(self._with_hosted(self._fallen(relationship)))
+                    waiting.append(relationship.source)
 
-def _made_anew(host: Member, hosted: dict[str, list[Member]]) -> Iterator[Member]:
-    for member in hosted.get(host.id, ()):
-        if member.goes or member.fate in (Fate.ANEW, Fate.NEW):
-            continue
-        member.fate, member.kind = Fate.ANEW, Kind.REPLACE
-        member.reason = f"its host {host.id} is made anew"
-        member.adopted = {}
-        yield member
+    def _stays_up(self, node: str) -> bool:
+        """Whether what requires a node can do: instances of it stay up, if only while others are changed."""
+        members = self._draft.of_node.get(node, [])
+        if self._draft.service.nodes[node].settings.is_optional or not any(m.falls for m in members):
+            return True
+        falling = [m for m in members if m.fate in CHANGED and (m.fate is Fate.ANEW or m.is_nested)]
+        return not falling or any(m.fate in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1
 
+    def _with_hosted(self, members: Iterable[Member]) -> dict[str, None]:
+        """Make anew what lies on instances that are; gives the nodes of all of them."""
+        found: dict[str, None] = {}
+        waiting = deque(members)
+        while waiting:
+            host = waiting.popleft()
+            found[host.template.name] = None
+            if host.fate is not Fate.ANEW:
+                continue
+            host.kind = Kind.REPLACE
+            for member in self._hosted.get(host.id, ()):
+                if member.goes or member.fate is Fate.NEW or (member.is_nested and member.fate is Fate.ANEW):
+                    continue
+                if member.fate is not Fate.ANEW:
+                    member.reason = f"its host {host.id} is made anew"
+                member.fate, member.kind, member.adopted = Fate.ANEW, Kind.REPLACE, {}
+                member.is_nested, member.turn = True, host.turn
+                waiting.append(member)
+        return found
 
-def _fall(draft: Draft, member: Member, reason: str) -> None:
-    """Have an instance stop before, and start after, what it requires is made anew. One that would be updated in place
-    is configured instead, as it cannot be up in between."""
-    if member.fate is Fate.UPDATE:
-        member.fate = Fate.ANEW if differs_at_first(draft, member) else Fate.RECONFIGURE
-        return
-    member.fate, member.reason = Fate.RESTART, reason
-    if member.kind in (Kind.UNCHANGED, Kind.ADOPT, Kind.RELINK):
-        member.kind = Kind.RESTART
+    def _fallen(self, relationship: Relationship) -> Iterator[Member]:
+        """Take down the instances that require a node; gives those that are made anew by that."""
+        what = f"it requires {relationship.target} ({relationship.requirement}), which is made anew"
+        for member in self._draft.of_node.get(relationship.source, ()):
+            if member.fate in STAYS and may_run(self._draft, member):
+                self._fall(member, what)
+            if member.fate in CHANGED and member.falls:
+                member.is_nested, member.turn = True, 0
+            if member.fate is Fate.ANEW:
+                yield member
 
-
-def _requiring(draft: Draft, node: str) -> Iterator[tuple[Member, str]]:
-    """The instances that require a node."""
-    for relationship in draft.service.incoming.get(node, ()):
-        if not relationship.is_hosting:
-            reason = f"it requires {node} ({relationship.requirement}), which is made anew"
-            yield from ((member, reason) for member in draft.of_node.get(relationship.source, ()))
+    def _fall(self, member: Member, reason: str) -> None:
+        """Have an instance stop before, and start after, what it requires is made anew. One that would be updated in
+        place is configured instead, as it cannot be up in between."""
+        if member.fate is Fate.UPDATE:
+            member.fate = Fate.ANEW if differs_at_first(self._draft, member) else Fate.RECONFIGURE
+            return
+        member.fate, member.reason = Fate.RESTART, reason
+        if member.kind in (Kind.UNCHANGED, Kind.ADOPT, Kind.RELINK):
+            member.kind = Kind.RESTART

@@ -173,6 +173,8 @@ class Member:
     needed and is not made, "" for none. One that ``is_meant`` was asked for to be stopped or started, or goes with one
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
+    One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
+    which of the instances of its node come before it, where they are changed some at a time: from 0.
     ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
     they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
     which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
@@ -189,12 +191,14 @@ class Member:
         "fate",
         "is_lost",
         "is_meant",
+        "is_nested",
         "is_taken_back",
         "kind",
         "reason",
         "record",
         "refused",
         "template",
+        "turn",
         "undone",
         "up",
         "was_on",
@@ -219,6 +223,8 @@ class Member:
         self.adopted: Mapping[str, Applied] = NO_APPLIED
         self.dropped: frozenset[str] = NO_NAMES
         self.was_on: str | None = None
+        self.is_nested = False
+        self.turn = 0
 
     @property
     def id(self) -> str:
@@ -257,7 +263,7 @@ class Draft:
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
-    that stay and are undone and made again.
+    that stay and are undone and made again, ``again`` the joins between the way down of an instance and its way up.
     """
 
     def __init__(
@@ -298,6 +304,7 @@ class Draft:
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
         self.redone: set[str] = set()
+        self.again: set[int] = set()
         self._is_change: bool | None = None
         self._computes: dict[str, str] = {}
         self._computes_before: dict[str, str] | None = None

@@ -235,10 +235,13 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     """The pairs of a source that does not go down are undone before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
+    turns_are_taken = False
     for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
         own = list(grouped)
         is_dropped = own[0].relationship.key in source.dropped
-        for target in reversed(pairing.targets(source, own[0].relationship, falls=True)):
+        targets = pairing.targets(source, own[0].relationship, falls=True)
+        turns_are_taken |= any(t.turn for t in targets)
+        for target in targets if turns_are_taken else reversed(targets):
             is_redone = is_dropped or (bool(draft.redone) and _id(source, target, own[0].relationship) in draft.redone)
             if not target.falls and not is_redone and not _is_left(draft, source, target, own):
                 continue
@@ -257,7 +260,7 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
             if source.undone and target.down is not None:
                 draft.edge(source.undone[-1], target.down.begin, before)
     chain = source.up
-    if source.undone and chain is not None and chain.steps:
+    if source.undone and chain is not None and chain.steps and not turns_are_taken:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
 
 

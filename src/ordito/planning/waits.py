@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.model.service import Relationship
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import FORMING, Draft, Fate, Member
 from ordito.planning.forms import Formed
+from ordito.planning.in_turn import is_free
 from ordito.planning.pairing import Pairing
 
 RUN = Fate.RUN
@@ -110,6 +111,7 @@ def _down_before_up(draft: Draft, member: Member) -> None:
     if member.down is not None and member.up is not None:
         reason = draft.why("it is taken down, well or not, before it comes up again")
         turn = draft.join(f"{member.id}.again", reason, tolerant=True)
+        draft.again.add(turn)
         draft.edge(member.down.end, turn, reason)
         draft.edge(turn, member.up.begin, reason)
 
@@ -125,26 +127,45 @@ def uninstall_waits(draft: Draft) -> None:
     down are undone after that as well."""
     pairing = Pairing(draft)
     for node in draft.ordered:
-        waiting = [number for m in draft.of_node.get(node.name, ()) for number in _first_removals(m)]
+        members = draft.of_node.get(node.name, ())
+        waiting = [number for m in members for number in _first_removals(m)]
         if not waiting:
             continue
-        gone: list[int] = []
-        seen: set[tuple[str, str]] = set()
+        first = _First()
         for form, relationship in incoming(draft, node.name):
-            if _is_within(draft, relationship, is_up=False):
-                continue
-            leaving = [m for m in draft.of_node.get(relationship.source, ()) if m.down is not None]
-            if form is not None:
-                leaving = [m for m in leaving if draft.falling(m) is form]
-            if relationship.is_hosting:
-                _hosted_first(draft, leaving)
-            elif pairing.is_to_one(relationship):
-                _paired_first(draft, leaving, relationship, pairing)
-            elif (relationship.source, form.name if form else "") not in seen:
-                seen.add((relationship.source, form.name if form else ""))
-                gone += [m.down.end for m in leaving if m.down is not None]
-                gone += [m.undone[-1] for m in draft.of_node.get(relationship.source, ()) if m.is_taken_back]
-        _all_gone_first(draft, node.name, gone, waiting)
+            if not _is_within(draft, relationship, is_up=False):
+                first.add(draft, relationship, form, pairing)
+        _all_gone_first(draft, node.name, first.gone, waiting)
+        # What is changed in place waits for what it requires, save for what leaves: that goes after all its links.
+        leaving = [number for m in members if m.goes for number in _first_removals(m)] if first.free else []
+        _all_gone_first(draft, node.name, first.free, leaving)
+
+
+class _First:
+    """What goes down before the instances of one node do: ``gone`` before any, ``free`` before those that leave."""
+
+    def __init__(self) -> None:
+        self.gone: list[int] = []
+        self.free: list[int] = []
+        self._seen: set[tuple[str, str]] = set()
+
+    def add(self, draft: Draft, relationship: Relationship, form: Formed | None, pairing: Pairing) -> None:
+        """Add the instances that require the node by a relationship: those in a form where it holds for no others."""
+        members = draft.of_node.get(relationship.source, ())
+        falling = [m for m in members if m.down is not None and (form is None or draft.falling(m) is form)]
+        free = [m for m in falling if is_free(draft, m)] if draft.workflow in FORMING else []
+        bound = [m for m in falling if not is_free(draft, m)] if free else falling
+        if relationship.is_hosting:
+            _hosted_first(draft, bound)
+            _hosted_first(draft, free, only_leaving=True)
+        elif pairing.is_to_one(relationship):
+            _paired_first(draft, bound, relationship, pairing)
+            _paired_first(draft, free, relationship, pairing, only_leaving=True)
+        elif (relationship.source, form.name if form else "") not in self._seen:
+            self._seen.add((relationship.source, form.name if form else ""))
+            self.gone += [m.down.end for m in bound if m.down is not None]
+            self.gone += [m.undone[-1] for m in members if m.is_taken_back]
+            self.free += [m.down.end for m in free if m.down is not None]
 
 
 def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relationship]]:
@@ -156,21 +177,29 @@ def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relations
             yield form if len(known) > 1 else None, relationship
 
 
-def _hosted_first(draft: Draft, leaving: list[Member]) -> None:
+def _hosted_first(draft: Draft, leaving: list[Member], *, only_leaving: bool = False) -> None:
     reason = draft.why("what is hosted goes down before its host")
     for source in leaving:
         host = draft.members.get(source.record.host if source.was_on is None else source.was_on)
-        if host is None or source.down is None:
+        if host is None or source.down is None or (only_leaving and not host.goes):
             continue
         for first in _first_removals(host):
             draft.edge(source.down.end, first, reason)
 
 
-def _paired_first(draft: Draft, leaving: list[Member], relationship: Relationship, pairing: Pairing) -> None:
+def _paired_first(
+    draft: Draft,
+    leaving: list[Member],
+    relationship: Relationship,
+    pairing: Pairing,
+    *,
+    only_leaving: bool = False,
+) -> None:
     reason = draft.why(f"what requires {relationship.target} goes down before it does")
     for source in leaving:
         assert source.down is not None
-        for target in pairing.targets(source, relationship, falls=True):
+        targets = pairing.targets(source, relationship, falls=True)
+        for target in (t for t in targets if t.goes or not only_leaving):
             for first in _first_removals(target):
                 draft.edge(source.down.end, first, reason)
 

@@ -7,6 +7,9 @@ that has found errors no other runs, save the checks that only look. Nothing her
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
 
 from ordito.base.diagnostics import Severity
 from ordito.base.suggest import nearest
@@ -31,6 +34,7 @@ from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
+from ordito.planning.in_turn import in_turn, warn_of_no_turns
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
@@ -80,6 +84,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     mapped,
     install_waits,
     uninstall_waits,
+    in_turn,
     stages,
     form,
     forget,
@@ -270,11 +275,12 @@ def plan(
     if transforms is None:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
-    draft = Draft(name, service, snapshot, inputs, options)
-    for transform in transforms:
-        if draft.diagnostics.has_errors and transform not in GOES_ON:
-            break
-        transform(draft)
+    draft = _drafted(name, transforms, service, snapshot, inputs, options)
+    if any(d.code == "plan-cycle" for d in draft.diagnostics) and any(m.turn for m in draft.members.values()):
+        # What has to go down all at once cannot take turns.
+        at_once = msgspec.structs.replace(options.upgrading, at_once=True)
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=at_once))
+        warn_of_no_turns(draft)
     check_interpreters(draft)
     if not draft.diagnostics.has_errors:
         check_executors(draft)
@@ -283,6 +289,22 @@ def plan(
         # What is refused of instances that run holds up no other transform, so that everything is seen at once.
         raise PlanRefused([*errors, *draft.refusals.sorted()], () if errors else freeze(draft).changes)
     return freeze(draft)
+
+
+def _drafted(
+    name: str,
+    transforms: tuple[Transform, ...],
+    service: Service,
+    snapshot: Snapshot,
+    inputs: Mapping[str, object],
+    options: PlanOptions,
+) -> Draft:
+    draft = Draft(name, service, snapshot, inputs, options)
+    for transform in transforms:
+        if draft.diagnostics.has_errors and transform not in GOES_ON:
+            break
+        transform(draft)
+    return draft
 
 
 def _transforms(name: str, options: PlanOptions) -> tuple[Transform, ...] | None:

@@ -1,0 +1,161 @@
+"""Transform: what is changed in place comes after what it requires, and after those of its node whose turn is before.
+
+An instance that nothing takes down for the sake of what it requires stays up until that has been changed, and goes down
+only if that is up again. The steps that take instances down go on past failures of each other; what they have to wait
+for here has to end well, so that it is held up at a join that all of them wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.planning.draft import FORMING, Draft, Fate, Member
+
+FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
+"""What goes down and comes up again, and need not do so for the sake of others."""
+
+
+def is_free(draft: Draft, member: Member) -> bool:
+    """Whether an instance goes down only once what it requires has been changed."""
+    return member.fate in FREE and not member.is_nested and draft.workflow in FORMING
+
+
+def in_turn(draft: Draft) -> None:
+    """Hold up what has to wait for others that are changed."""
+    if draft.workflow not in FORMING:
+        return
+    free = [m for m in draft.members.values() if is_free(draft, m) or m.turn]
+    if not free:
+        return
+    moving = _moving(draft)
+    turns = _Turns(draft)
+    holds = _Holds(draft)
+    for member in free:
+        moves = any(r.target in moving for r in member.template.requirements)
+        before = turns.before(member)
+        if not moves and before < 0:
+            continue
+        barrier = draft.join(f"{member.id}.turn", draft.why(AFTER))
+        if before >= 0:
+            draft.edge(before, barrier, draft.why(turns.reason(member)))
+        holds.hold(member, barrier)
+    holds.write()
+
+
+def warn_of_no_turns(draft: Draft) -> None:
+    """Warn that instances which should take turns do not."""
+    nodes = [n for n in draft.ordered if n.settings.max_unavailable or draft.options.upgrading.max_unavailable.amount]
+    changed = [n for n in nodes if sum(m.falls for m in draft.of_node.get(n.name, ())) > 1]
+    for node in changed:
+        draft.diagnostics.warning(
+            "changed-at-once",
+            f'the instances of "{node.name}" are changed all at one time: what else is changed by this plan leaves them'
+            " no other way",
+            node.span,
+            hint="change less at one time",
+        )
+
+
+AFTER = "what it requires has been changed before it goes down"
+
+
+def _moving(draft: Draft) -> set[str]:
+    """The nodes that come up in the plan, or require one that does."""
+    found: set[str] = set()
+    for node in draft.ordered:
+        rises = any(m.rises for m in draft.of_node.get(node.name, ()))
+        if rises or any(r.target in found for r in node.requirements):
+            found.add(node.name)
+    return found
+
+
+class _Turns:
+    """The ends of the turns of each node, each a join of all that are changed in it."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._ends: dict[tuple[str, int], int] = {}
+        self._by_turn: dict[tuple[str, int], list[Member]] = {}
+        for member in draft.members.values():
+            if member.rises and member.fate is not Fate.NEW and member.fate is not Fate.CONTINUE:
+                self._by_turn.setdefault((self._node(member), member.turn), []).append(member)
+
+    def _node(self, member: Member) -> str:
+        """The node whose turns an instance takes: that of its outermost host which does so."""
+        found = member
+        while found.is_nested and (host := self._draft.members.get(found.record.host)) is not None:
+            found = host
+        return found.template.name
+
+    def reason(self, member: Member) -> str:
+        """Why an instance waits for the turn before."""
+        return f"{self._node(member)} is changed some at a time"
+
+    def before(self, member: Member) -> int:
+        """The join at the end of the turn before that of an instance, -1 where there is none."""
+        if not member.turn:
+            return -1
+        key = (self._node(member), member.turn - 1)
+        if key not in self._ends:
+            reason = self._draft.why(self.reason(member))
+            end = self._ends[key] = self._draft.join(f"{key[0]}.{key[1]}.changed", reason)
+            for other in self._by_turn.get(key, ()):
+                assert other.up is not None
+                self._draft.edge(other.up.end, end, reason)
+        return self._ends[key]
+
+
+class _Holds:
+    """Steps that wait for a join to end well, whatever else they go on past."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._held: dict[int, int] = {}
+        self._ups: dict[int, int] = {}
+        self._begins: dict[int, int] = {}
+        """Those of them that wait for nothing but their joins: these wait for what they require."""
+        self._undone = _undone_at(draft)
+
+    def hold(self, member: Member, barrier: int) -> None:
+        """Hold an instance, and what is undone of links with it."""
+        down = member.down
+        for number in [*(down.steps if down is not None else ()), *self._undone.get(member.id, ())]:
+            self._held[number] = barrier
+        if down is not None and down.begin not in self._held:
+            self._held[down.begin] = barrier
+        if member.up is not None:
+            self._ups[member.up.begin] = barrier
+            if not member.is_nested:
+                self._begins[member.up.begin] = barrier
+
+    def write(self) -> None:
+        """Lead what instances wait for to their joins, and all else past these through joins that are tolerant."""
+        draft = self._draft
+        before = len(draft.befores)
+        passed: dict[int, int] = {}
+        reason = draft.why("well or not, it comes before")
+        barriers = set(self._held.values())
+        for place in range(before):
+            first, then = draft.befores[place], draft.afters[place]
+            if then in self._begins and first not in barriers and first not in draft.again:
+                draft.afters[place] = self._begins[then]
+            elif then in self._held and first not in barriers:
+                if then not in passed:
+                    passed[then] = draft.join(f"{draft.steps[then].instance}.then", reason, tolerant=True)
+                    draft.edge(passed[then], then, reason)
+                draft.afters[place] = passed[then]
+        wait = draft.why(AFTER)
+        for held, barrier in (self._held | self._ups).items():
+            draft.steps[held].tolerant = False
+            draft.edge(barrier, held, wait)
+
+
+def _undone_at(draft: Draft) -> Mapping[str, list[int]]:
+    """The steps that undo links of instances that stay, by the instance at the other end."""
+    found: dict[str, list[int]] = {}
+    for member in draft.members.values():
+        for number in member.undone:
+            step = draft.steps[number]
+            other = step.far if step.instance == member.id else step.instance
+            found.setdefault(other, []).append(number)
+    return found
