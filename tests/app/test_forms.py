@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,113 +11,44 @@ import pytest
 
 from ordito.app.canceller import Canceller
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.job_run import JobReport
 from ordito.app.output import OutputRequest, output
-from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.app.proposals.upgrade import UpgradeAsked
-from ordito.app.replay import ReplayRequest, replay
 from ordito.app.resume import ResumeRequest, resume
 from ordito.app.status import StatusRequest
 from ordito.app.status import status as show_status
-from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.journal import Journal
-from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble
-from ordito.instances.records import Instance, Snapshot
+from ordito.instances.records import Instance
 from ordito.work.records import JobOptions, StepStartedRecord
 from tests.support.by_hand import Agreeing, Restarting
+from tests.support.deployed import NEW_NODE, Deployed
 from tests.support.thorough import THOROUGH
-
-SERVICE = """\
-tosca_definitions_version: tosca_simple_yaml_1_3
-node_types:
-  Talking:
-    derived_from: tosca.nodes.Root
-    properties: { version: { type: string, default: none } }
-    interfaces:
-      Standard:
-        inputs:
-          word: { type: string, default: { get_input: word } }
-          log: { type: string, default: { get_input: log } }
-        operations: { start: do.sh, stop: do.sh }
-topology_template:
-  inputs: { word: { type: string }, log: { type: string } }
-  outputs: { version: { value: { get_property: [ base, version ] } } }
-  node_templates:
-    base: { type: Talking, properties: { version: VERSION } }
-    top: { type: Talking, requirements: [ dependency: base ] }
-"""
-USUALLY = JobOptions()
-NEW_NODE = "    more: { type: Talking, requirements: [ dependency: base ] }\n"
-SCRIPT = 'echo {version} $word ${{ORDITO_STEP/Standard./}} >>"$log"\n[ "$ORDITO_STEP" != {failing} ]\n'
-
-
-class Deployed:
-    """A service that is deployed in a directory, the first form of it in the beginning."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.ensemble = root, root / "ensemble"
-        self.log = root / "log"
-        self.write("v1")
-        self.run(DeployAsked(str(root / "service.yaml"), GivenInputs(texts={"word": "one", "log": str(self.log)})))
-        self.first = self.recorded()[1].form
-        self.log.write_text("")
-
-    def write(self, version: str, *, failing: str = "nothing", more: str = "") -> None:
-        """Write the files of a form."""
-        (self.root / "service.yaml").write_text(SERVICE.replace("VERSION", version) + more)
-        (self.root / "do.sh").write_text(SCRIPT.format(version=version, failing=failing))
-
-    def run(self, asked: object, options: JobOptions = USUALLY) -> JobReport:
-        """Run a workflow."""
-        request = WorkflowRequest(str(self.ensemble), asked, options)  # type: ignore[arg-type]
-        report = run_workflow(request, Agreeing()).report
-        assert report is not None
-        return report
-
-    def recorded(self) -> tuple[Snapshot, Status]:
-        """What the record says."""
-        with read_ensemble(self.ensemble) as ensemble:
-            return ensemble.snapshot, ensemble.status
-
-    @property
-    def lines(self) -> list[str]:
-        """What the operations have said."""
-        return self.log.read_text().splitlines()
-
-    @property
-    def forms(self) -> Mapping[str, str]:
-        """In which form the record says that each instance is."""
-        return {record.id: record.form for record in self.recorded()[0].instances.values()}
-
-    def check_begun(self) -> None:
-        """See that what was started by the new form is said to be in it, and what was not is not."""
-        with read_ensemble(self.ensemble) as ensemble:
-            assert ensemble.unfinished is not None
-            started = {record.step for record in ensemble.unfinished.records if isinstance(record, StepStartedRecord)}
-            steps = ensemble.unfinished.plan.steps
-        new = {steps[index].instance for index in started if steps[index].forms}
-        assert self.forms == {name: "" if name in new else self.first for name in ("base_1", "top_1")}
-        assert {line.split()[2] for line in self.lines if line.startswith("v2")} <= {f"{name}.start" for name in new}
-
-    def check_ended(self) -> None:
-        """See that each operation was carried out by its form, those in doubt twice perhaps."""
-        expected = ["v1 one top_1.stop", "v2 two top_1.start", "v1 one base_1.stop", "v2 two base_1.start"]
-        assert list(dict.fromkeys(self.lines)) == expected
-        assert self.forms == {"base_1": "", "top_1": ""}
-        assert self.recorded()[1].forms == {}
-        self.check_replay()
-
-    def check_replay(self) -> None:
-        """See that the records of all jobs say what the status does."""
-        found = replay(ReplayRequest(str(self.ensemble)))
-        assert (found.problems, found.differs) == ((), ())
 
 
 @pytest.fixture
 def deployed(tmp_path: Path) -> Deployed:
     return Deployed(tmp_path)
+
+
+def check_begun(deployed: Deployed) -> None:
+    """See that what was started by the new form is said to be in it, and what was not is not."""
+    with read_ensemble(deployed.ensemble) as ensemble:
+        assert ensemble.unfinished is not None
+        started = {record.step for record in ensemble.unfinished.records if isinstance(record, StepStartedRecord)}
+        steps = ensemble.unfinished.plan.steps
+    new = {steps[index].instance for index in started if steps[index].forms}
+    assert deployed.forms == {name: "" if name in new else deployed.first for name in ("base_1", "top_1")}
+    assert {line.split()[2] for line in deployed.lines if line.startswith("v2")} <= {f"{name}.start" for name in new}
+
+
+def check_ended(deployed: Deployed) -> None:
+    """See that each operation was carried out by its form, those in doubt twice perhaps."""
+    expected = ["v1 one top_1.stop", "v2 two top_1.start", "v1 one base_1.stop", "v2 two base_1.start"]
+    assert list(dict.fromkeys(deployed.lines)) == expected
+    assert deployed.forms == {"base_1": "", "top_1": ""}
+    assert deployed.recorded()[1].forms == {}
+    deployed.check_replay()
 
 
 def test_each_step_runs_by_its_own_form(deployed: Deployed) -> None:
@@ -215,9 +146,9 @@ def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed
     deployed.write("v2")
     for killed in cuts(deployed, lambda: deployed.run(Restarting(("top", "base"), inputs={"word": "two"}))):
         if killed:
-            deployed.check_begun()
+            check_begun(deployed)
             assert resume(ResumeRequest(str(deployed.ensemble)), Agreeing()).report is not None
-        deployed.check_ended()
+        check_ended(deployed)
 
 
 @pytest.mark.parametrize("failing", ["nothing", "top_1.Standard.start"])

@@ -1,0 +1,89 @@
+"""Revisions are what the records of their jobs say, whoever has written these, and wherever they are."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposals.rollback import RollbackAsked
+from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.revisions import Revision, revisions
+from tests.support.deployed import NEW_NODE, Deployed
+
+
+@pytest.fixture
+def deployed(tmp_path: Path) -> Deployed:
+    """Two revisions: of files, and inputs, each of its own."""
+    found = Deployed(tmp_path)
+    found.write("v2", more=NEW_NODE)
+    found.run(DeployAsked(inputs=GivenInputs(texts={"word": "two"})))
+    return found
+
+
+def listed(deployed: Deployed) -> list[Revision]:
+    return list(revisions(Layout(deployed.ensemble)))
+
+
+def test_what_a_job_has_deployed_is_in_its_record(deployed: Deployed) -> None:
+    second, first = listed(deployed)
+    assert [(r.number, r.workflow, r.form.inputs["word"]) for r in (second, first)] == [
+        (2, "deploy", "two"),
+        (1, "deploy", "one"),
+    ]
+    assert first.job == deployed.first
+    assert {first.form.service, second.form.service} == {p.name for p in Layout(deployed.ensemble).artifacts.iterdir()}
+
+
+def test_a_clone_goes_back_as_well(deployed: Deployed) -> None:
+    shutil.rmtree(deployed.ensemble / ".ordito")
+    assert deployed.run(RollbackAsked(1)).status == "ok"
+    newest = listed(deployed)[0]
+    assert (newest.number, newest.workflow, newest.form.inputs["word"]) == (3, "rollback", "one")
+    deployed.check_replay()
+    deployed.run(UndeployAsked())
+    assert listed(deployed)[0].was_removed
+    assert deployed.recorded()[1].base == ""
+
+
+def test_records_that_know_of_no_forms_are_read(deployed: Deployed) -> None:
+    """An ensemble that an earlier version has written goes on: its revisions are what its records and those before them
+    say, and it can be gone back to them."""
+    expected = [(r.number, r.form.service, r.form.main, r.form.inputs, r.job) for r in listed(deployed)]
+    as_before(deployed)
+    deployed.check_replay()
+    assert [(r.number, r.form.service, r.form.main, r.form.inputs, r.job) for r in listed(deployed)] == expected
+    deployed.write("v3", failing="base_1.Standard.start")
+    assert deployed.run(DeployAsked()).status == "failed"
+    (_, status), second = deployed.recorded(), expected[0]
+    assert (status.base, status.forms[second[-1]].service) == (second[-1], second[1])
+    assert deployed.run(RollbackAsked()).status == "ok"
+    _, status = deployed.recorded()
+    assert (status.service, status.revision, status.forms) == (second[1], 2, {})
+    assert set(deployed.forms.values()) == {""}
+    deployed.check_replay()
+
+
+def as_before(deployed: Deployed) -> None:
+    """Let the files say what they said before the program knew of forms."""
+    for path in Layout(deployed.ensemble).jobs.glob("*.yaml"):
+        record: dict[str, Any] = yaml.safe_load(path.read_text())
+        for place, keys in (
+            (record, ["form"]),
+            (record["job"], ["revision", "base"]),
+            (record["status"], ["form", "base"]),
+        ):
+            for key in keys:
+                place.pop(key, None)
+        path.write_text(yaml.safe_dump({**record, "format": "ordito.job/2"}, sort_keys=False))
+    manifest = Layout(deployed.ensemble).manifest
+    text = manifest.read_text().replace("ordito.status/3", "ordito.status/2")
+    manifest.write_text(re.sub(r"^  (form|base): .*\n", "", text, flags=re.MULTILINE))
+    shutil.rmtree(deployed.ensemble / ".ordito")
