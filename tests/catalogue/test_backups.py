@@ -93,11 +93,14 @@ def test_undoing_a_backup(tmp_path: Path, files: Path, wanted: str) -> None:
 def test_a_backup_is_made_once(tmp_path: Path, files: Path) -> None:
     """An attempt that was cut off after it had made the backup leaves the one that counts: of the earlier moment."""
     config = {"paths": [str(files)], "target": str(tmp_path / "backups")}
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / ".step--J1.tar.gz.abc.part").write_text("half")
     first = Block(f"{DATA}BackupFiles", tmp_path).execute(config)
     (files / "new").write_text("new")
     assert Block(f"{DATA}BackupFiles", tmp_path).execute(config).outputs == first.outputs
     other = Block(f"{DATA}BackupFiles", tmp_path).execute(config, job="J2")
     assert other.outputs["sha256"] != first.outputs["sha256"]
+    assert sorted(place.name for place in (tmp_path / "backups").iterdir()) == ["step--J1.tar.gz", "step--J2.tar.gz"]
 
 
 def test_backups_that_are_refused(tmp_path: Path, files: Path) -> None:

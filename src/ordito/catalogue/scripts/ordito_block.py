@@ -8,6 +8,7 @@ whatever Python there is.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -233,7 +234,10 @@ def _recorded_outputs() -> Outputs:
 
 @contextmanager
 def replacing(place: Path, *, suffix: str = ".part") -> Iterator[Path]:
-    """A file beside ``place`` that takes its place, whole and safe on disk, when the block ends well; else it goes."""
+    """A file beside ``place`` that takes its place, whole and safe on disk, when the block ends well; else it goes.
+    What an attempt that was killed has left goes too, so nobody else may be about the same place."""
+    for left in place.parent.glob(f".{glob.escape(place.name)}.*{suffix}"):
+        left.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=suffix, dir=place.parent)
     os.close(handle)
     part = Path(name)
