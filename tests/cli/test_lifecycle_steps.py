@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Run
-from tests.support.lifecycle import SAY, TELL, Shop, Step
+from tests.support.lifecycle import RUN, SAY, TELL, Shop, Step
 
 MADE = ["database_1.create", "database_1.start", "api_1.create", "api_1.start"]
 READY = ["database_1 is ready", "api_1 is ready"]
@@ -198,6 +198,70 @@ def test_removing_is_not_taken_back_but_its_steps_are(run: Run, shop: Shop) -> N
     assert shop.done == ["before", *REMOVED, "after", "before.undo"]
     assert done.code == 8
     assert "database_1 was removed, and is not made again" in done.err
+
+
+def running(phase: str, *targets: str, **more: object) -> Step:
+    """A step that warms a cache; undone, that is cleared."""
+    config = {"operation": "Cache.warm", "inputs": {"pages": "20"}, "undo_operation": "Cache.clear"}
+    return Step(phase, *targets, fqn=RUN, config={**config, **({} if targets else {"component": "api"})}, **more)
+
+
+def test_a_step_runs_an_operation_of_a_component(run: Run, shop: Shop) -> None:
+    steps = {
+        "none": running("install.before", "api"),
+        "warm": running("install.after", "api"),
+        "again": running("install.after", condition='outputs.database.address == "at-database_1"'),
+        "not": running("install.after", condition="values == _|_"),
+        "last": Step("install.after"),
+    }
+    shop.write(steps)
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 0, done.err
+    assert shop.done[-3:] == ["api_1.warm 20", "api_1.warm 20", "last"]
+    assert "api_1       Cache.warm" in done.err
+    # What a step runs is no part of making the instance.
+    assert "Nothing to do" in run("deploy", "--yes").err
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "after", "code"),
+    [("abort", [], 1), ("continue", ["last"], 0), ("rollback", ["api_1.clear", "first.undo"], 7)],
+)
+def test_an_operation_that_a_step_runs_fails(
+    run: Run, shop: Shop, on_failure: str, after: list[str], code: int
+) -> None:
+    before = {"first": Step("upgrade.before", "database"), "warm": running("upgrade.after", "api")}
+    shop.write({})
+    assert run("deploy", shop.folder, "--yes").code == 0
+    bad = Step(
+        "upgrade.after", fqn=RUN, onFailure=on_failure, config={"component": "database", "operation": "Cache.warm"}
+    )
+    shop.write({**before, "bad": bad, "last": Step("upgrade.after")}, version="2", nodes=("database", "api"))
+    Path(f"{shop.log}.fail.database_1.warm").touch()
+    assert shop.done
+    done = run("upgrade", "--yes", "--hooks", "all")
+    assert done.code == code, done.err
+    found = [word for word in shop.done if not word.endswith(("ready", "stop", "delete", "create", "start"))]
+    assert found == ["first", "api_1.warm 20", "database_1.warm 1", *after]
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "said"),
+    [
+        ({"component": "apo", "operation": "Cache.warm"}, "unknown-node", "did you mean api?"),
+        ({"component": "api", "operation": "Cache.wrm"}, "unknown-operation", "did you mean Cache.warm?"),
+        ({"component": "api", "operation": "Cache.warm", "undo_operation": "Cache.x"}, "unknown-operation", "Cache"),
+    ],
+)
+def test_an_operation_that_is_not_there_is_refused(
+    run: Run, shop: Shop, config: dict[str, object], code: str, said: str
+) -> None:
+    shop.write({"warm": Step("install.after", fqn=RUN, config=config)})
+    done = run("deploy", shop.folder, "--yes")
+    assert done.code == 3
+    assert f"error[{code}]" in done.err
+    assert said in done.err
+    assert not shop.done
 
 
 def test_an_upgrade_that_is_taken_back_undoes_its_steps_around_it(run: Run, shop: Shop) -> None:

@@ -165,6 +165,9 @@ class FakeHooks:
     def needless(self, step: Step) -> str:
         return "its condition does not hold" if step.id in self.left_out else ""
 
+    def problem(self, step: Step) -> str:
+        return ""
+
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         call = self.plan.calls[step.call]
         return FakePrepared(Invocation(JOB, step.id, attempt, call.processor, "/", call.artifact, {}))

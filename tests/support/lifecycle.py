@@ -11,10 +11,12 @@ import yaml
 SAY, TELL = "test.example/lifecycle/say@v1#Say", "test.example/lifecycle/say@v1#Tell"
 """Blocks that write a word into the log, and do what they are told: the first can be undone."""
 
+RUN = "ordito.dev/lifecycle/run@v1#Operation"
+
 OPERATIONS = ("create", "start", "stop", "delete")
 
 HEAD = """tosca_definitions_version: tosca_simple_yaml_1_3
-imports: [ "profile:ordito" ]
+imports: [ "profile:ordito", "profile:blocks" ]
 data_types:
   test.example.Say:
     derived_from: tosca.datatypes.Root
@@ -65,7 +67,7 @@ node_types:
 """
 
 SCRIPT = """log="{log}"
-echo "$INSTANCE.{operation}" >> "$log"
+echo "$INSTANCE.{operation}${{pages:+ $pages}}" >> "$log"
 if [ -e "$log.fail.$INSTANCE.{operation}" ]; then exit 1; fi
 address="at-$INSTANCE"
 """

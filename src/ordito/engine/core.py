@@ -65,6 +65,7 @@ from ordito.work.records import (
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
+_BY_SCRIPT = frozenset({Action.CALL, Action.HOOK, Action.UNDO})
 _AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT, Action.ADOPT})
 
 
@@ -458,7 +459,7 @@ def _kind(step: Step, plan: Plan) -> int:
     if (
         step.by_hand
         or step.action in _AT_ONCE
-        or (step.action is Action.CALL and (step.call < 0 or not plan.calls[step.call].artifact))
+        or (step.action in _BY_SCRIPT and (step.call < 0 or not plan.calls[step.call].artifact))
     ):
         return _NO_OP
     return _WORK

@@ -91,8 +91,11 @@ class Hooks(Protocol):
     def needless(self, step: Step) -> str:
         """Why a step that may start now is left out, "" if it is not."""
 
+    def problem(self, step: Step) -> str:
+        """Why a step that is not needless must not start, "" if it may."""
+
     def prepare(self, step: Step, attempt: int) -> Prepared:
-        """Evaluate what its block is given, now."""
+        """Evaluate what its block is given, now; no invocation, and no refusal, where there is nothing to run."""
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""

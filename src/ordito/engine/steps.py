@@ -23,7 +23,6 @@ from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
-from ordito.work.hook_runs import HOOKS
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action, Step
@@ -159,6 +158,8 @@ class Steps:
         step = self._course.steps[index]
         if step.action is Action.DELEGATE:
             return self._prepare_delegated(index)
+        if step.hook >= 0 and (problem := self._known_hooks(step).problem(step)):
+            return Outcome(Ending.NOT_STARTED, message=problem), ()
         prepared = (self._hooks_of(step) or self._operations).prepare(step, self.running[index].attempt)
         if prepared.withholds:
             self._masking.withhold(index)
@@ -206,8 +207,11 @@ class Steps:
         if not outcome.succeeded and self._wait(index, running, outcome):
             return
         delta_or_none = self._writer.apply(delta)
+        result = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
         self._end(
-            StepFinishedRecord(index, self._writer.now, outcome, running.change, delta_or_none, attempt=running.attempt)
+            StepFinishedRecord(
+                index, self._writer.now, outcome, running.change, delta_or_none, attempt=running.attempt, hook=result
+            )
         )
 
     def _finish_hook(self, index: int, outcome: Outcome, running: Running, hooks: Hooks) -> None:
@@ -218,9 +222,11 @@ class Steps:
         )
 
     def _hooks_of(self, step: Step) -> Hooks | None:
-        """Who knows what a step means that is one of the lifecycle, or undoes one; None for others."""
-        if step.hook < 0 or step.action not in HOOKS:
-            return None
+        """Who knows what a step means that is one of the lifecycle, or undoes one; None for others, and for the
+        operations of instances that one runs."""
+        return None if step.hook < 0 or step.instance else self._known_hooks(step)
+
+    def _known_hooks(self, step: Step) -> Hooks:
         if self._hooks is None:
             raise ValueError(f"nobody carries out the lifecycle step {step.id}")
         return self._hooks
@@ -270,6 +276,9 @@ class Steps:
         if step.by_hand:
             self._count_as_done(index)
             return
+        if (hooks := self._hooks_of(step)) is not None:
+            self._finish_at_once(index, step, hooks)
+            return
         began = self._writer.apply(self._operations.on_start(step, self._job))
         inputs: Mapping[str, object] = {}
         if self._tells_inputs:
@@ -288,17 +297,25 @@ class Steps:
             )
         )
 
+    def _finish_at_once(self, index: int, step: Step, hooks: Hooks) -> None:
+        """A lifecycle step ends that has no script: what it stands for was done by the steps before it."""
+        problem = hooks.problem(step) or hooks.prepare(step, 1).refusal
+        outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else Outcome(Ending.SUCCEEDED, changed=False)
+        change = self._parts.change_ids.next()
+        self._end(StepFinishedRecord(index, self._writer.now, outcome, change, hook=hooks.result(step, outcome)))
+
     def needless(self, index: int) -> str:
         """Why a step that may start is not needed, "" if it is; of one that was begun already nobody asks."""
         step = self._course.steps[index]
-        return "" if index in self.waiting else (self._hooks_of(step) or self._operations).needless(step)
+        if index in self.waiting:
+            return ""
+        return self._operations.needless(step) if step.hook < 0 else self._known_hooks(step).needless(step)
 
     def leave_out(self, index: int, because: str) -> None:
         """A step that turns out not to be needed counts as done, by the job itself."""
         step, outcome = self._course.steps[index], Outcome(Ending.SUCCEEDED, changed=False)
-        hooks = self._hooks_of(step)
-        result: HookResult | None = hooks.result(step, outcome) if hooks is not None else None
-        delta = None if hooks else self._writer.apply(self._operations.on_needless(step, self._job))
+        result: HookResult | None = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
+        delta = None if step.hook >= 0 else self._writer.apply(self._operations.on_needless(step, self._job))
         self._end(
             StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because, hook=result)
         )

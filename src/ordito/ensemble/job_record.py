@@ -276,14 +276,14 @@ class JobRecord:
 
 def hook_done(plan: Plan, step: Step, record: StepFinishedRecord) -> HookDone | None:
     """The lifecycle step that a step has carried out well, if it has; one that was not needed did nothing."""
-    if step.hook < 0 or step.action is UNDO or not record.outcome.succeeded or record.because:
+    if step.hook < 0 or step.action is UNDO or step.instance or not record.outcome.succeeded or record.because:
         return None
     return HookDone(plan.hooks[step.hook], record.hook or NO_RESULT)
 
 
 def undone_by(plan: Plan, step: Step, record: StepFinishedRecord) -> str:
     """The change of the lifecycle step that a step has undone, "" for none."""
-    is_undone = step.hook >= 0 and step.action is UNDO and record.outcome.succeeded
+    is_undone = step.hook >= 0 and step.action is UNDO and not step.instance and record.outcome.succeeded
     return plan.undone[step.hook].change if is_undone else ""
 
 

@@ -10,6 +10,7 @@ from ordito.instances.context import Context
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.operation_steps import run_steps
 from ordito.planning.transitions import transitions
 from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Transition
 from ordito.work.plan import HOOK, Action, Call
@@ -51,8 +52,12 @@ class Hooks:
         return self._added(s for moment in (BEFORE, AFTER) for s in self._of.get((MODULE, transition, moment), ()))
 
     def _added(self, steps: Iterable[LifecycleStep]) -> list[int]:
-        wanted = [hook for step in steps if (hook := self._hook(step)) is not None]
-        return in_turn(self._draft, [hook_step(self._draft, hook) for hook in wanted])
+        found: list[DraftStep] = []
+        for step in steps:
+            hook = self._hook(step)
+            if hook is not None:
+                found += _steps(self._draft, hook, step)
+        return in_turn(self._draft, found)
 
     def _hook(self, step: LifecycleStep) -> Hook | None:
         """A step as the plan has it; None where it was carried out already, and where nothing is known of its block,
@@ -94,6 +99,19 @@ def hook_of(draft: Draft, step: LifecycleStep, block: Block, files: Mapping[str,
         digest=draft.digests.of_step(step.config, context, said),
         declared=str(step.span) if step.span is not None else "",
     )
+
+
+def _steps(draft: Draft, hook: Hook, step: LifecycleStep) -> list[DraftStep]:
+    """What carries out a lifecycle step: one step, or for one that runs an operation of a component several."""
+    whole = hook_step(draft, hook)
+    if not hook.block.is_operation:
+        return [whole]
+    found = [*run_steps(draft, hook, step, whole.hook), whole]
+    if hook.on_failure == "continue":
+        # Where one fails the others are not tried; what comes after them goes on.
+        why = draft.why("the job can do without it")
+        found.append(DraftStep(f"join.{hook.id}", Action.JOIN, tolerant=True, reason=why))
+    return found
 
 
 def hook_step(draft: Draft, hook: Hook) -> DraftStep:

@@ -11,11 +11,10 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import requirements_first
+from ordito.planning.operation_steps import UNDO_OPERATION
 from ordito.work.hooks import Moment, Transition
 
 ROLLBACK = "rollback"
-UNDO_OPERATION = "undo_operation"
-"""The key by which the config of a step that runs an operation names the one that undoes it."""
 
 MOST_NAMED = 4
 
@@ -49,28 +48,25 @@ def check_service(service: Service, diagnostics: Diagnostics) -> None:
 def report_lossy(steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, strict: bool = False) -> None:
     """Report each of some steps, in the order in which they are carried out, that rolls back over what has no undo, or
     over resources that are gone."""
-    say = diagnostics.error if strict else diagnostics.warning
     lossy: list[str] = []
     for step in steps:
-        if step.on_failure == ROLLBACK:
-            place = step.spans.get("onFailure") or step.span
-            if lossy:
-                say(
-                    "lossy-rollback",
-                    f'lifecycle step "{step.id}" would roll back over {listed(lossy, MOST_NAMED)}, whose blocks have no'
-                    " undo: what they do stays",
-                    place,
-                    hint="let it abort, or give these steps blocks that can be undone",
-                )
-            if step.phase == f"{Transition.DELETE}.{Moment.AFTER}":
-                say(
-                    "lossy-rollback",
-                    f'lifecycle step "{step.id}" would roll back when the resources are gone: they are not made again',
-                    place,
-                    hint="let it abort, or continue",
-                )
+        if step.on_failure == ROLLBACK and lossy:
+            named = listed(lossy, MOST_NAMED)
+            message = f"would roll back over {named}, whose blocks have no undo: what they do stays"
+            _report(step, message, "let it abort, or give these steps blocks that can be undone", diagnostics, strict)
+        if step.on_failure == ROLLBACK and step.phase == f"{Transition.DELETE}.{Moment.AFTER}":
+            message = "would roll back when the resources are gone: they are not made again"
+            _report(step, message, "let it abort, or continue", diagnostics, strict)
         if not can_be_undone(step):
             lossy.append(f'"{step.id}"')
+
+
+def _report(step: LifecycleStep, why: str, hint: str, diagnostics: Diagnostics, is_error: bool) -> None:
+    message, place = f'lifecycle step "{step.id}" {why}', step.spans.get("onFailure") or step.span
+    if is_error:
+        diagnostics.error("lossy-rollback", message, place, hint=hint)
+    else:
+        diagnostics.warning("lossy-rollback", message, place, hint=hint)
 
 
 def can_be_undone(step: LifecycleStep) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.operation_steps import can_be_undone, undo_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import UNDO, Action, Call
 
@@ -18,7 +19,7 @@ def undo_hooks(draft: Draft) -> None:
     if not draft.options.hooking.undoes:
         return
     main = list(range(len(draft.steps)))
-    newest_first = [done for done in reversed(draft.options.hooking.done) if done.hook.block.undo is not None]
+    newest_first = [done for done in reversed(draft.options.hooking.done) if can_be_undone(done)]
     first, then = (
         _in_turn(draft, [d for d in newest_first if is_before_resources(d.hook) is wanted]) for wanted in (False, True)
     )
@@ -30,7 +31,7 @@ def cannot_be_undone(done: Iterable[DoneHook]) -> tuple[str, ...]:
     return tuple(
         f'lifecycle step "{d.hook.id}" cannot be undone: {d.hook.block.fqn} {d.hook.block.version} has no undo'
         for d in reversed(tuple(done))
-        if not d.hook.block.can_be_undone
+        if not can_be_undone(d)
     )
 
 
@@ -45,15 +46,17 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
     steps: list[DraftStep] = []
     for done in wanted:
         hook, script = done.hook, done.hook.block.undo
-        assert script is not None
         draft.undone.append(done)
+        if hook.block.is_operation:
+            is_first = not is_before_resources(hook)
+            steps += undo_steps(draft, done, len(draft.undone) - 1, is_first=is_first)
         call = Call(
             owner=hook.component,
             side="",
             interface=UNDO,
             operation=hook.id,
-            artifact=script.artifact,
-            processor=script.processor,
+            artifact=script.artifact if script is not None else "",
+            processor=script.processor if script is not None else "",
             declared=hook.declared,
             digest=hook.digest,
             attempts=1,
@@ -63,7 +66,7 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
                 f"{hook.id}.undo",
                 Action.UNDO,
                 call=draft.calls.put(call),
-                tolerant=True,
+                tolerant=script is not None,
                 reason=draft.why(f"job {done.job} had carried it out ({hook.phase})"),
                 hook=len(draft.undone) - 1,
             )

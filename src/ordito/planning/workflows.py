@@ -211,7 +211,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         undo_hooks,
         reduce,
     ),
-    UNDOING: (check_requirements, undo_hooks, reduce),
+    UNDOING: (check_requirements, existing, undo_hooks, reduce),
 }
 """By name, in the order in which they are applied."""
 

@@ -82,13 +82,17 @@ class HookRuns:
         text = self.hook(step).condition
         return "" if decided.holds or decided.problem else f"its condition does not hold: {text}"
 
+    def problem(self, step: Step) -> str:
+        """Why a step fails whose condition neither holds nor does not, "" for others."""
+        problem = "" if step.action is Action.UNDO else self._decide(step).problem
+        return self._masking.text(f"its condition has no answer: {problem}") if problem else ""
+
     def prepare(self, step: Step, attempt: int) -> Prepared:
-        """The invocation of a step's block, with everything evaluated now; or why it cannot be started."""
+        """The invocation of a step's block, with everything evaluated now; or why it cannot be started. Neither where
+        there is nothing to run."""
         if step.action is Action.UNDO:
             return self._prepared_undo(step, attempt)
-        hook, decided = self.hook(step), self._decide(step)
-        if decided.problem:
-            return self._refused(f"its condition has no answer: {decided.problem}")
+        hook = self.hook(step)
         declared = self._evaluator.service.hooks.get(hook.id)
         if declared is None:
             return self._refused("the service that was deployed does not have this lifecycle step")
@@ -96,13 +100,15 @@ class HookRuns:
         self._masking.know(sensitive_parts(config))
         if problems:
             return self._refused("; ".join(problems))
-        if hook.block.execute is None:
+        if hook.block.execute is None and not hook.block.is_operation:
             return self._refused(f"{hook.block.fqn} {hook.block.version} has nothing that could be carried out")
         given = self._given(declared, config)
         context = self._contexts.of(hook)
         self._masking.know(sensitive_parts(context))
         recorded = context if hook.block.undo is not None else {}
         self._results[step.id] = HookResult(given, recorded, {}, self._condition(step))
+        if hook.block.execute is None:
+            return Prepared()
         return Prepared(
             self._invocation(step, attempt, hook, hook.block.execute, given, {CONTEXT: context}, hook.timeout)
         )
@@ -110,6 +116,8 @@ class HookRuns:
     def _prepared_undo(self, step: Step, attempt: int) -> Prepared:
         done = self._plan.undone[step.hook]
         hook, result = done.hook, done.result
+        if hook.block.is_operation:
+            return Prepared()
         if hook.block.undo is None:
             return self._refused(f"{hook.block.fqn} {hook.block.version} cannot be undone")
         self._masking.know(sensitive_parts([result.config, result.context, result.outputs]))
@@ -171,8 +179,10 @@ class HookRuns:
 
     def result(self, step: Step, outcome: Outcome) -> HookResult:
         """What a step was carried out with, and what came of it; of one that did not start only its condition."""
+        if step.instance:
+            return HookResult(condition=self._condition(step))
         found = self._results.get(step.id)
-        if found is None and outcome.ending is not Ending.NOT_STARTED and step.id not in self._decided:
+        if found is None and outcome.ending is not Ending.NOT_STARTED and self.hook(step).id not in self._decided:
             # It ended while nobody looked: what it was given is what it would be given now.
             self.prepare(step, 1)
             found = self._results.get(step.id)
@@ -184,13 +194,13 @@ class HookRuns:
 
     def _decide(self, step: Step) -> Decided:
         """What becomes of the condition of a step; found once, right before it begins."""
-        decided = self._decided.get(step.id)
+        hook = self.hook(step)
+        decided = self._decided.get(hook.id)
         if decided is None:
-            hook = self.hook(step)
             decided = Decided(holds=True)
             if hook.condition:
                 decided = self._decides(hook.condition, self._contexts.of(hook))
-            self._decided[step.id] = decided
+            self._decided[hook.id] = decided
         return decided
 
     def _condition(self, step: Step) -> dict[str, object]:

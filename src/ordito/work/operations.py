@@ -194,10 +194,11 @@ class Operations:
     # ---------------------------------------------------------------------------------------- starts and ends
 
     def on_start(self, step: Step, change: str) -> Delta:
-        """What changes by the start of a step: the node state, the first sign of life; a link's record begins."""
+        """What changes by the start of a step: the node state, the first sign of life; a link's record begins. What a
+        lifecycle step runs does not count as a part of making an instance."""
         if step.action in STAND_FOR_ORDER:
             return Delta()
-        self._applies = self._all_apply or step.counts
+        self._applies = (self._all_apply and step.hook < 0) or step.counts
         links: tuple[Link, ...] = ()
         owner = step.instance
         if step.link:
@@ -232,7 +233,7 @@ class Operations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
-        self._applies = self._all_apply or step.counts
+        self._applies = (self._all_apply and step.hook < 0) or step.counts
         if step.action in APART:
             return self._end_apart(step, outcome, change)
         call = self._called.plan.calls[step.call]

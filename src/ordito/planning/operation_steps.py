@@ -1,0 +1,181 @@
+"""Lifecycle steps that run an operation of a component: one step for each of its instances, one after the other, and
+one that stands for the whole, which ends well when all of them have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.span import Span
+from ordito.base.suggest import nearest
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.model.interface_names import interface_named
+from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.operation import Operation
+from ordito.model.service import NodeTemplate
+from ordito.planning.draft import Draft, DraftStep, Member
+from ordito.planning.lifecycle import Side
+from ordito.planning.recipe import Where
+from ordito.planning.recipes import where_run
+from ordito.work.hooks import DoneHook, Hook, Moment, Transition
+from ordito.work.plan import Action
+
+COMPONENT, OPERATION, INPUTS, UNDO_OPERATION = "component", "operation", "inputs", "undo_operation"
+"""The keys of the config of such a step."""
+
+
+class Called(msgspec.Struct, frozen=True):
+    """An operation that a step names: of which node, and in which of its interfaces."""
+
+    node: NodeTemplate
+    interface: str
+    operation: Operation
+
+
+def run_steps(draft: Draft, hook: Hook, step: LifecycleStep, number: int) -> list[DraftStep]:
+    """The steps that run the operation which a lifecycle step names, on each instance that is there then; ``number`` is
+    that of the lifecycle step in the plan. What is wrong with the config is reported."""
+    config = _static(draft, step)
+    found = _named(draft, step, config, OPERATION)
+    if config.get(UNDO_OPERATION) is not None:
+        _named(draft, step, config, UNDO_OPERATION)
+    if found is None:
+        return []
+    given, limit = _mapping(config.get(INPUTS)), max(1, math.ceil(hook.timeout))
+    call = draft.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
+    call = draft.calls.put(
+        msgspec.structs.replace(draft.calls.all[call], given=given, timeout=limit, attempts=1, digest="")
+    )
+    reason = draft.why(f"{hook.phase} of {hook.component or 'the module'}")
+    may_fail = hook.on_failure == "continue"
+    return [
+        DraftStep(
+            f"{hook.id}.{member.id}.{draft.calls.all[call].name}",
+            Action.HOOK,
+            instance=member.id,
+            call=call,
+            runs_on=_where(draft, member, found),
+            reason=reason,
+            optional=may_fail,
+            hook=number,
+        )
+        for member in _there(draft, hook, found.node)
+    ]
+
+
+def undo_steps(draft: Draft, done: DoneHook, number: int, *, is_first: bool) -> list[DraftStep]:
+    """The steps that run the operation which undoes one that was run, the last instance first; ``number`` is that of
+    the step that is undone, and ``is_first`` whether that comes before what is done to the resources."""
+    config = done.result.config
+    node = draft.service.nodes.get(str(config.get(COMPONENT) or done.hook.component))
+    found = _operation(node, str(config.get(UNDO_OPERATION, ""))) if node is not None else None
+    if found is None:
+        return []
+    limit = max(1, math.ceil(done.hook.timeout))
+    call = draft.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
+    call = draft.calls.put(msgspec.structs.replace(draft.calls.all[call], timeout=limit, attempts=1, digest=""))
+    there = [m for m in draft.of_node.get(found.node.name, ()) if m.record.exists and m.record.created]
+    return [
+        DraftStep(
+            f"{done.hook.id}.{member.id}.{draft.calls.all[call].name}",
+            Action.UNDO,
+            instance=member.id,
+            call=call,
+            runs_on=_where(draft, member, found),
+            tolerant=True,
+            reason=draft.why(f"job {done.job} had carried out {done.hook.id} ({done.hook.phase})"),
+            hook=number,
+        )
+        for member in reversed(there)
+        if is_first or not member.goes
+    ]
+
+
+def can_be_undone(done: DoneHook) -> bool:
+    """Whether something undoes what a lifecycle step did."""
+    if done.hook.block.is_operation:
+        return done.result.config.get(UNDO_OPERATION) is not None
+    return done.hook.block.undo is not None
+
+
+def _there(draft: Draft, hook: Hook, node: NodeTemplate) -> list[Member]:
+    """The instances that there are when a lifecycle step begins."""
+    members = draft.of_node.get(node.name, [])
+    is_later = hook.moment is Moment.AFTER or (not hook.component and hook.transition is not Transition.DELETE)
+    if is_later:
+        return [m for m in members if not m.goes]
+    return [m for m in members if m.record.exists and m.record.created]
+
+
+def _where(draft: Draft, member: Member, found: Called) -> str:
+    where = where_run(found.operation, found.node, Side.NODE, lifecycle=False)
+    return "" if where is Where.ORCHESTRATOR else draft.runs_on(where, member.id)
+
+
+# -------------------------------------------------------------------------------------------------------- the config
+
+
+def _static(draft: Draft, step: LifecycleStep) -> dict[str, object]:
+    """The config as far as it must be known before anything runs: all of it."""
+    found: dict[str, object] = {}
+    for key, value in step.config.items():
+        try:
+            data = draft.static.evaluate(value, Context())
+        except EvaluationError as error:
+            draft.diagnostics.error(
+                "bad-value",
+                f'"{key}" in the config of lifecycle step "{step.id}" must be known before anything runs:'
+                f" {error.message}",
+                _place(step, key),
+                hint="write the value, or take it from an input",
+            )
+            continue
+        if data is not None and not isinstance(data, Nothing):
+            found[key] = data
+    return found
+
+
+def _named(draft: Draft, step: LifecycleStep, config: Mapping[str, object], key: str) -> Called | None:
+    """The operation that the config names; reported where there is none."""
+    name, text = str(config.get(COMPONENT) or step.component), str(config.get(key) or "")
+    node = draft.service.nodes.get(name)
+    if node is None:
+        near = nearest(name, draft.service.nodes)
+        draft.diagnostics.error(
+            "unknown-node",
+            f'lifecycle step "{step.id}" runs an operation of node "{name}", which there is not'
+            if name
+            else f'lifecycle step "{step.id}" is about no node, and names none whose operation it runs',
+            _place(step, COMPONENT),
+            hint=f"did you mean {' or '.join(near)}?" if near else "config: { component: NODE, operation: ... }",
+        )
+        return None
+    found = _operation(node, text)
+    if found is None:
+        known = [f"{i.name}.{o}" for i in node.interfaces.values() for o in i.operations]
+        near = nearest(text, known)
+        draft.diagnostics.error(
+            "unknown-operation",
+            f'node "{name}" has no operation "{text}", which lifecycle step "{step.id}" runs',
+            _place(step, key),
+            hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
+        )
+    return found
+
+
+def _operation(node: NodeTemplate, text: str) -> Called | None:
+    name, _, operation = text.rpartition(".")
+    interface = interface_named(node.interfaces, name)
+    if interface is None or operation not in interface.operations:
+        return None
+    return Called(node, interface.name, interface.operations[operation])
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _place(step: LifecycleStep, key: str) -> Span | None:
+    return step.spans.get(f"config.{key}") or step.spans.get("config") or step.span
