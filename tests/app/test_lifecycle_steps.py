@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from ordito.app.compile import compiled
 from ordito.app.hooking import named_files
 from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
 from ordito.app.step_blocks import StepSources
@@ -321,3 +323,17 @@ def test_config_is_checked_with_the_values_of_inputs(
     assert said in found.message
     assert found.span is not None
     assert found.span.column == column
+
+
+def test_nothing_sensitive_in_a_config_is_shown_where_the_model_is(tmp_path: Path) -> None:
+    text = (HEAD + step("last")).replace("{ get_input: url }", '"http://hidden.example/"')
+    file = (
+        f'module: {{ install: {{ before: [ {{ fqn: "{WEBHOOK}", config: {{ url: "http://hidden.example/" }} }} ] }} }}'
+    )
+    data = compiled(with_file(tmp_path, text, file).service)
+    assert "hidden.example" not in json.dumps(data)
+    hooks = data["hooks"]
+    assert isinstance(hooks, dict)
+    assert [hook["config"]["attempts"] for hook in hooks.values()] == [3, 3]
+    types = hooks["last"]["block"]["data_types"]
+    assert list(types) == ["ordito.dev.lifecycle.notify.v1.Webhook", "ordito.datatypes.ArchivePath"]

@@ -10,6 +10,7 @@ import yaml
 
 from tests.cli.program import Finished, Run
 from tests.git.repository import SERVICE, Repository, make_repository, without_git, write_service
+from tests.support.leaving import FQN, catalogue
 
 DEPLOY = ("deploy", "mini", "-e", "live", "--yes")
 
@@ -73,6 +74,24 @@ def test_files_that_a_service_names_are_added_and_others_are_not(
     assert run(*DEPLOY).code == 0
     assert service.held() == {"service.yaml", "scripts/new.sh"}
     assert service.changes == ["?? scripts/notes.txt"]
+
+
+def test_steps_of_the_lifecycle_are_committed_with_the_service_and_blocks_of_the_user_are_not(
+    run: Run, service: Repository, ensemble: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    mine = make_repository(tmp_path / "data" / "ordito" / "catalog")
+    catalogue(mine.top / "mine", "1.3.0", fqn="example.org/lifecycle/files@v1#Mine")
+    catalogue(service.top / "catalog" / "ours")
+    step = f'{{ fqn: "{FQN}", config: {{ text: hello }} }}'
+    other = step.replace("#Leave", "#Mine")
+    service.write("lifecycle.yaml", f"module: {{ install: {{ after: [ {step}, {other} ] }} }}\n")
+    done = run(*DEPLOY)
+    assert done.code == 0, done.err
+    scripts = {f"catalog/ours/scripts/{name}.sh" for name in ("leave", "lib", "undo")}
+    assert service.held() == {"lifecycle.yaml", "catalog/ours/blocks.yaml", *scripts}
+    assert service.changes == []
+    assert len(mine.changes) == 4
 
 
 def test_a_service_in_the_ensembles_own_tree_is_committed_with_it(run: Run, tmp_path: Path) -> None:

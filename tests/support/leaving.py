@@ -41,10 +41,11 @@ UNDO = """grep -q '"place"' "$ORDITO_EXECUTE_RESULT" && grep -q install "$ORDITO
 """
 
 
-def catalogue(folder: Path, version: str = "1.2.0") -> Path:
+def catalogue(folder: Path, version: str = "1.2.0", fqn: str = FQN) -> Path:
+    """Write the catalogue into a folder; gives the folder."""
     scripts = folder / "scripts"
     scripts.mkdir(parents=True)
-    (folder / "blocks.yaml").write_text(BLOCKS.replace("VERSION", version))
+    (folder / "blocks.yaml").write_text(BLOCKS.replace("VERSION", version).replace(FQN, fqn))
     (scripts / "leave.sh").write_text(LEAVE)
     (scripts / "lib.sh").write_text('FOLDER=here\nleave() { echo "left $1"; }\n')
     (scripts / "undo.sh").write_text(UNDO)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.sensitive import SHOWN, Sensitive, replaced, shown
+from ordito.model.block import BlockType
+from ordito.model.imperative import Group, Policy
+from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Input
-from ordito.model.schema import PropertyDefinition
+from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import Mark, Marks, says_sensitive
 from ordito.model.service import Capability, NodeTemplate, Output, Relationship, Service
 from ordito.syntax.expressions import Call
@@ -41,6 +44,19 @@ class Hidden:
                 known = value.inner_definitions
                 inner = {n: self._hidden(v, self._marks.of(known.get(n))) for n, v in value.inner_inputs.items()}
                 return {"inner_inputs": inner}
+        return self._of_steps(value)
+
+    def _of_steps(self, value: msgspec.Struct) -> Mapping[str, object]:
+        """The same of policies, and of lifecycle steps and their blocks."""
+        match value:
+            case Policy() | Group():
+                return self._properties(value)
+            case LifecycleStep() if value.block is not None:
+                marks = Marks(value.block.data_types)
+                known = {n: marks.of(value.definitions.get(n)) for n in value.config}
+                return {"config": {n: self._hidden(v, known[n], marks) for n, v in value.config.items()}}
+            case BlockType():
+                return {"data_types": _used_types(value)}
         return {}
 
     def _of_node(self, node: NodeTemplate) -> Mapping[str, object]:
@@ -62,13 +78,36 @@ class Hidden:
                 found[field] = {n: self._hidden(v, marks[n]) for n, v in values.items()}
         return found
 
+    def _properties(self, holder: Policy | Group) -> dict[str, object]:
+        """The properties of what has no other values."""
+        known = {n: self._marks.of(holder.definitions.get(n)) for n in holder.properties}
+        if all(mark is None for mark in known.values()):
+            return {}
+        return {"properties": {n: self._hidden(v, known[n]) for n, v in holder.properties.items()}}
+
     def _field(self, name: str, value: object, mark: Mark | None) -> dict[str, object]:
         return {} if mark is None else {name: self._hidden(value, mark)}
 
-    def _hidden(self, value: object, mark: Mark | None) -> object:
+    def _hidden(self, value: object, mark: Mark | None, marks: Marks | None = None) -> object:
         """A value as it is shown: what refers to something sensitive is none itself."""
-        wrapped = replaced(self._marks.wrap(value, mark), _unless_reference)
+        wrapped = replaced((marks or self._marks).wrap(value, mark), _unless_reference)
         return shown(wrapped)
+
+
+def _used_types(block: BlockType) -> dict[str, DataType]:
+    """The data types of which the config of a block is made, but for those that are part of the language."""
+    found: dict[str, DataType] = {}
+    waiting: list[Schema | None] = [block.config.schema] if block.config is not None else []
+    while waiting:
+        schema = waiting.pop()
+        declared = block.data_types.get(schema.type) if schema is not None else None
+        if schema is None or declared is None:
+            continue
+        waiting += (schema.entry, schema.key)
+        if declared.name not in found and declared.name != declared.base:
+            found[declared.name] = declared
+            waiting += (declared.entry, declared.key, *(f.schema for f in declared.properties.values()))
+    return found
 
 
 def _unless_reference(value: Sensitive) -> object:

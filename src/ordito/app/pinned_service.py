@@ -96,7 +96,8 @@ def pin_service(layout: Layout, read: ReadService, measured: str, files: ReadFil
             purpose="see what would be done",
         )
     main = main_in_pin(layout, kept)
-    return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, files.merged, files.inputs))
+    further = (*files.merged, *read.steps.sources)
+    return PinnedService(kept.digest, main, kept.root, sources_of(layout, read, kept, further, files.inputs))
 
 
 def measured_files(layout: Layout, read: ReadService) -> Pinned:

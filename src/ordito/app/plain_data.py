@@ -35,18 +35,20 @@ def plain_data(
     Without recursion, since services may contain each other as deep as users like.
     """
     result: list[Any] = [None]
-    known: dict[int, Any] = {}
+    known: dict[int, tuple[Any, object]] = {}
+    """What was made of each value, with the value itself: it may be there for this alone, and its id is its own as long
+    as it is kept."""
     todo: list[tuple[object, Any, Any]] = [(value, result, 0)]
     while todo:
         current, owner, place = todo.pop()
         if id(current) in known:
             name = once.get(type(current))
-            owner[place] = known[id(current)] if name is None else getattr(current, name)
+            owner[place] = known[id(current)][0] if name is None else getattr(current, name)
             continue
         made, parts = _shallow(current, leave, instead)
         owner[place] = made
         if parts:
-            known[id(current)] = made
+            known[id(current)] = made, current
             todo.extend((part, made, name) for name, part in reversed(parts))
     return result[0]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ordito.app.carried_out import is_heeded
 from ordito.app.ensemble_service import service_in_use
 from ordito.app.errors import Refused
+from ordito.app.hidden import Hidden
 from ordito.app.jobs import ensemble_place
 from ordito.base.suggest import nearest
 from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Policy, Trigger
 from ordito.model.service import Service
+from ordito.syntax.expressions import as_written
 from ordito.work.evaluations import Evaluation, period_of, wanted_of
 
 
@@ -57,11 +61,12 @@ class TriggerView(msgspec.Struct, frozen=True):
 
 
 class PolicyView(msgspec.Struct, frozen=True):
-    """A policy, whether this program heeds it, and its triggers."""
+    """A policy, whether this program heeds it, and its triggers; its properties as they may be shown, as plain data."""
 
     policy: Policy
     is_heeded: bool
     triggers: tuple[TriggerView, ...]
+    properties: Mapping[str, object] = {}
 
 
 class PoliciesView(msgspec.Struct, frozen=True):
@@ -115,7 +120,8 @@ def _view(
         )
         for name, trigger in policy.triggers.items()
     )
-    return PolicyView(policy, is_heeded(service, policy), triggers)
+    shown = {"properties": policy.properties, **Hidden(service).instead(policy)}["properties"]
+    return PolicyView(policy, is_heeded(service, policy), triggers, as_written(shown))  # type: ignore[arg-type]
 
 
 def _in_a_row(kept: list[Evaluation]) -> int:

@@ -22,7 +22,7 @@ from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
 from ordito.ensemble.pins import LIFECYCLE
 from ordito.instances.static_steps import static_configs
-from ordito.model.block import BlockType
+from ordito.model.block import BUILT_IN, BlockType
 from ordito.model.inputs import known_inputs
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
@@ -30,7 +30,7 @@ from ordito.model.service import Service
 from ordito.source.meta import META, meta_text
 from ordito.source.package import Package
 from ordito.source.tree import FileTree
-from ordito.source.views import Overlaid
+from ordito.source.views import Added, Overlaid
 from ordito.work.hooks import Block, Script
 
 COPIES = f"{LIFECYCLE}/blocks"
@@ -62,7 +62,8 @@ class StepBlocks(msgspec.Struct, frozen=True):
     are those of the service that they need, by their places in it, ``scripts`` what they run of it itself. ``paths``
     are files and folders of the service that the config of a step names, as far as they are known. ``copies`` are the
     catalogues that are used, by the folders of their copies; ``file`` is the service's own file in which steps are
-    written, "" for none or one that lies elsewhere.
+    written, "" for none or one that lies elsewhere. ``sources`` are the absolute paths of what was read besides the
+    service, but for what belongs to the user or the program.
     """
 
     blocks: Mapping[str, Block] = {}
@@ -71,6 +72,7 @@ class StepBlocks(msgspec.Struct, frozen=True):
     paths: Mapping[str, tuple[str, ...]] = {}
     copies: Mapping[str, Copied] = {}
     file: str = ""
+    sources: tuple[str, ...] = ()
 
 
 NO_BLOCKS = StepBlocks()
@@ -194,7 +196,26 @@ class _Placing:
         scripts = dict.fromkeys(f for b in used.get("", ()) for f in script_files(b))
         copies = {folders[o]: Copied(o, self._inside(self._search.catalogues[o].package)) for o in used if o}
         own = written.file if written is not None and written.tree is self._package.tree else ""
-        return StepBlocks(of_steps, tuple(files), tuple(scripts), copies=copies, file=own)
+        sources = tuple(self._sources(files, written, used))
+        return StepBlocks(of_steps, tuple(files), tuple(scripts), copies=copies, file=own, sources=sources)
+
+    def _sources(
+        self, files: Added, written: WrittenSteps | None, used: Mapping[str, list[BlockType]]
+    ) -> Iterator[str]:
+        """The absolute paths of the files that were read of what people keep with the service."""
+        if written is not None and not written.tree.is_archive:
+            yield os.path.abspath(Path(written.tree.root, written.file))  # noqa: PTH100  (links stay as they are)
+        private = os.path.abspath(user_folder(os.environ))  # noqa: PTH100
+        for origin in filter(None, used):
+            package = self._search.catalogues[origin].package
+            if origin == BUILT_IN or os.path.abspath(package.root).startswith(private):  # noqa: PTH100
+                continue
+            if package.is_archive:
+                yield package.root
+                continue
+            for tree, file in (found for found in files.values() if not isinstance(found, bytes)):
+                if tree is package.tree:
+                    yield os.path.abspath(Path(package.root, file))  # noqa: PTH100
 
     def _inside(self, catalogue: Package) -> str:
         """The folder of the service in which a catalogue lies, "" where it lies in none."""

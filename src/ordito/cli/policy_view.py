@@ -94,7 +94,7 @@ def write_policy(view: PolicyView, channel: Channel) -> None:
     channel.line(f"  targets: {printable(', '.join(policy.targets)) or 'everything in the topology'}")
     if not view.is_heeded:
         channel.line("  It is kept and not enforced.")
-    for name, value in policy.properties.items():
+    for name, value in view.properties.items():
         channel.line(f"  {name}: {printable(as_text(value))}")
     for trigger in view.triggers:
         channel.line(f"  trigger {channel.paint('strong', trigger.trigger.name)}")
