@@ -88,10 +88,11 @@ class Scene(Project):
         versions: Mapping[str, str] | None = None,
         nodes: Mapping[str, object] | None = None,
         sidecar: bool = False,
+        keep_file: bool = False,
         outputs: Mapping[str, object] | None = None,
     ) -> None:
         """Write the service with these steps; ``versions`` are those of its components, ``nodes`` are further node
-        templates, or others in place of these."""
+        templates, or others in place of these. The file of steps beside it is removed, unless it is to be kept."""
         versions, steps = versions or {}, list(steps)
         templates: dict[str, object] = {
             "database": {"type": "scene.Node", "properties": {"version": versions.get("database", "1")}},
@@ -104,7 +105,8 @@ class Scene(Project):
         }
         topology: dict[str, object] = {"node_templates": templates, "policies": [s.as_policy() for s in steps]}
         lifecycle = self.service.with_name("lifecycle.json")
-        lifecycle.unlink(missing_ok=True)
+        if not keep_file:
+            lifecycle.unlink(missing_ok=True)
         if sidecar:
             lifecycle.write_text(json.dumps(as_file(steps)), encoding="utf-8")
             topology["policies"] = []
