@@ -126,9 +126,13 @@ class Scene(Project):
         """Have it do nothing again."""
         (self.home / "orders" / name).unlink()
 
+    def forget_all(self) -> None:
+        """Forget what was logged."""
+        (self.home / "log").write_text("", encoding="utf-8")
+
     def begin(self, *arguments: str) -> Running:
         """Start a command that tells its events; what was logged before is forgotten."""
-        (self.home / "log").write_text("", encoding="utf-8")
+        self.forget_all()
         return start(self.home, *arguments, "-e", self.ensemble, "--yes", "--json")
 
     def tell(self, *arguments: str) -> Told:

@@ -150,9 +150,18 @@ def test_steps_before_an_upgrade_are_undone_the_newest_first(running: Scene) -> 
 
 
 def test_a_step_without_an_undo_is_left_as_it_is_and_said(running: Scene) -> None:
-    """In the end it is what remains."""
+    """It is told beforehand with its place, with --strict it is refused, and in the end it is what remains."""
     running.write([A, Step("b", "upgrade.before", "database", LASTING), C_ROLLS_BACK], versions=NEW)
     running.order("c", "exit 1")
+    running.forget_all()
+    said = 'lifecycle step "c" would roll back over "b"'
+    for command in (["validate", "--strict", str(running.service)], ["upgrade", "--strict", "--yes"]):
+        ensemble = ["-e", str(running.ensemble)] if command[0] == "upgrade" else []
+        refused = ordito(running.home, *command, *ensemble)
+        assert (refused.code, running.story()) == (3, []), refused.both
+        assert f"error[lossy-rollback]: {said}" in refused.err
+        assert f"{running.service}:52:9" in refused.err
+    assert f"warning[lossy-rollback]: {said}" in running.run("plan", "upgrade").both
     told = running.tell("upgrade")
     assert told.story == ["a", "b", "c!", "a.undo"]
     assert any("b" in remains and "cannot be undone" in remains for remains in told.end["remains"])

@@ -19,7 +19,7 @@ from tests.acceptance.scene import AGAIN, DATA, chain, make_scene, told_by
 
 ADDRESS = f"127.77.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 1}"
 """An address of this machine at which nobody else listens, whatever the port."""
-STORES = Path("/var/tmp/ordito-example-stores/backups")  # noqa: S108  (where the example says)
+STORES = Path("/var/tmp/ordito-example-stores/backups")
 
 
 class Answering(BaseHTTPRequestHandler):

@@ -32,17 +32,25 @@ def expected(file: Path) -> list[tuple[str, int, int, str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["steps.yaml", "blocks.yaml"])
-def test_what_is_wrong_with_steps_is_refused_by_every_command(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("steps.yaml", "steps.yaml"),
+        ("blocks.yaml", "blocks.yaml"),
+        ("files.yaml", "files.yaml"),
+        ("beside/service.yaml", "beside/lifecycle.yaml"),
+    ],
+)
+def test_what_is_wrong_with_steps_is_refused_by_every_command(tmp_path: Path, name: str, wrong: str) -> None:
     """Blocks, versions, phases and keys that there are not, words in place of a block, and what has no sense."""
     service = tmp_path / "service"
     shutil.copytree(MISTAKES, service)
     place = service / name
-    (service / "create.sh").write_text('touch "$HOME/was-run"\n', encoding="utf-8")
+    (place.parent / "create.sh").write_text('touch "$HOME/was-run"\n', encoding="utf-8")
     shown = ordito(tmp_path, "validate", place, "-o", "json")
     assert shown.code == 3, shown.both
     found = json.loads(shown.out)["diagnostics"]
-    wanted = expected(place)
+    wanted = expected(service / wrong)
     assert [(Path(d["file"]).name, d["line"], d["column"], d["code"]) for d in found] == [w[:4] for w in wanted]
     for diagnostic, (*_, words) in zip(found, wanted, strict=True):
         assert words in f"{diagnostic['message']} {diagnostic.get('hint', '')}"

@@ -13,6 +13,7 @@ from ordito.blocks.duration import NotADuration, seconds
 from ordito.blocks.fqn import Fqn, NotAnFqn, nearest_names
 from ordito.blocks.fqn import parse as parse_fqn
 from ordito.blocks.places import span_of_part
+from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.lifecycle_steps import LifecycleStep
 
 OPERATION = "ordito.dev/lifecycle/run@v1#Operation"
@@ -45,6 +46,10 @@ def timeout_of(step: LifecycleStep) -> float | None:
 
 
 def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
+    if step.fqn == LIFECYCLE_STEP:
+        message = f"{LIFECYCLE_STEP} is what all lifecycle steps have in common, and no block"
+        diagnostics.error("bad-fqn", message, _place(step, "fqn"), hint=f"name a block; {LIST_HINT}")
+        return
     try:
         fqn = parse_fqn(step.fqn)
     except NotAnFqn as fault:

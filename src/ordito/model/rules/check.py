@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.imperative import Policy
-from ordito.model.rules import capabilities, networks, policies, storage, weaving
+from ordito.model.rules import blocks, capabilities, networks, policies, storage, weaving
 from ordito.model.rules.topology import Topology
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
@@ -21,6 +21,7 @@ TopologyRule = Callable[[Topology], None]
 Rule = TypeVar("Rule")
 
 NODE_RULES: dict[str, tuple[NodeRule, ...]] = {
+    "tosca.nodes.Root": (blocks.node_is_no_block,),
     "tosca.nodes.Storage.BlockStorage": (storage.new_volume_has_a_size,),
     "tosca.nodes.network.Network": (
         networks.existing_network_is_not_described,
