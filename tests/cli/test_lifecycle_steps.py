@@ -248,7 +248,7 @@ def test_an_operation_that_a_step_runs_fails(
 @pytest.mark.parametrize(
     ("config", "code", "said"),
     [
-        ({"component": "apo", "operation": "Cache.warm"}, "unknown-node", "did you mean api?"),
+        ({"component": "apo", "operation": "Cache.warm"}, "unknown-template", "did you mean api?"),
         ({"component": "api", "operation": "Cache.wrm"}, "unknown-operation", "did you mean Cache.warm?"),
         ({"component": "api", "operation": "Cache.warm", "undo_operation": "Cache.x"}, "unknown-operation", "Cache"),
     ],

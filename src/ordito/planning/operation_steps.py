@@ -144,7 +144,7 @@ def _named(draft: Draft, step: LifecycleStep, config: Mapping[str, object], key:
     if node is None:
         near = nearest(name, draft.service.nodes)
         draft.diagnostics.error(
-            "unknown-node",
+            "unknown-template",
             f'lifecycle step "{step.id}" runs an operation of node "{name}", which there is not'
             if name
             else f'lifecycle step "{step.id}" is about no node, and names none whose operation it runs',
