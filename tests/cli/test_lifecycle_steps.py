@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Run
+from tests.cli.program import Run, start, until
 from tests.support.lifecycle import RUN, SAY, TELL, Shop, Step
 
 MADE = ["database_1.create", "database_1.start", "api_1.create", "api_1.start"]
@@ -287,6 +288,46 @@ def test_an_upgrade_that_is_taken_back_undoes_its_steps_around_it(run: Run, shop
     assert run("diff", "--detailed-exitcode").code == 2
     shop.write(before)
     assert run("diff", "--detailed-exitcode").code == 0
+
+
+def test_a_rollback_that_is_cut_goes_on_as_one(run: Run, shop: Shop) -> None:
+    """What was undone is not undone again, what was cut off is, and nothing of the job itself begins."""
+    shop.write(
+        {
+            "a": Step("install.before", "database"),
+            "b": Step("install.before", "database"),
+            "c": Step("install.before", "api", exit=1, onFailure="rollback"),
+        }
+    )
+    hold = Path(f"{shop.log}.hold.a")
+    os.mkfifo(hold)
+    job = start(Path.cwd(), "deploy", shop.folder, "--yes")
+    until(lambda: shop.log.exists() and "a.undo" in shop.log.read_text())
+    job.kill()
+    job.communicate()
+    assert shop.done == ["a", "b", "c", "b.undo", "a.undo"]
+    hold.unlink()
+    done = run("jobs", "resume")
+    assert done.code == 7, done.err
+    assert shop.done == ["a.undo"]
+    assert run("status", "-o", "json").json["instances"] == {}
+
+
+def test_a_step_that_ended_when_the_program_died_is_not_carried_out_again(run: Run, shop: Shop) -> None:
+    """A migration is applied once, whatever happens between its end and the note that it has ended."""
+    shop.write({"migrate": Step("install.before", "database"), "hold": Step("install.before", "api", word="held")})
+    hold = Path(f"{shop.log}.hold.hold.execute")
+    os.mkfifo(hold)
+    job = start(Path.cwd(), "deploy", shop.folder, "--yes")
+    until(lambda: shop.log.exists() and "hold" in shop.log.read_text())
+    job.kill()
+    job.communicate()
+    with hold.open("w") as let:
+        let.write("go\n")
+    until(lambda: "held" in shop.log.read_text())
+    hold.unlink()
+    assert run("jobs", "resume").code == 0
+    assert shop.done == ["migrate", "hold", "held", *MADE]
 
 
 def test_other_jobs_carry_out_no_steps(run: Run, shop: Shop) -> None:

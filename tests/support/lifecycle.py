@@ -83,6 +83,10 @@ cp "$ORDITO_CONTEXT" "$log.context.$ORDITO_HOOK"
 env | grep '^ORDITO_\\|^CONFIG_' | sort > "$log.environment.$ORDITO_HOOK"
 if [ -n "$CONFIG_file" ]; then cat "$CONFIG_file" >> "$log"; fi
 if [ -n "$CONFIG_secret" ]; then echo "printed $CONFIG_secret"; fi
+if [ -e "$log.hold.$ORDITO_HOOK.execute" ]; then
+  read line < "$log.hold.$ORDITO_HOOK.execute"
+  echo "$CONFIG_word" >> "$log"
+fi
 if [ -n "$CONFIG_sleep" ]; then sleep "$CONFIG_sleep"; fi
 printf '{{"said": "%s"}}' "$CONFIG_word" > "$ORDITO_OUTPUTS"
 exit "${{CONFIG_exit:-0}}"
@@ -91,7 +95,7 @@ exit "${{CONFIG_exit:-0}}"
 UNSAYS = """log="{log}"
 echo "$ORDITO_HOOK.undo" >> "$log"
 cp "$ORDITO_EXECUTE_RESULT" "$log.result.$ORDITO_HOOK"
-if [ -e "$log.hold.undo" ]; then read line < "$log.hold.undo"; fi
+if [ -e "$log.hold.$ORDITO_HOOK" ]; then read line < "$log.hold.$ORDITO_HOOK"; fi
 exit "${{CONFIG_undo_exit:-0}}"
 """
 

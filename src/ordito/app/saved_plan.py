@@ -222,7 +222,8 @@ def _comparable(plan: Plan) -> Plan:
     """A plan without the places in files, which are called by the way that leads to them from here."""
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
-    return msgspec.structs.replace(plan, calls=calls, changes=changes, warnings=())
+    hooks = tuple(msgspec.structs.replace(hook, declared="") for hook in plan.hooks)
+    return msgspec.structs.replace(plan, calls=calls, changes=changes, warnings=(), hooks=hooks)
 
 
 def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:

@@ -331,8 +331,11 @@ class Steps:
 
     def _count_as_done(self, index: int) -> None:
         step, change = self._course.steps[index], self._parts.change_ids.next()
-        began = self._writer.apply(self._operations.on_start(step, change))
         done = Outcome(Ending.BY_HAND, changed=True, message="counted as done by hand")
+        if self._hooks_of(step) is not None:
+            self._end(StepFinishedRecord(index, self._writer.now, done, change))
+            return
+        began = self._writer.apply(self._operations.on_start(step, change))
         outcome, delta = self._operations.on_end(step, done, change)
         self._end(StepFinishedRecord(index, self._writer.now, outcome, change, merge(began, self._writer.apply(delta))))
 

@@ -28,6 +28,7 @@ from ordito.ensemble.yaml_writer import are_simple, block, flow_line
 from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.work.effects import revises
 from ordito.work.forms import in_older_forms
+from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan, Step
 from ordito.work.records import (
     Form,
@@ -275,8 +276,11 @@ class JobRecord:
 
 
 def hook_done(plan: Plan, step: Step, record: StepFinishedRecord) -> HookDone | None:
-    """The lifecycle step that a step has carried out well, if it has; one that was not needed did nothing."""
-    if step.hook < 0 or step.action is UNDO or step.instance or not record.outcome.succeeded or record.because:
+    """The lifecycle step that a step has carried out well, if it has; one that was not needed did nothing, nor did one
+    that was counted as done by hand."""
+    if step.hook < 0 or step.action is UNDO or step.instance or record.because:
+        return None
+    if record.outcome.ending is not Ending.SUCCEEDED:
         return None
     return HookDone(plan.hooks[step.hook], record.hook or NO_RESULT)
 

@@ -170,6 +170,8 @@ def _barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
             has_next[before] = has_one_before[after] = True
     for position, then in enumerate(phases_of[1:]):
         why = draft.why("a phase begins when all that comes before it has ended well")
-        barrier = draft.barrier(why)
+        # What takes a job back goes on past failures.
+        undoes = draft.options.hooking.undoes
+        barrier = draft.join("phase", why, tolerant=True) if undoes else draft.barrier(why)
         draft.edges([number for number in phases_of[position] if not has_next[number]], [barrier], why)
         draft.edges([barrier], [number for number in then if not has_one_before[number]], why)
