@@ -14,8 +14,10 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.rollback import RollbackAsked
 from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.app.replay import ReplayRequest, replay
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, revisions
+from tests.support.by_hand import Restarting
 from tests.support.deployed import NEW_NODE, Deployed
 
 
@@ -87,3 +89,28 @@ def as_before(deployed: Deployed) -> None:
     text = manifest.read_text().replace("ordito.status/3", "ordito.status/2")
     manifest.write_text(re.sub(r"^  (form|base): .*\n", "", text, flags=re.MULTILINE))
     shutil.rmtree(deployed.ensemble / ".ordito")
+
+
+def test_what_clones_have_deployed_by_themselves_stays_in_the_form_of_each(deployed: Deployed, tmp_path: Path) -> None:
+    """After their histories are joined each instance is stopped by what its clone has deployed."""
+    ours, theirs = deployed.ensemble, tmp_path / "theirs"
+    shutil.copytree(ours, theirs, ignore=shutil.ignore_patterns(".ordito"))
+    deployed.write("v3", more=NEW_NODE)
+    first = deployed.run(Restarting(("top",), inputs={"word": "three"}))
+    shutil.move(ours, tmp_path / "kept")
+    shutil.move(theirs, ours)
+    deployed.write("v4", more=NEW_NODE)
+    second = deployed.run(Restarting(("base",)))
+    assert second.job > first.job
+    for path in ("jobs", "artifacts"):
+        shutil.copytree(tmp_path / "kept" / path, ours / path, dirs_exist_ok=True)
+    joined = replay(ReplayRequest(str(ours), write=True))
+    assert (joined.joined != "", joined.clashes, joined.differs) == (True, (), ())
+    deployed.check_replay()
+    assert deployed.forms == {"base_1": "", "more_1": "", "top_1": first.job}
+    _, status = deployed.recorded()
+    assert (status.form, status.base, list(status.forms)) == (second.job, second.job, [first.job])
+    deployed.log.write_text("")
+    deployed.run(UndeployAsked())
+    lines = ["v3 three top_1.stop", "v4 two more_1.stop", "v4 two base_1.stop"]
+    assert (sorted(deployed.lines[:2]), deployed.lines[2]) == (lines[:2], lines[2])

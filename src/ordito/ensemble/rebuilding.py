@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 
 import msgspec
+from msgspec import UNSET
 
 from ordito.base.change_ids import ChangeIds, last_reserved
 from ordito.ensemble.entity_change import EntityChange
@@ -20,6 +21,7 @@ from ordito.ensemble.keeping import Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import user_part, write_manifest
+from ordito.ensemble.manifest_rows import changed_status
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.replay import Rebuilt
 from ordito.ensemble.vault import sealed
@@ -85,18 +87,21 @@ def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
 def join_forks(rebuilding: Rebuilding, rebuilt: Rebuilt, now: float) -> str:
     """Write the record of a job that joins what several clones did, and give its id.
 
-    Of an instance that jobs on both sides have changed nobody knows how it is: its status becomes unknown. Raises
-    ``EnsembleError``.
+    Of an instance that jobs on both sides have changed nobody knows how it is: its status becomes unknown. One that a
+    clone has brought into another form of the service than the one that counts as deployed is said to be in that.
+    Raises ``EnsembleError``.
     """
     layout = rebuilding.layout
     jobs = layout.job_ids()
     clashing = [clash.target for clash in rebuilt.clashes if clash.target in rebuilt.snapshot.instances]
-    doubtful = [name for name in sorted(clashing) if rebuilt.snapshot.instances[name].exists]
+    doubtful = {name for name in clashing if rebuilt.snapshot.instances[name].exists}
+    changed = sorted(doubtful | rebuilt.elsewhere.keys())
     last = max(rebuilt.status.last_change, highest_id(layout))
-    ids = ChangeIds.begin(now, tasks=len(doubtful), last=last, existing=jobs)
+    ids = ChangeIds.begin(now, tasks=len(changed), last=last, existing=jobs)
     previous = max(rebuilt.heads)
     others = tuple(head for head in rebuilt.heads if head != previous)
-    changes = tuple(_doubt(ids.next(), name, rebuilt) for name in doubtful)
+    changes = tuple(_joined(ids.next(), name, rebuilt, is_doubtful=name in doubtful) for name in changed)
+    after = msgspec.structs.replace(rebuilt.joined, last_change=last_reserved(ids.job, ids.ticks))
     file = JobFile(
         FORMAT,
         JobHead(
@@ -113,23 +118,27 @@ def join_forks(rebuilding: Rebuilding, rebuilt: Rebuilt, now: float) -> str:
             changes=len(changes),
             summary=f"joined the jobs of {len(rebuilt.heads)} clones",
         ),
-        {"lastChange": last_reserved(ids.job, ids.ticks)},
+        changed_status(rebuilt.status, after),
         changes=changes,
     )
     write_whole(layout.job_record(ids.job), ["".join(block(msgspec.to_builtins(file, enc_hook=sealed))).encode()])
     return ids.job
 
 
-def _doubt(change: str, name: str, rebuilt: Rebuilt) -> ConfigChange:
-    (clash,) = (clash for clash in rebuilt.clashes if clash.target == name)
+def _joined(change: str, name: str, rebuilt: Rebuilt, *, is_doubtful: bool) -> ConfigChange:
+    form = rebuilt.elsewhere.get(name, UNSET)
+    reason = f"another clone has deployed something else: it is as job {form} has deployed it"
+    if is_doubtful:
+        (clash,) = (clash for clash in rebuilt.clashes if clash.target == name)
+        reason = f"jobs {clash.jobs[0]} and {clash.jobs[1]}, of two clones, have both changed it"
     return ConfigChange(
         change_id=change,
         previous_id=rebuilt.snapshot.instances[name].last_config_change,
         target=name,
         operation=MERGE,
         outcome="succeeded",
-        changes={name: EntityChange(local="unknown")},
-        reason=f"jobs {clash.jobs[0]} and {clash.jobs[1]}, of two clones, have both changed it",
+        changes={name: EntityChange(local="unknown" if is_doubtful else UNSET, form=form)},
+        reason=reason,
     )
 
 

@@ -6,13 +6,14 @@ themselves; a record that names several closes such a fork, as a merge does in g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from ordito.base.change_ids import decode, job_of
 from ordito.ensemble.entity_change import Entity, NoSuchEntity, delta_of
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.forms_of_lines import FormsOfLines
 from ordito.ensemble.job_format import ConfigChange, JobHead
 from ordito.ensemble.job_history import RecordedJob, is_conflict, job_lines, read_job
 from ordito.ensemble.jobs_tsv import colliding_lines
@@ -20,6 +21,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import FORMAT, StatusRow, status_of
 from ordito.ensemble.status import LastJob, Status
 from ordito.instances.records import Snapshot
+
+NOTHING = Status()
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -48,7 +51,10 @@ class Clash(msgspec.Struct, frozen=True):
 
 class Rebuilt(msgspec.Struct, frozen=True):
     """What the records say exists, after the jobs ``jobs``. ``heads`` are those that no other follows; ``reached`` says
-    whether the job or task was found at which to stop. With problems it is what was found before the first one."""
+    whether the job or task was found at which to stop. With problems it is what was found before the first one.
+
+    ``elsewhere`` are instances that a clone has brought into another form of the service than the one that is deployed,
+    with the ids of those, and ``joined`` is the status once that is said of them and the histories are joined."""
 
     snapshot: Snapshot
     status: Status
@@ -58,6 +64,8 @@ class Rebuilt(msgspec.Struct, frozen=True):
     clashes: tuple[Clash, ...]
     heads: tuple[str, ...]
     reached: bool = False
+    elsewhere: Mapping[str, str] = {}
+    joined: Status = NOTHING
 
 
 def rebuild(layout: Layout, *, until: str = "", first: int | None = None) -> Rebuilt:
@@ -85,6 +93,7 @@ class Replay:
         self._parents: dict[str, tuple[str, ...]] = {}
         self._changed_by: dict[str, str] = {}
         self._clashes: dict[str, Clash] = {}
+        self._forms = FormsOfLines()
         self._end = -1
         self._forked = False
         self._reached = False
@@ -108,6 +117,7 @@ class Replay:
         reached = bool(self._problems) or self._follow(record, until)
         if not reached:
             self._values.update(record.file.status)
+            self._forms.follow(record)
             self._last = record.head
         self._done.append(job)
         self._reached |= job == until
@@ -125,15 +135,20 @@ class Replay:
                     continue
                 self._problem("colliding", change, f"jobs.tsv has lines of two clones that both bear the id {change}")
         forks, heads = self._forks()
+        status, elsewhere = self._status(), dict[str, str]()
+        if forks:
+            elsewhere = self._forms.elsewhere(self._snapshot, status.form, self._changed_by, self._ancestors)
         return Rebuilt(
             snapshot=self._snapshot,
-            status=self._status(),
+            status=status,
             jobs=tuple(self._done),
             problems=tuple(dict.fromkeys(self._problems)),
             forks=forks,
             clashes=tuple(self._clashes.values()),
             heads=heads,
             reached=self._reached,
+            elsewhere=elsewhere,
+            joined=self._forms.joined(status, self._snapshot, elsewhere) if forks else status,
         )
 
     # ------------------------------------------------------------------------------------------------- the history

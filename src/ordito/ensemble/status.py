@@ -156,18 +156,23 @@ def _gone_back(status: Status, header: JobHeader) -> Status:
     base = header.forms.get(header.base)
     if base is None:
         return status
+    left = _joined(header.left, status.left)
+    return with_form(replace(status, left=left, form=header.base, base=header.base), base)
+
+
+def with_form(status: Status, form: Form | None) -> Status:
+    """The status of an ensemble in which this form is deployed; as it is where nothing is known of that."""
+    if form is None:
+        return status
     return replace(
         status,
-        service=base.service,
-        main=base.main,
-        inputs=base.inputs,
-        choices=base.choices,
-        given=base.given,
-        named=base.named,
-        environment=base.environment,
-        left=_joined(header.left, status.left),
-        form=header.base,
-        base=header.base,
+        service=form.service,
+        main=form.main,
+        inputs=form.inputs,
+        choices=form.choices,
+        given=form.given,
+        named=form.named,
+        environment=form.environment,
     )
 
 

@@ -24,7 +24,10 @@ from ordito.ensemble.job_history import RecordedJob
 
 MOST_ROWS = 1_000
 
-HEADER = ("workflow", "cause", "environment", "status", "rollback", "began", "ended", "user", "machine", "summary")
+HEADER = (
+    *("workflow", "cause", "environment", "status", "revision", "rollback"),
+    *("began", "ended", "user", "machine", "summary"),
+)
 
 HELP = """Show a job: what it did, task by task.
 
@@ -63,7 +66,7 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
         if name == "status" and head.handled:
             value = f"{value}, and handled by what the workflow has for it"
         if value:
-            channel.line(f"  {name:<11} {printable(value)}")
+            channel.line(f"  {name:<11} {printable(str(value))}")
     rows = [_row(task) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
