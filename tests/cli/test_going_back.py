@@ -32,7 +32,7 @@ node_types:
     interfaces:
       Standard:
         operations:
-          create: { implementation: op.sh, inputs: { op: create, word: { get_property: [ SELF, word ] } } }
+          create: { implementation: op.sh, inputs: { op: create } }
           configure: { implementation: op.sh, inputs: { op: configure, word: { get_property: [ SELF, word ] } } }
           start: { implementation: op.sh, inputs: { op: start, word: { get_property: [ SELF, word ] } } }
           stop: { implementation: op.sh, inputs: { op: stop, word: { get_property: [ SELF, word ] } } }
@@ -92,7 +92,6 @@ def versions(tmp_path: Path, run: Run) -> Versions:
 
 ONE = {"api": ("1", ""), "web": ("1", "api")}
 TWO = {"api": ("2", ""), "cache": ("1", "")}
-BACK = ["cache_1.stop 1", "cache_1.delete 1", "api_1.stop 2", "api_1.delete 2", "api_1.create 1"]
 
 
 def failing(versions: Versions, *words: str, code: int) -> list[str]:
@@ -108,13 +107,11 @@ def failing(versions: Versions, *words: str, code: int) -> list[str]:
 def test_an_upgrade_that_fails_takes_itself_back(versions: Versions) -> None:
     done = failing(versions, "--on-failure", "rollback", code=7)
     forth, back = done[: done.index("last_1.start 1") + 1], done[done.index("last_1.start 1") + 1 :]
-    assert "api_1.create 2" in forth
+    assert [line for line in forth if line.startswith("api")] == ["api_1.stop 1", "api_1.configure 2", "api_1.start 2"]
     assert [line for line in back if line.startswith("last")] == ["last_1.stop 1", "last_1.delete 1"]
-    assert [line for line in back if line.startswith("api")] == [
-        "api_1.stop 2",
-        "api_1.delete 2",
-        *(f"api_1.{operation} 1" for operation in ("create", "configure", "start")),
-    ]
+    assert [line for line in back if line.startswith("api")] == ["api_1.stop 2", "api_1.configure 1", "api_1.start 1"]
+    # What would have been removed last was never touched, though it requires what was changed.
+    assert [line for line in done if line.startswith("web")] == []
     # Neither the service nor its forms are others than before.
     assert "No differences" in versions("diff", "one")
     assert "No differences" in versions("diff")
@@ -132,7 +129,7 @@ def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versio
     (versions.home / "fail.last_1.start").unlink()
     versions("jobs", "retry", "--yes", "-q")
     done = versions.log()
-    assert [line for line in done if not line.startswith("web")] == ["last_1.start 1"]
+    assert done == ["last_1.start 1", "web_1.stop 1", "web_1.delete 1"]
     assert "No differences" in versions("diff")
     (versions.home / "fail.last_1.stop").touch()
     versions("rollback", "1", "--yes", "-q", code=1)

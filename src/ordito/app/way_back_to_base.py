@@ -105,7 +105,7 @@ class ToBase(msgspec.Struct, frozen=True):
         if form != self.header.id:
             return self.forms.former(form)
         digests = {**measured_files(self.place.layout, self.read).digests, **self.whole.digests}
-        return Former(self.whole.service, self.header.inputs, digests)
+        return Former(self.whole.service, self.header.inputs, digests, self.whole.names)
 
 
 def _problems(refused: PlanRefused | InvalidDocument | EnsembleError) -> list[str]:

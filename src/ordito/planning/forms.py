@@ -107,7 +107,9 @@ class FormsOfPlan:
     def _of_former(self, name: str, former: Former) -> Formed:
         # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
         unheard = Diagnostics()
-        digests = Digests(former.service, former.inputs, former.digests, unheard, self._options.digest_key)
+        digests = Digests(
+            former.service, former.inputs, former.digests, unheard, self._options.digest_key, former.names
+        )
         return self._form(name, former.service, former.inputs, digests, name)
 
     def _form(self, name: str, service: Service, inputs: Mapping[str, object], digests: Digests, marked: str) -> Formed:

@@ -72,11 +72,13 @@ class Deployed(msgspec.Struct, frozen=True):
 
 class Former(msgspec.Struct, frozen=True):
     """An earlier form of the service, or the one that a rollback leads away from: what instances in it are stopped and
-    removed by. ``digests`` are those of its files, as in ``PlanOptions``."""
+    removed by. ``digests`` are those of its files, ``names`` what those were called of what it had lost itself, as in
+    ``PlanOptions``."""
 
     service: Service
     inputs: Mapping[str, object] = {}
     digests: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
 
 
 class Forms(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from ordito.planning.in_turn import is_free
 from ordito.planning.pairing import Pairing
 
 RUN = Fate.RUN
+LAST = "last"
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -153,8 +154,11 @@ class _First:
         """Add the instances that require the node by a relationship: those in a form where it holds for no others."""
         members = draft.of_node.get(relationship.source, ())
         falling = [m for m in members if m.down is not None and (form is None or draft.falling(m) is form)]
-        free = [m for m in falling if is_free(draft, m)] if draft.workflow in FORMING else []
-        bound = [m for m in falling if not is_free(draft, m)] if free else falling
+        free: list[Member] = []
+        late = draft.workflow in FORMING and _can_go_last(draft, relationship)
+        if draft.workflow in FORMING:
+            free = [m for m in falling if is_free(draft, m) or (late and m.goes)]
+        bound = [m for m in falling if not (is_free(draft, m) or (late and m.goes))] if free else falling
         if relationship.is_hosting:
             _hosted_first(draft, bound)
             _hosted_first(draft, free, only_leaving=True)
@@ -166,6 +170,13 @@ class _First:
             self.gone += [m.down.end for m in bound if m.down is not None]
             self.gone += [m.undone[-1] for m in members if m.is_taken_back]
             self.free += [m.down.end for m in free if m.down is not None]
+
+
+def _can_go_last(draft: Draft, relationship: Relationship) -> bool:
+    """Whether what leaves may do so when all else is done: where what it requires is there all the time."""
+    if draft.options.upgrading.prune != LAST:
+        return False
+    return all(target.fate is not Fate.ANEW for target in draft.of_node.get(relationship.target, ()))
 
 
 def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relationship]]:
