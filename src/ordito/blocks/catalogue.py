@@ -84,12 +84,13 @@ def _below(tree: FileTree, folder: str) -> Iterator[str]:
 
 
 def content_digest(block: BlockType, tree: FileTree) -> str:
-    """The SHA-256 of all that makes a block what it is: its name and version, what it is configured with, and what it
-    runs. Where its catalogue lies does not count, nor what else is in it. Raises ``OSError``."""
+    """The SHA-256 of all that makes a block what it is, as far as it declares that: its name and version, what it is
+    configured with, what it runs and needs. Where its catalogue lies does not count, nor what else is in it: with one
+    more block there those that it has are the same. Raises ``OSError``."""
     folder = posixpath.dirname(block.file)
     files = {}
-    for file in sorted(block_files(block, tree)):
-        if tree.is_file(file):
+    for file in sorted(map(posixpath.normpath, script_files(block))):
+        if not is_url(file) and tree.is_file(file):
             files[posixpath.relpath(file, folder or ".")] = _file_digest(tree, file)
     content = {
         "fqn": block.fqn,

@@ -90,11 +90,11 @@ class Search:
     def _packages(self) -> Iterator[tuple[Package, str]]:
         for tree, folder, shown in self._inside:
             yield from self._in_tree(tree, folder, shown)
+        for given in self._places.given:
+            yield from self._in_folder(given)
         for folder in self._places.folders:
             if Path(folder).is_dir():
                 yield from self._in_folder(folder)
-        for given in self._places.given:
-            yield from self._in_folder(given)
         if not self._places.alone:
             yield from self._opened(open_package(str(PROGRAM_FOLDER), self._diagnostics), BUILT_IN)
 

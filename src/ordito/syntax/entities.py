@@ -3,6 +3,7 @@ templates are made of. Topologies are in ``topology.py``, whole files in ``servi
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingType
 from typing import Annotated, ClassVar
 
 from ordito.source.nodes import Mapping, Node, Scalar
@@ -25,6 +26,11 @@ from ordito.syntax.shapes import (
     TextOrTexts,
     Texts,
     Whole,
+)
+
+LIFECYCLE = dict.fromkeys(
+    ("lifecycle", "#lifecycle", "hooks"),
+    "lifecycle steps are policies whose type is a block, or stand in lifecycle.yaml beside the service",
 )
 
 
@@ -334,6 +340,7 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
 
     WHAT: ClassVar[str] = "node template"
     NOTE: ClassVar[str] = 'values of properties stand below "properties:"'
+    ELSEWHERE: ClassVar[MappingType[str, str]] = LIFECYCLE
 
     type: Annotated[Scalar, Key(Text(), required=True)]
     description: Annotated[Scalar | None, Key(Text())] = None

@@ -41,6 +41,8 @@ class Entity(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What to tell people who use a keyname that it does not have."""
     LACKS: ClassVar[frozenset[str]] = frozenset()
     """The keynames that entities like it have and it has not: of these the note says why, wherever else they belong."""
+    ELSEWHERE: ClassVar[MappingType[str, str]] = {}
+    """Names that are no keynames and that people write all the same, with what to write instead."""
     SECTIONS: ClassVar[bool] = False
     """Whether its keynames are mere headings: then an unknown one may be any of those that are not given."""
 
@@ -264,6 +266,8 @@ def _keyname_hint(
     """What to write in place of an unknown keyname, or where it belongs."""
     if written in entity.LACKS:
         return entity.NOTE
+    if written in entity.ELSEWHERE:
+        return entity.ELSEWHERE[written]
     below = {w: _keynames_below(k.shape, reading.dialect) for w, (_, k) in keys.items()}
     inside = [w for w, names in below.items() if written in names]
     if inside:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingType
 from typing import Annotated, ClassVar
 
 from ordito.source.nodes import Scalar
 from ordito.syntax.copies import NamedTemplates
-from ordito.syntax.entities import NodeTemplate, ParameterDefinition, RelationshipTemplate
+from ordito.syntax.entities import LIFECYCLE, NodeTemplate, ParameterDefinition, RelationshipTemplate
 from ordito.syntax.grammar import Entity, Key
 from ordito.syntax.mappings import SubstitutionMappings
 from ordito.syntax.policies import Group, Policies, Policy
@@ -18,6 +19,7 @@ class TopologyTemplate(Entity, frozen=True, eq=False, kw_only=True):
     """Topology template (§3.9)."""
 
     WHAT: ClassVar[str] = "topology template"
+    ELSEWHERE: ClassVar[MappingType[str, str]] = LIFECYCLE
     SECTIONS: ClassVar[bool] = True
 
     description: Annotated[Scalar | None, Key(Text())] = None
