@@ -339,13 +339,7 @@ def test_nothing_sensitive_in_a_config_is_shown_where_the_model_is(tmp_path: Pat
     assert list(types) == ["ordito.dev.lifecycle.notify.v1.Webhook", "ordito.datatypes.ArchivePath"]
 
 
-def test_a_block_is_no_node_and_steps_are_no_part_of_nodes(tmp_path: Path) -> None:
-    inline = f"    mine: {{ type: {WEBHOOK}, interfaces: {{ Block: {{ operations: {{ execute: x.sh }} }} }} }}\n"
-    errors = found(tmp_path, PLAIN.replace("  groups:", f"{inline}  groups:"))
-    assert [(code, line) for code, line, *_ in errors] == [("inline-step", 9)]
-    assert errors[0][3].startswith(
-        "lifecycle step 'mine': custom or inline implementations are not allowed (FR-11-003)"
-    )
+def test_steps_are_no_part_of_nodes(tmp_path: Path) -> None:
     (unknown,) = found(
         tmp_path, PLAIN.replace("{ type: tosca.nodes.Root }", "{ type: tosca.nodes.Root, lifecycle: {} }")
     )

@@ -34,7 +34,7 @@ from ordito.model.selection import Candidates
 from ordito.model.service import Service
 from ordito.model.settings import refuse_settings
 from ordito.model.step_file import file_steps
-from ordito.model.step_policies import policy_steps, refuse_block_templates
+from ordito.model.step_policies import policy_steps
 from ordito.model.substituting import Substitutes
 from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
 from ordito.model.templates import Templates
@@ -162,7 +162,6 @@ def _steps(
     policies: Policies, blocks: KnownBlocks, references: References, file: Node | None
 ) -> dict[str, LifecycleStep]:
     """The lifecycle steps of a topology; ``file`` declares further ones."""
-    refuse_block_templates(policies.components, references.diagnostics)
     steps = policy_steps(policies, blocks, references)
     return steps if file is None else file_steps(file, blocks, references, policies.components, steps)
 

@@ -84,19 +84,14 @@ def refuse_inline(keys: Iterable[Scalar], name: str, diagnostics: Diagnostics) -
     """Refuse keys by which a step would say itself what is done; whether there were any."""
     found = [key for key in keys if key.text in INLINE]
     for key in found:
-        report_inline(name, key.span, diagnostics)
+        diagnostics.error(
+            "inline-step",
+            f"lifecycle step '{name}': custom or inline implementations are not allowed (FR-11-003); "
+            "reference a catalog block by fqn",
+            key.span,
+            hint="`ordito blocks list` shows the blocks that there are",
+        )
     return bool(found)
-
-
-def report_inline(name: str, place: Span | None, diagnostics: Diagnostics) -> None:
-    """Report what would say in the service itself what a step does."""
-    diagnostics.error(
-        "inline-step",
-        f"lifecycle step '{name}': custom or inline implementations are not allowed (FR-11-003); "
-        "reference a catalog block by fqn",
-        place,
-        hint="`ordito blocks list` shows the blocks that there are",
-    )
 
 
 def without_inline(node: nodes.Mapping | None) -> nodes.Mapping | None:

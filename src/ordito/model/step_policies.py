@@ -10,12 +10,11 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.model.block import BUILT_IN
-from ordito.model.block_types import CONFIG, LIFECYCLE_BLOCK, KnownBlocks
+from ordito.model.block_types import CONFIG, KnownBlocks
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.policies import Policies
 from ordito.model.references import References
-from ordito.model.service import NodeTemplate
-from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, report_inline, without_inline
+from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, without_inline
 from ordito.source import nodes
 from ordito.source.nodes import is_null
 from ordito.syntax import policies as written
@@ -42,13 +41,6 @@ def policy_steps(policies: Policies, blocks: KnownBlocks, references: References
             name = f"{item.name}@{component}" if len(components) > 1 else item.name
             found[name] = msgspec.structs.replace(step, id=name, component=component)
     return found
-
-
-def refuse_block_templates(nodes: Mapping[str, NodeTemplate], diagnostics: Diagnostics) -> None:
-    """Refuse node templates of the types of blocks: a template could implement the block itself."""
-    for node in nodes.values():
-        if LIFECYCLE_BLOCK in node.kinds:
-            report_inline(node.name, node.span, diagnostics)
 
 
 class _StepPolicies:
