@@ -154,7 +154,8 @@ class Scene(Project):
 
     def story(self) -> list[str]:
         """What the processes of the last command wrote down: ``a`` is one that began and ended well before another one
-        began, ``a!`` one that did not; of those at the same time there are ``a(`` and ``a)``."""
+        began, ``a!`` one that did not; of those at the same time there are ``a(`` and ``a)``, and ``a)`` alone of one
+        that an earlier command began."""
         return story((self.home / "log").read_text(encoding="utf-8").splitlines())
 
     def json(self, *arguments: str) -> Any:
@@ -197,11 +198,11 @@ def story(lines: Iterable[str]) -> list[str]:
         if what == "begin":
             begun[name] = len(told)
             told.append(f"{name}!")
-        elif (place := begun.pop(name)) == len(told) - 1:
+        elif (place := begun.pop(name, -1)) == len(told) - 1 and told:
             told[place] = name
         else:
-            told[place] = f"{name}("
             told.append(f"{name})")
+            told[place] = f"{name}(" if place >= 0 else told[place]
     return told
 
 

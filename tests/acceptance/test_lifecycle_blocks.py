@@ -8,7 +8,8 @@ import select
 import shutil
 import signal
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -202,29 +203,48 @@ def test_a_job_killed_on_its_way_back_goes_on_back(running: Scene, goes_on: bool
     the program and ended well, or was killed with it."""
     running.write([Step("first", "upgrade.before", "database"), A, B, C_ROLLS_BACK], versions=NEW)
     running.order("c", "exit 1")
-    running.order("a.undo", "echo $$ >pid; read -r _ <gate || true")
-    os.mkfifo(running.home / "gate")
-    process = running.begin("upgrade")
-    for line in process.stdout:
-        if '"step.started"' in line and "a.undo" in line:
-            break
-    gate = os.open(running.home / "gate", os.O_WRONLY)  # It is open when the undo reads from it.
-    undoing = os.pidfd_open(int((running.home / "pid").read_text()))
-    kill(process)
-    if not goes_on:
-        signal.pidfd_send_signal(undoing, signal.SIGKILL)
-    running.order("a.undo", "true")
-    os.close(gate)  # It goes on.
-    assert select.select([undoing], [], [], 30)[0]
-    os.close(undoing)
-    before = ["first", "a", "b", "c!", "b.undo"]
-    assert running.story() == [*before, "a.undo" if goes_on else "a.undo!"]
-
+    with killed_at(running, "a.undo", goes_on=goes_on):
+        before = ["first", "a", "b", "c!", "b.undo"]
+        assert running.story() == [*before, "a.undo" if goes_on else "a.undo!"]
     told = told_by(running.begin("jobs", "resume"))
     assert (told.code, told.end["rollback"]) == (7, "complete"), told.err
     assert running.story() == (["first.undo"] if goes_on else ["a.undo", "first.undo"])
     assert running.revision() == 1
     assert running.states() == {"database_1": "started", "api_1": "started"}
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_job_killed_in_a_step_goes_on_with_it(running: Scene, goes_on: bool) -> None:
+    """A step that ended well while nobody looked is not carried out again, and one that was killed is."""
+    running.write([A, B], versions=NEW)
+    with killed_at(running, "b", goes_on=goes_on):
+        assert running.story() == ["a", "b" if goes_on else "b!"]
+    told = told_by(running.begin("jobs", "resume"))
+    assert told.code == 0, told.err
+    assert running.story() == (DATABASE_AGAIN if goes_on else ["b", *DATABASE_AGAIN])
+    assert running.revision() == 2
+
+
+@contextmanager
+def killed_at(scene: Scene, name: str, *, goes_on: bool) -> Iterator[None]:
+    """An upgrade whose program is killed while a step, or an undo, is at work, which then ends well by itself or is
+    killed as well."""
+    scene.order(name, "echo $$ >pid; read -r _ <gate || true")
+    os.mkfifo(scene.home / "gate")
+    process = scene.begin("upgrade")
+    for line in process.stdout:
+        if '"step.started"' in line and f'{name}"' in line:
+            break
+    gate = os.open(scene.home / "gate", os.O_WRONLY)  # It is open when the script reads from it.
+    working = os.pidfd_open(int((scene.home / "pid").read_text()))
+    kill(process)
+    if not goes_on:
+        signal.pidfd_send_signal(working, signal.SIGKILL)
+    scene.order(name, "true")
+    os.close(gate)
+    assert select.select([working], [], [], 30)[0]
+    os.close(working)
+    yield
 
 
 # -------------------------------------------------------------------------------------------------------- being ready
@@ -333,6 +353,33 @@ def test_steps_of_components_come_before_those_of_the_module(scene: Scene) -> No
 
     nothing = scene.tell("upgrade")
     assert (nothing.code, nothing.story) == (0, [])
+
+
+def test_what_is_added_changed_and_removed_have_steps_of_their_own(scene: Scene) -> None:
+    """In one upgrade: those of the first two around the operations, those of the last behind all others."""
+    steps = [*everywhere("install", "upgrade", "delete"), *of("cache"), *of("old")]
+    scene.write([s for s in steps if s.component != "cache"], nodes={"old": {"type": "scene.Node"}})
+    assert told_by(scene.begin("deploy", str(scene.service))).code == 0
+    scene.write(
+        [s for s in steps if s.component != "old"],
+        versions=NEW,
+        nodes={"cache": {"type": "scene.Node", "requirements": [{"peer": "api"}]}},
+    )
+    told = scene.tell("upgrade")
+    assert told.code == 0, told.err
+    assert told.story == [
+        *["database.upgrade.before", "cache.install.before", *DATABASE_AGAIN, *chain("cache", UP)],
+        *["database.upgrade.after", "cache.install.after", "module.upgrade.before", "module.upgrade.after"],
+        *["old.delete.before", *chain("old", DOWN), "old.delete.after"],
+    ]
+
+
+def of(component: str) -> list[Step]:
+    return [
+        Step(f"{component}.{phase}", phase, component)
+        for transition in ("install", "upgrade", "delete")
+        for phase in (f"{transition}.before", f"{transition}.after")
+    ]
 
 
 def _around(transition: str, operations: list[str]) -> list[str]:
