@@ -265,6 +265,31 @@ def test_an_operation_that_is_not_there_is_refused(
     assert not shop.done
 
 
+def test_upgrading_ends_with_what_leaves(run: Run, shop: Shop) -> None:
+    """What is removed has the lifecycle steps that it was deployed with, of its own time."""
+    gone = {
+        "cache_saved": Step("delete.before", "cache", word={"get_input": "where"}, file="scripts/note"),
+        "cache_gone": Step("delete.after", "cache", exit=1, onFailure="continue"),
+    }
+    (shop.folder / "scripts/note").write_text("as it was\n")
+    nodes, inputs = ("api", "database", "cache"), {"where": {"type": "string", "default": "tape"}}
+    shop.write(gone, nodes=nodes, inputs=inputs)
+    assert run("deploy", shop.folder, "--yes").code == 0
+    assert "cache_1.start" in shop.done
+    (shop.folder / "scripts/note").unlink()
+    names = ("database.upgrade.before", "database.upgrade.after", "api.upgrade.before")
+    steps = {n: Step(".".join(n.split(".")[1:]), n.split(".")[0]) for n in names}
+    shop.write({**steps, "test": Step("upgrade.after")}, version="2")
+    done = run("upgrade", "--yes")
+    assert done.code == 0, done.err
+    assert ordered(shop.done) == [
+        *("database.upgrade.before", "api_1.stop", "database_1.stop", "database_1.delete"),
+        *("database_1.create", "database_1.start", "api_1.start", *READY),
+        *("database.upgrade.after", "test", "cache_saved", "as it was", "cache_1.stop", "cache_1.delete", "cache_gone"),
+    ]
+    assert shop.environment("cache_saved")["CONFIG_word"] == "tape"
+
+
 def test_an_upgrade_that_is_taken_back_undoes_its_steps_around_it(run: Run, shop: Shop) -> None:
     before = {"first": Step("install.before", "database")}
     shop.write(before)
