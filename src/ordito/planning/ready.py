@@ -14,6 +14,7 @@ import msgspec
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.probes import probe
+from ordito.work.hooks import Transition
 from ordito.work.plan import Condition, Kind
 from ordito.work.probes import CHECK, maintaining
 
@@ -50,12 +51,19 @@ def _can_be_asked(draft: Draft, member: Member) -> bool:
     return draft.recipes.is_delegated(node) and draft.options.maker(node.name, node.kinds).looks
 
 
+def _changes(draft: Draft, member: Member) -> bool:
+    """Whether something happens to an instance, or has happened since the revision was begun."""
+    if member.fate is not Fate.KEEP or member.kind is Kind.RELINK:
+        return True
+    hooking = draft.options.hooking
+    begun = bool(hooking.since) and member.record.last_config_change >= hooking.since
+    return begun or hooking.transition is Transition.INSTALL
+
+
 def _concerned(draft: Draft) -> Iterable[NodeTemplate]:
     """The nodes with an instance that changes, and all that require one of them, directly or not."""
     found = {
-        name: None
-        for name, members in draft.of_node.items()
-        if any(not m.goes and (m.fate is not Fate.KEEP or m.kind is Kind.RELINK) for m in members)
+        name: None for name, members in draft.of_node.items() if any(not m.goes and _changes(draft, m) for m in members)
     }
     waiting = list(found)
     while waiting:
