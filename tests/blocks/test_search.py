@@ -88,3 +88,9 @@ def test_a_catalogue_with_errors_says_them(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("ordito.policies.LifecycleStep", "ordito.policies.Step"))
     with pytest.raises(InvalidDocument, match=r"given/blocks\.yaml:5"):
         read(tmp_path, tmp_path / "given")
+
+
+def test_the_version_of_a_block_is_of_the_major_version_that_its_name_says(tmp_path: Path) -> None:
+    catalogue(tmp_path / "own", "2.0.0")
+    with pytest.raises(InvalidDocument, match=r"is of version 2\.0\.0, and its name says 1"):
+        read(tmp_path)

@@ -108,3 +108,24 @@ def test_blocks_that_come_with_the_program_are_packed_once(run: Run, service: Pa
     names = zipfile.ZipFile(archive).namelist()
     assert len([n for n in names if n.endswith("/wait_for_tcp.py")]) == 1
     assert run("validate", str(archive)).code == 0
+
+
+def test_a_job_with_steps_from_elsewhere_is_retried_without_them_being_there(
+    run: Run, service: Path, tmp_path: Path
+) -> None:
+    """What the command named is in the pin."""
+    steps = tmp_path / "steps.yaml"
+    (service / "lifecycle.yaml").rename(steps)
+    given = catalogue(tmp_path / "given")
+    flag = tmp_path / "flag"
+    script = given / "scripts" / "leave.sh"
+    script.write_text(f"[ -e {flag} ] || exit 1\n{script.read_text()}")
+    ensemble = ["-e", str(tmp_path / "ensemble")]
+    words = ["deploy", str(service), "--yes", "--catalog", str(given), "--lifecycle", str(steps)]
+    assert run(*ensemble, *words).code == 1
+    given.rename(tmp_path / "gone")
+    steps.unlink()
+    flag.touch()
+    retried = run(*ensemble, "jobs", "retry", "--yes")
+    assert retried.code == 0, retried.err
+    assert "left hello" in run(*ensemble, "jobs", "logs").out

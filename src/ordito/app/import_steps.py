@@ -16,6 +16,7 @@ from ordito.app.writing import write_document
 VARIABLE = "CUE_EXE"
 MOST_SECONDS = 60
 MOST_BYTES = 16 << 20
+MOST_SAID = 500
 NAMED = (
     "{if M.#lifecycle != _|_ {module: M.#lifecycle}, "
     'if M.#components != _|_ {components: {for k, v in M.#components if v.#lifecycle != _|_ {"\\(k)": v.#lifecycle}}}}'
@@ -97,7 +98,8 @@ def _asked(
         raise Refused("cue-failed", f"{program} said nothing for {MOST_SECONDS} s", "try it by hand") from None
     except OSError as error:
         raise Refused("cue-failed", f"{program} cannot be run: {error.strerror}", HOW_TO_GET) from error
-    return done.returncode, done.stdout, done.stderr.decode(errors="replace").strip()
+    said = " ".join(done.stderr.decode(errors="replace").split())
+    return done.returncode, done.stdout, said[:MOST_SAID]
 
 
 def _hint(said: str, request: ImportRequest) -> str:

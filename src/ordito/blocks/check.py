@@ -69,6 +69,19 @@ def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagno
             _place(step, "fqn"),
             hint="a block is a policy type, and a node type of the same name whose interface Block implements execute",
         )
+    _check_version(step, fqn, diagnostics)
+
+
+def _check_version(step: LifecycleStep, fqn: Fqn, diagnostics: Diagnostics) -> None:
+    """Refuse a block whose version is not of the major version that its name says."""
+    version = step.block.version if step.block is not None else ""
+    if version and version.partition(".")[0] != str(fqn.major):
+        diagnostics.error(
+            "bad-block",
+            f"{step.fqn} is of version {version}, and its name says {fqn.major}",
+            _place(step, "fqn"),
+            hint=f"its types have a version {fqn.major}.x.y, or a name with @v{version.partition('.')[0]}",
+        )
 
 
 def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnostics: Diagnostics) -> None:

@@ -208,12 +208,14 @@ def _check_unchanged(known: Known, job: str, form: Form) -> None:
         package = read.package
         files = (definition_files(read), artifact_files(read))
         measured = measure(place.layout, package.tree, package.opener, *files)
-        unchanged = measured.digest == form.service or _own(measured.contents) == _own(
-            {f.place: f.digest for f in pinned_files(place.layout, form.service)}
-        )
+        pinned = {f.place: f.digest for f in pinned_files(place.layout, form.service)}
+        # Lifecycle steps, with what they need, may have come with the command that began the job.
+        unchanged = measured.digest == form.service or _own(measured.contents).items() <= pinned.items()
     except InvalidDocument as invalid:
-        # What was fetched for the job is not fetched again to look at it: its pin has it.
-        unchanged = any(d.code in {"not-fetched", "fetch-failed"} for d in invalid.diagnostics)
+        # What was fetched for the job is not fetched again to look at it, nor is a catalogue found that its command
+        # named: its pin has both.
+        elsewhere = {"not-fetched", "fetch-failed", "unknown-block"}
+        unchanged = any(d.code in elsewhere for d in invalid.diagnostics)
     if not unchanged:
         raise Refused(
             "changed",
@@ -225,7 +227,7 @@ def _check_unchanged(known: Known, job: str, form: Form) -> None:
 
 
 def _own(contents: Mapping[str, str]) -> dict[str, str]:
-    """The files of a service itself: what its lifecycle steps need may come with a command, and from catalogues."""
+    """The files of a service itself, without what its lifecycle steps have from elsewhere."""
     return {place: digest for place, digest in contents.items() if LIFECYCLE not in place.split("/")}
 
 
