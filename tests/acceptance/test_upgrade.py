@@ -1,0 +1,420 @@
+"""A running service is changed into another version of it, on real processes: which operations run, in which order,
+what is recorded, and what comes of failures. The topology is database <- api <- web."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.orders import kill, until
+from tests.acceptance.program import completed_twice
+from tests.acceptance.tiers import Tiers, Version, in_order, make_tiers, of, peer, step, tiers
+
+TOLD, LINK = "tiers.Told", "tiers.Link"
+CACHE = {"requirements": [peer("database")]}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Tiers:
+    return make_tiers(tmp_path)
+
+
+def deployed(home: Tiers, version: Version, *words: str) -> None:
+    """Have a version deployed."""
+    done = home.does("deploy", str(version.folder), *words)
+    assert done, "nothing was deployed"
+    assert home.is_same()
+
+
+def changed(home: Tiers, version: Version, *words: str, code: int = 0) -> list[str]:
+    """Upgrade to a version; what was done."""
+    return home.does("upgrade", str(version.folder), *words, code=code)
+
+
+def without(nodes: dict[str, object], *names: str) -> dict[str, object]:
+    return {name: node for name, node in nodes.items() if name not in names}
+
+
+# ---------------------------------------------------------------------------------------------- the ten scenarios
+
+
+def test_a_property_that_configures_a_node_changes_it_in_place_and_who_requires_it_is_told(home: Tiers) -> None:
+    told = {"web": {"requirements": [peer("api", TOLD)]}}
+    deployed(home, home.version("one", tiers(**told)))
+    two = home.version("two", tiers(**told, api={"properties": {"size": 2}}))
+    assert home.classes(two.write()) == {"api_1": "reconfigure"}
+    (node,) = home.diff(two.write())["nodes"]
+    assert [(c["what"], c["before"], c["after"]) for c in node["causes"]] == [
+        ("Standard.configure: input size", 1, 2)
+    ]
+    done, events = home.events("upgrade", two.write())
+    assert done == [*of("api: stop configure start"), "web_1.peer.api_1.target_changed"]
+    assert home.is_same()
+    job = home.job()
+    assert (job["workflow"], job["status"], job["revision"]) == ("upgrade", "ok", 2)
+    assert changed(home, two) == []
+    assert home.job() == job
+
+
+def test_links_of_what_is_stopped_are_undone_and_made_again(home: Tiers) -> None:
+    linked = {"api": {"requirements": [peer("database", LINK)]}, "web": {"requirements": [peer("api", LINK)]}}
+    deployed(home, home.version("one", tiers(**linked)))
+    linked["api"] = {**linked["api"], "properties": {"size": 2}}
+    assert changed(home, home.version("two", tiers(**linked))) == [
+        *("web_1.peer.api_1.remove_target", "api_1.peer.database_1.remove_target"),
+        *of("api: stop configure start"),
+        *("api_1.peer.database_1.add_target", "web_1.peer.api_1.add_target"),
+    ]
+    assert home.is_same()
+
+
+REPLACED = of(
+    *("web: stop", "api: stop", "database: stop delete create configure start", "api: start", "web: start"),
+)
+
+
+def test_another_script_that_creates_a_node_replaces_it(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    two = home.version("two")
+    two.edit("database", "create")
+    assert home.classes(str(two.folder)) == {"database_1": "replace", "api_1": "restart", "web_1": "restart"}
+    assert changed(home, two) == REPLACED
+    assert home.is_same()
+
+
+def test_what_is_new_is_made_what_is_changed_is_changed_and_what_is_lost_is_removed_last(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    steps = {
+        "web_bye": step("delete.before", "api"),
+        "api_old": step("upgrade.before", "api"),
+        "cache_new": step("install.before", "cache"),
+        "api_changed": step("upgrade.after", "api"),
+        "cache_made": step("install.after", "cache"),
+        "whole_before": step("upgrade.before"),
+        "whole_after": step("upgrade.after"),
+    }
+    nodes = tiers(api={"properties": {"size": 2}}, cache={"requirements": [peer("api")]})
+    two = home.version("two", without(nodes, "web"), steps=steps)
+    assert home.classes(str(two.folder)) == {"api_1": "reconfigure", "cache_1": "added", "web_1": "removed"}
+    done, events = home.events("upgrade", str(two.folder))
+    operations = [one for one in done if not one.endswith(("execute", "before", "after")) and "hook" not in one]
+    assert operations == [
+        *of("api: stop configure start", "cache: create configure start", "web: stop delete"),
+    ]
+    assert home.is_same()
+    assert list(home.applied()) == ["api_1", "cache_1", "database_1"]
+
+
+@pytest.fixture
+def failing(home: Tiers) -> Version:
+    """A version whose api does not start; it requires a cache that is new, and web is lost."""
+    deployed(home, home.version("one"))
+    api = {"properties": {"size": 2}, "requirements": [peer("database"), peer("cache")]}
+    two = home.version("two", without(tiers(api=api, cache=CACHE), "web"))
+    two.edit("api", "start", "exit 3\n")
+    return two
+
+
+def test_what_fails_is_brought_back_where_that_is_asked_for(home: Tiers, failing: Version) -> None:
+    before = home.applied()
+    done = changed(home, failing, "--on-failure", "rollback", code=7)
+    assert not [one for one in done if "web" in one or "database" in one]
+    forth, back = [d for d in done if "rollback" not in d], [d for d in done if "rollback" in d]
+    assert sorted(forth) == sorted(of("cache: create configure start", "api: stop configure"))
+    assert in_order(forth, *of("api: stop", "api: configure"))
+    assert sorted(back) == sorted(of("rollback.cache_1: stop delete", "rollback.api_1: configure start"))
+    assert in_order(back, *of("rollback.api_1: configure start"))
+    assert home.applied() == before
+    assert home.is_same()
+    assert home.is_same(str(home.home / "one"))
+    job = home.job()
+    assert (job["status"], job["rollback"]) == ("failed", "complete")
+
+
+def test_what_failed_is_completed_by_the_next_upgrade(home: Tiers, failing: Version) -> None:
+    changed(home, failing, code=1)
+    assert home.job()["status"] == "failed"
+    assert home.classes(str(failing.folder)).keys() == {"api_1", "web_1"}
+    path = failing.folder / "scripts/api-start.sh"
+    path.write_text(path.read_text(encoding="utf-8").replace("exit 3\n", ""), encoding="utf-8")
+    assert changed(home, failing) == of("api: start", "web: stop delete")
+    assert home.is_same()
+
+
+def test_what_is_hosted_goes_with_its_host(home: Tiers) -> None:
+    hosted = {"type": "tiers.Hosted", "requirements": [{"host": "machine"}], "here": True}
+    nodes = {"machine": {"type": "tiers.Host"}, "database": hosted, "api": hosted}
+    one = home.version("one", nodes)
+    deployed(home, one)
+    two = home.version("two", nodes)
+    two.edit("machine", "create")
+    assert set(home.classes(str(two.folder)).items()) == {(f"{name}_1", "replace") for name in nodes}
+    done = changed(home, two)
+    assert sorted(done) == sorted(of(*(f"{n}: stop delete create configure start" for n in nodes)))
+    for name in ("database", "api"):
+        assert in_order(done, *of(f"{name}: stop delete", "machine: stop delete create configure start"))
+        assert in_order(done, *of("machine: start", f"{name}: create configure start"))
+    assert home.is_same()
+
+
+def test_what_nothing_reads_is_only_taken_over(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    nodes = tiers(api={"description": "in other words", "metadata": {"owner": "them"}, "properties": {"label": "x"}})
+    two = home.version("two", nodes)
+    two.edit("database", "delete")
+    said = home.classes(str(two.folder))
+    assert said == {"api_1": "adopt", "database_1": "adopt"}
+    assert changed(home, two) == []
+    assert home.is_same()
+    # Removed is by what was taken over.
+    home.order("database_1.Standard.delete", ": >deleted\n")
+    assert home.does("undeploy")[-1] == "database_1.delete"
+
+
+def test_an_input_that_the_new_version_does_not_have_is_left_out(home: Tiers) -> None:
+    inputs = {"inputs": {"word": {"type": "string"}, "size": {"type": "integer", "default": 1}}}
+    deployed(home, home.version("one", topology=inputs), "-i", "word=one", "-i", "size=2")
+    two = home.version("two", tiers(api={"properties": {"size": 2}}))
+    assert changed(home, two) == of("api: stop configure start")
+    assert home.is_same()
+    assert home.does("deploy") == []
+
+
+def test_without_differences_no_step_of_the_lifecycle_runs(home: Tiers) -> None:
+    steps = {"before": step("upgrade.before", "api"), "after": step("upgrade.after")}
+    one = home.version("one", steps=steps)
+    deployed(home, one)
+    job = home.job()
+    assert changed(home, one) == []
+    assert changed(home, home.version("two", steps=steps), "--hooks", "all") == []
+    assert home.job() == job
+
+
+def test_what_was_to_be_removed_still_serves_when_the_last_test_fails(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    before = home.applied()
+    nodes = without(tiers(api={"properties": {"size": 2}}), "web")
+    two = home.version("two", nodes, steps={"itest": step("upgrade.after", fails="rollback")})
+    home.order("itest.hook", "exit 5\n")
+    (two.folder / "blocks/say.sh").write_text("exit 5\n", encoding="utf-8")
+    done = changed(home, two, code=7)
+    assert done == [*of("api: stop configure start"), *of("rollback.api_1: stop configure start")]
+    assert home.applied() == before
+    assert home.is_same()
+
+
+# ----------------------------------------------------------------------------------- what else changes what runs
+
+
+def test_what_has_an_update_is_told_what_has_changed(home: Tiers) -> None:
+    api = {"maintain": ["update"], "properties": {"size": 1}}
+    deployed(home, home.version("one", tiers(api=api)))
+    home.order("api_1.Maintain.update", 'echo "$changed $old $new" >told\n')
+    two = home.version("two", tiers(api={**api, "properties": {"size": 2}}))
+    assert home.classes(str(two.folder)) == {"api_1": "update"}
+    assert changed(home, two) == ["api_1.update"]
+    assert (home.home / "told").read_text().split() == ['["size"]', '{"size":1}', '{"size":2}']
+    assert home.is_same()
+    # Going back is told the other way round.
+    assert home.does("rollback") == ["api_1.update"]
+    assert (home.home / "told").read_text().split() == ['["size"]', '{"size":2}', '{"size":1}']
+    assert home.is_same()
+
+
+@pytest.mark.parametrize(
+    ("property_", "kind", "done"),
+    [
+        ("zone", "replace", of("web: stop", "api: stop delete create configure start", "web: start")),
+        ("label", "adopt", []),
+    ],
+)
+def test_a_property_says_what_its_change_asks_for(home: Tiers, property_: str, kind: str, done: list[str]) -> None:
+    deployed(home, home.version("one"))
+    two = home.version("two", tiers(api={"properties": {property_: "b"}}))
+    assert home.classes(str(two.folder))["api_1"] == kind
+    assert changed(home, two) == done
+    assert home.is_same()
+
+
+def test_another_target_is_linked_in_the_place_of_the_one_before(home: Tiers) -> None:
+    def nodes(target: str) -> dict[str, object]:
+        return tiers(mirror={}, api={"requirements": [peer(target, LINK)]})
+
+    deployed(home, home.version("one", nodes("database")))
+    two = home.version("two", nodes("mirror"))
+    assert home.classes(str(two.folder)) == {"api_1": "relink"}
+    assert changed(home, two) == ["api_1.peer.database_1.remove_target", "api_1.peer.mirror_1.add_target"]
+    assert home.is_same()
+    assert home.does("rollback") == ["api_1.peer.mirror_1.remove_target", "api_1.peer.database_1.add_target"]
+    assert home.is_same()
+
+
+def many(count: int, **more: object) -> dict[str, object]:
+    """database <- api <- so many instances of web."""
+    return tiers(web={"occurrences": [0, "UNBOUNDED"], "instance_count": count, **more})
+
+
+def test_another_count_makes_or_removes_instances_and_touches_no_other(home: Tiers) -> None:
+    deployed(home, home.version("one", many(1)))
+    three = home.version("three", many(3))
+    assert set(home.classes(str(three.folder))) == {"web_2", "web_3"}
+    done = changed(home, three)
+    assert sorted(done) == sorted(of("web_2: create configure start", "web_3: create configure start"))
+    two = home.version("two", many(2))
+    assert changed(home, two) == of("web_3: stop delete")
+    assert home.is_same()
+    assert sorted(home.applied()) == ["api_1", "database_1", "web_1", "web_2"]
+
+
+CHAIN = ("stop", "configure", "start")
+
+
+def batches(done: list[str]) -> list[set[str]]:
+    """The instances of web in the batches in which they were changed, by what was down between two moments at which
+    all was up."""
+    found: list[set[str]] = []
+    down: set[str] = set()
+    for one in done:
+        instance, _, operation = one.rpartition(".")
+        if operation == "stop":
+            if not down:
+                found.append(set())
+            down.add(instance)
+            found[-1].add(instance)
+        elif operation == "start":
+            down.discard(instance)
+    return found
+
+
+@pytest.mark.parametrize(("at_once", "sizes"), [("2", [2, 2, 1]), ("40%", [2, 2, 1]), ("", [5])])
+def test_no_more_instances_of_a_node_are_down_than_may_be(home: Tiers, at_once: str, sizes: list[int]) -> None:
+    deployed(home, home.version("one", many(5)))
+    two = home.version("two", many(5, properties={"size": 2}))
+    done = changed(home, two, *(["--max-unavailable", at_once] if at_once else []))
+    assert sorted(done) == sorted(f"web_{n}.{operation}" for n in range(1, 6) for operation in CHAIN)
+    if at_once:
+        assert [len(batch) for batch in batches(done)] == sizes
+    assert home.is_same()
+
+
+def test_a_batch_that_fails_stops_those_after_it(home: Tiers) -> None:
+    settings = {"metadata": {"ordito.max_unavailable": "2"}}
+    deployed(home, home.version("one", many(5, **settings)))
+    home.order("web_3.Standard.configure", "exit 3\n")
+    two = home.version("two", many(5, **settings, properties={"size": 2}))
+    done = changed(home, two, code=1)
+    assert {one.partition(".")[0] for one in done} == {"web_1", "web_2", "web_3", "web_4"}
+    assert not [one for one in done if one.startswith("web_5")]
+    home.forget("web_3.Standard.configure")
+    done = changed(home, two)
+    assert done == [*of("web_3: configure start"), *of("web_5: stop configure start")]
+    assert home.is_same()
+
+
+def test_what_reads_what_has_changed_is_configured_again(home: Tiers) -> None:
+    reads = {"reads": {"at": {"get_attribute": ["api", "address"]}}}
+    nodes = tiers(web=reads, api={"sets": "configure"})
+    deployed(home, home.version("one", nodes))
+    two = home.version("two", tiers(web=reads, api={"sets": "configure", "properties": {"size": 2}}))
+    home.order("api_1.Standard.configure", "address=elsewhere\n")
+    assert changed(home, two) == of("api: stop configure start", "web: stop configure start")
+    assert home.is_same()
+    # Where what it reads stays as it is, it stays as well.
+    three = home.version("three", tiers(web=reads, api={"sets": "configure", "properties": {"size": 3}}))
+    assert changed(home, three) == of("api: stop configure start")
+    assert home.is_same()
+
+
+def test_what_is_lost_is_removed_first_or_not_at_all_where_that_is_asked_for(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    two = home.version("two", without(tiers(api={"properties": {"size": 2}}), "web"))
+    assert changed(home, two, "--no-prune") == of("api: stop configure start")
+    assert "web_1" in home.applied()
+    three = home.version("three", without(tiers(api={"properties": {"size": 3}}), "web"))
+    assert changed(home, three, "--prune", "early") == of("web: stop delete", "api: stop configure start")
+    assert list(home.applied()) == ["api_1", "database_1"]
+    assert home.is_same()
+
+
+def test_a_deployment_changes_in_the_same_way_and_keeps_what_is_lost(home: Tiers) -> None:
+    one = home.version("one")
+    deployed(home, one)
+    one.nodes = without(tiers(api={"properties": {"size": 2}}), "web")
+    one.write()
+    assert home.does("deploy") == of("api: stop configure start")
+    assert "web_1" in home.applied()
+    assert home.does("deploy") == []
+    assert home.does("deploy", "--prune", "last") == of("web: stop delete")
+    assert home.is_same()
+
+
+def test_a_node_is_replaced_because_somebody_says_so(home: Tiers) -> None:
+    one = home.version("one")
+    deployed(home, one)
+    assert changed(home, one, "--replace", "web") == of("web: stop delete create configure start")
+    assert home.is_same()
+
+
+def test_a_type_that_is_no_other_kind_of_the_same_replaces(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    two = home.version("two", tiers(web={"type": "tiers.Other", "requirements": [peer("api")]}))
+    assert changed(home, two) == of("web: stop delete create configure start")
+    assert home.is_same()
+    three = home.version("three", tiers(web={"type": "tiers.Special", "requirements": [peer("api")]}))
+    assert home.classes(str(three.folder)) == {"web_1": "adopt"}
+    assert changed(home, three) == []
+
+
+# --------------------------------------------------------------------------------------------- steps, and revisions
+
+
+def test_steps_of_all_components_run_where_that_is_asked_for(home: Tiers) -> None:
+    names = ("database", "api", "web")
+    steps = {f"{name}_changes": step("upgrade.before", name) for name in names}
+    deployed(home, home.version("one", steps=steps))
+    two = home.version("two", tiers(api={"properties": {"size": 2}}), steps=steps)
+    assert changed(home, two) == ["api_changes", *of("api: stop configure start")]
+    three = home.version("three", tiers(api={"properties": {"size": 3}}), steps=steps)
+    all_steps = ["database_changes", "api_changes", "web_changes"]
+    assert changed(home, three, "--hooks", "all") == [*all_steps, *of("api: stop configure start")]
+    four = home.version("four", tiers(api={"properties": {"size": 4}}), steps=steps)
+    assert changed(home, four, "--hooks", "none") == of("api: stop configure start")
+    assert home.is_same()
+
+
+def test_one_goes_back_to_any_revision_and_forth_again(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    first = home.applied()
+    two = home.version("two", without(tiers(api={"properties": {"size": 2}}, cache=CACHE), "web"))
+    changed(home, two)
+    second = home.applied()
+    changed(home, home.version("three", tiers(database={"properties": {"zone": "b"}})))
+    assert home.does("rollback", "1")
+    assert home.is_same(str(home.home / "one"))
+    assert home.applied() == first
+    assert home.does("rollback", "2")
+    assert home.is_same(str(two.folder))
+    assert home.applied() == second
+
+
+# -------------------------------------------------------------------------------------------------------- crashes
+
+
+def test_an_upgrade_that_was_killed_goes_on_where_it_was(home: Tiers) -> None:
+    deployed(home, home.version("one"))
+    nodes = without(tiers(api={"properties": {"size": 2}}, cache={"requirements": [peer("api")]}), "web")
+    steps = {"before": step("upgrade.before", "api"), "after": step("upgrade.after")}
+    two = home.version("two", nodes, steps=steps)
+    home.order("api_1.Standard.start", "while [ ! -e open ]; do sleep 0.05; done\n")
+    process = home.begin("upgrade", str(two.folder))
+    while until(process, "step.started")["step"] != "api_1.Standard.start":
+        pass
+    kill(process)
+    assert home.look("diff").code == 0
+    (home.home / "open").touch()
+    done = home.does("jobs", "resume")
+    assert done == [*of("api: start", "cache: create configure start"), "after", *of("web: stop delete")]
+    assert home.is_same()
+    assert completed_twice(home.log) == []
+    assert home.does("upgrade", str(two.folder)) == []
