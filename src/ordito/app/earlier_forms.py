@@ -4,7 +4,7 @@ stopped and removed that no job has brought into another form yet."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import measured_files, read_pinned
@@ -59,11 +59,16 @@ class EarlierForms:
         is_own = not self.current or is_same(self.forms[self.current], own)
         return Forms(self.former, base="" if is_own else self.current)
 
-    def whole(self, form: str, own: Whole, inputs: Mapping[str, object], root: str) -> Service:
+    def whole(
+        self, form: str, own: Whole, inputs: Mapping[str, object], root: str, only: Collection[str] | None = None
+    ) -> Service:
         """A form together with the nodes that it does not know and the service of the job does, which is ``own``, with
-        its inputs and the folder of its pinned files. Raises as ``read``."""
+        its inputs and the folder of its pinned files; with ``only`` those of them, where others do not matter. Raises
+        as ``read``."""
         read = self.read(form)
         missing = frozenset(own.service.nodes) - read.service.nodes.keys()
+        if only is not None:
+            missing = missing.intersection(only)
         if not missing:
             return read.service
         before, now = (os.path.abspath(path) for path in (read.package.root, root))  # noqa: PTH100  (compared as texts)

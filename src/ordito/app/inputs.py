@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 import msgspec
 
 from ordito.app.located import plain
@@ -24,9 +26,13 @@ class BoundInputs(msgspec.Struct, frozen=True):
     given: dict[str, GivenValue]
 
 
-def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnostics) -> BoundInputs:
+def bind_given(
+    service: Service, gathered: GatheredInputs, diagnostics: Diagnostics, *, had: Collection[str] | None = ()
+) -> BoundInputs:
     """Hold the values that were brought together to what is declared. Of those that came from a secret no message
-    shows anything, and none is remembered: a secret is asked for again."""
+    shows anything, and none is remembered: a secret is asked for again. What is written in ensemble.yaml and stands in
+    ``had``, the inputs that the service was deployed with last, is left out where it has them no more; None for all
+    that is written, where that was for another service."""
     kept = {name: value for name, value in gathered.kept.items() if name in service.inputs}
     for name, value in kept.items():
         diagnostics.note(
@@ -35,12 +41,27 @@ def bind_given(service: Service, gathered: GatheredInputs, diagnostics: Diagnost
             service.inputs[name].span,
             hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml",
         )
-    forgotten = gathered.kept.keys() - kept.keys()
+    forgotten = (gathered.kept.keys() - kept.keys()) | set(_left_out(service, gathered, had, diagnostics))
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=secret_inputs(service, gathered)))
     now = {name: bound[name] for name in gathered.asked if name in bound}
     new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
+
+
+def _left_out(
+    service: Service, gathered: GatheredInputs, had: Collection[str] | None, diagnostics: Diagnostics
+) -> Iterator[str]:
+    """The inputs that are written for an earlier form of the service, or another one, and that this one has not."""
+    for name, node in gathered.written.items():
+        if name not in service.inputs and name not in gathered.asked and (had is None or name in had):
+            diagnostics.warning(
+                "input-left-out",
+                f'service "{service.name}" has no input "{name}" any more: its value is left out',
+                node.span,
+                hint="take it out of ensemble.yaml when nothing is deployed any more that has this input",
+            )
+            yield name
 
 
 def secret_inputs(service: Service, gathered: GatheredInputs) -> frozenset[str]:

@@ -361,7 +361,9 @@ class _Job:
             return
         with contextlib.suppress(EnsembleError, InvalidDocument):
             known = self._forms.read(form).service.nodes
-            service = self._forms.whole(form, self._whole, header.inputs, self._root)
+            # What is not there any more is nobody's worry: what required it does so no more.
+            existing = {record.node for record in self._ensemble.snapshot.instances.values() if record.exists}
+            service = self._forms.whole(form, self._whole, header.inputs, self._root, existing)
             self._outline = outline_of(service, [name for name in service.nodes if name not in known])
             keep_outline(self._layout, header.id, self._outline)
 

@@ -106,7 +106,7 @@ class Classes:
         kind, reason = self._with_update(node, kind, causes, found)
         differences = _once(c.difference for c in causes)
         every = [e.key for e in entries] if kind is Kind.UPDATE else adopted
-        changed = {**compared.values, **_inputs(causes)} if kind is Kind.UPDATE else {}
+        changed = {**_inputs(causes), **compared.values} if kind is Kind.UPDATE else {}
         return Class(kind, reason, differences, tuple(every), changed, found.gone)
 
     def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
@@ -156,12 +156,13 @@ def _once(differences: Iterable[Difference]) -> tuple[Difference, ...]:
 
 
 def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
-    """What has changed besides the properties, by name."""
+    """What has changed besides the properties, by name; an input is called as it is declared."""
     found: dict[str, tuple[object, object]] = {}
     for cause in causes:
         what = cause.difference.what
         if not what.startswith("property "):
-            found[what] = (cause.difference.before, cause.difference.after)
+            _, is_input, name = what.partition(": input ")
+            found[name if is_input else what] = (cause.difference.before, cause.difference.after)
     return found
 
 

@@ -60,7 +60,7 @@ from ordito.work.outputs import Given
 from ordito.work.plan import DELEGATE as DELEGATES
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
-from ordito.work.probes import found_attributes, found_status, is_probe, state_found, unless_ready
+from ordito.work.probes import UPDATE, found_attributes, found_status, is_probe, state_found, unless_ready
 from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
@@ -206,7 +206,7 @@ class Operations:
             links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
         record = known = self._snapshot.instances[owner]
         if step.forms and record.form != self._form:
-            record = msgspec.structs.replace(record, form=self._form)
+            record = self._formed(step, record, change)
         # What its provider could not remove is still there, and known by what is recorded of it.
         is_left = step.action is DELEGATE and record.exists and bool(record.applied)
         again = step.anew and step.opens and step.enter == CREATING and not is_left
@@ -224,6 +224,14 @@ class Operations:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
         return Delta(() if changed == known else (changed,), links, left)
+
+    def _formed(self, step: Step, record: Instance, change: str) -> Instance:
+        """An instance in the form of what begins to be carried out for it. What counts as carried out in that form
+        without being so does from then on: its digests say nothing in any other. An update is told what has changed
+        until it has succeeded."""
+        if self._called.plan.calls[step.call].operation == UPDATE:
+            return msgspec.structs.replace(record, form=self._form)
+        return adopted(self._called.plan, record, self._form, change)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""

@@ -146,7 +146,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     # The template's own way of deploying may take inputs that the topology does not have.
     asked_values = gathered.asked
     gathered = without_own(gathered, read.service)
-    bound = bind_given(read.service, gathered, diagnostics)
+    bound = bind_given(read.service, gathered, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
