@@ -211,9 +211,14 @@ def execution_name() -> str:
     return f"{step_name()}{stamp}"
 
 
-def step_name(step: str = "") -> str:
+def step() -> str:
+    """The lifecycle step that is carried out, or undone. Empty where nobody says so."""
+    return os.environ.get("ORDITO_HOOK") or os.environ.get("ORDITO_STEP", "")
+
+
+def step_name(named: str = "") -> str:
     """The beginning of the names of files that a step makes, this one unless another is named."""
-    return _NOT_IN_NAMES.sub("-", step or os.environ.get("ORDITO_STEP", "") or "step").strip("-") + "--"
+    return _NOT_IN_NAMES.sub("-", named or step() or "step").strip("-") + "--"
 
 
 def _recorded_outputs() -> Outputs:

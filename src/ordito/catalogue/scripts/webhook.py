@@ -23,9 +23,10 @@ def undo(_outputs: block.Outputs) -> block.Outputs:
 
 def _send(message: dict[str, object]) -> block.Outputs:
     if block.flag("about", default=True):
-        names = ("fqn", "phase", "component", "step")
+        names = ("fqn", "phase", "component")
         message["ordito"] = {
             **{name: os.environ.get(f"ORDITO_{name.upper()}", "") for name in names},
+            "step": block.step(),
             "undone": bool(os.environ.get("ORDITO_EXECUTE_RESULT")),
         }
     return block_notify.send(
