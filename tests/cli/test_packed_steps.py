@@ -122,7 +122,9 @@ def test_a_job_with_steps_from_elsewhere_is_retried_without_them_being_there(
     script.write_text(f"[ -e {flag} ] || exit 1\n{script.read_text()}")
     ensemble = ["-e", str(tmp_path / "ensemble")]
     words = ["deploy", str(service), "--yes", "--catalog", str(given), "--lifecycle", str(steps)]
-    assert run(*ensemble, *words).code == 1
+    failed = run(*ensemble, *words)
+    assert failed.code == 1
+    assert f"deploy --lifecycle {steps} --catalog {given}" in failed.err
     given.rename(tmp_path / "gone")
     steps.unlink()
     flag.touch()

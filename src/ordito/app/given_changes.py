@@ -46,6 +46,8 @@ def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
         "max_unavailable": str(changes.max_unavailable),
         "skip_heal": changes.skip_heal,
         "hooks": hooks.which if hooks.which != USUAL_HOOKS.which else "",
+        "lifecycle": hooks.lifecycle,
+        "catalog": list(hooks.catalogs),
     }
     return {name: value for name, value in said.items() if value}
 
@@ -60,3 +62,13 @@ def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
         skip_heal=said.get("skip_heal") is True,
     )
     return changes, str(said.get("hooks", "")) or USUAL_HOOKS.which
+
+
+def words_of_steps(said: Mapping[str, object]) -> tuple[str, ...]:
+    """The options by which a command was told where lifecycle steps and their blocks are, from what was kept of it:
+    without them the next one would mean a service without these."""
+    lifecycle, catalogs = said.get("lifecycle"), said.get("catalog")
+    words = ["--lifecycle", str(lifecycle)] if lifecycle else []
+    for catalog in catalogs if isinstance(catalogs, list | tuple) else ():
+        words += ["--catalog", str(catalog)]
+    return tuple(words)

@@ -13,6 +13,7 @@ from ordito.app.canceller import Canceller
 from ordito.app.conversation import Conversation
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.errors import Refused
+from ordito.app.given_changes import words_of_steps
 from ordito.app.hook_runs import hook_runs
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
@@ -75,7 +76,8 @@ class JobReport(msgspec.Struct, frozen=True):
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
     what was not. ``handled`` says that each failure was followed by what the workflow has for it, which went well.
-    ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git."""
+    ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
+    options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
 
     job: str
     workflow: str
@@ -95,6 +97,7 @@ class JobReport(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
     handled: bool = False
     written: bool = False
+    steps: tuple[str, ...] = ()
 
 
 def run_new(
@@ -281,6 +284,7 @@ class _Job:
             remains=result.remains,
             handled=result.handled,
             written=self._plan.overlaps,
+            steps=words_of_steps(self._header.options.told),
         )
 
     async def _run(

@@ -201,12 +201,12 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
 def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
     if report.workflow == "deploy":
-        yield ("deploy",), "carry on: what is done is not done again"
+        yield ("deploy", *report.steps), "carry on: what is done is not done again"
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
     if report.workflow == "upgrade" and report.rollback != ROLLED_BACK:
-        yield ("upgrade",), "carry on: only what is still different is changed"
+        yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
         yield ("rollback",), "go back to what was deployed completely last"
     elif report.workflow == "upgrade":
         yield ("diff",), "see that what runs is what it was"
@@ -215,7 +215,7 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     elif not report.rollback:
         yield ("jobs", "retry"), "do what it has left undone"
     elif report.rollback != ROLLED_BACK:
-        yield ("deploy",), "remove what is left of it"
+        yield ("deploy", *report.steps), "remove what is left of it"
     yield ("status",), "see how everything is now"
 
 
