@@ -309,6 +309,7 @@ def test_an_upgrade_that_is_taken_back_undoes_its_steps_around_it(run: Run, shop
     place = [found.index(word) for word in ("migrate", "warm", "test", "warm.undo", "migrate.undo")]
     assert place == sorted(place)
     assert "database_1.create" in found[place[3] : place[4]]
+    assert sorted(found[place[4] + 1 :]) == ["api_1 is ready", "database_1 is ready"]
     assert "first.undo" not in found
     assert run("diff", "--detailed-exitcode").code == 2
     shop.write(before)

@@ -57,7 +57,7 @@ def removal_phases(draft: Draft) -> None:
     _follow(draft, module, before)
     after = hooks.of_components(AFTER, DELETE, last_first=True)
     if draft.hooks:
-        _barriers(draft, [module + before, main, after])
+        barriers(draft, [module + before, main, after])
 
 
 def without_steps(draft: Draft) -> None:
@@ -80,9 +80,9 @@ def without_steps(draft: Draft) -> None:
 
 def _lay(draft: Draft, until_ready: list[Sequence[int]], then: list[Sequence[int]]) -> None:
     """Phases with the wait for all that has changed between them, where there is something to come after it."""
-    comes = any(_works(draft, number) for phase in then for number in phase)
+    comes = any(does_work(draft, number) for phase in then for number in phase)
     ready = ready_steps(draft) if comes else []
-    _barriers(draft, [*until_ready, ready, *then])
+    barriers(draft, [*until_ready, ready, *then])
 
 
 def _follow(draft: Draft, first: Sequence[int], then: Sequence[int]) -> None:
@@ -130,10 +130,10 @@ def _leaving(draft: Draft) -> set[int]:
 
 def _is_bound(draft: Draft, number: int) -> bool:
     """Whether a step is one of what stays by itself. What tells of changes goes with what it waits for."""
-    return _works(draft, number) and draft.steps[number].condition is not Condition.IF_CHANGED
+    return does_work(draft, number) and draft.steps[number].condition is not Condition.IF_CHANGED
 
 
-def _works(draft: Draft, number: int) -> bool:
+def does_work(draft: Draft, number: int) -> bool:
     step = draft.steps[number]
     return step.action is not Action.JOIN and not step.done
 
@@ -155,9 +155,9 @@ def _reached(first: Iterable[int], links: Sequence[Sequence[int]]) -> bytearray:
 # ---------------------------------------------------------------------------------------------------------- barriers
 
 
-def _barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
+def barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
     """Have each phase that does something begin when the one before has ended, and well."""
-    phases_of = [phase for phase in laid if any(_works(draft, number) for number in phase)]
+    phases_of = [phase for phase in laid if any(does_work(draft, number) for number in phase)]
     if len(phases_of) < 2:
         return
     place = [-1] * len(draft.steps)
@@ -169,9 +169,9 @@ def _barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
         if place[before] == place[after]:
             has_next[before] = has_one_before[after] = True
     for position, then in enumerate(phases_of[1:]):
-        why = draft.why("a phase begins when all that comes before it has ended well")
         # What takes a job back goes on past failures.
         undoes = draft.options.hooking.undoes
+        why = draft.why(f"a phase begins when all that comes before it has ended{'' if undoes else ' well'}")
         barrier = draft.join("phase", why, tolerant=True) if undoes else draft.barrier(why)
         draft.edges([number for number in phases_of[position] if not has_next[number]], [barrier], why)
         draft.edges([barrier], [number for number in then if not has_one_before[number]], why)

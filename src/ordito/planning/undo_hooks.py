@@ -1,7 +1,7 @@
 """Transform: what lifecycle steps have done is undone, around what takes back what was done to the resources.
 
 Those that came after the resources are undone first, the newest first; then the resources are taken back; then those
-that came before are undone, the newest first. What cannot be undone holds nothing up.
+that came before are undone, the newest first; then what is back is to be ready. What cannot be undone holds nothing up.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ from collections.abc import Iterable, Sequence
 
 from ordito.planning.draft import Draft, DraftStep
 from ordito.planning.operation_steps import can_be_undone, undo_steps
+from ordito.planning.phases import barriers, does_work
+from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import UNDO, Action, Call
 
+TO_BASE = "rollback"
+"""The workflow that leads back to what was deployed before; another removes what was made."""
+
 
 def undo_hooks(draft: Draft) -> None:
-    """Undo what was carried out by ``Hooking.done``, where that is asked for."""
+    """Undo what was carried out by ``Hooking.done``, where that is asked for. What was there before is to be ready in
+    the end."""
     if not draft.options.hooking.undoes:
         return
     main = list(range(len(draft.steps)))
@@ -23,7 +29,11 @@ def undo_hooks(draft: Draft) -> None:
     first, then = (
         _in_turn(draft, [d for d in newest_first if is_before_resources(d.hook) is wanted]) for wanted in (False, True)
     )
-    _around(draft, first, main, then)
+    comes_back = draft.workflow == TO_BASE and any(does_work(draft, number) for number in main)
+    ready = ready_steps(draft) if comes_back else []
+    for number in ready:
+        draft.steps[number].tolerant = True
+    barriers(draft, [first, main, then, ready])
 
 
 def cannot_be_undone(done: Iterable[DoneHook]) -> tuple[str, ...]:
@@ -72,17 +82,3 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
             )
         )
     return draft.sequence(steps, draft.why("what lifecycle steps have done is undone, the newest first"))
-
-
-def _around(draft: Draft, first: Sequence[int], main: Sequence[int], then: Sequence[int]) -> None:
-    """What is undone before, and after, what takes back what was done to the resources, however that ends."""
-    ends = (set(draft.afters), set(draft.befores))
-    begins, lasts = ([n for n in main if n not in found] for found in ends)
-    why = draft.why("it is taken back in the order opposite to that in which it was done")
-    for before, after in ((first[-1:], begins), (lasts, then[:1])):
-        if before and after:
-            turn = draft.join("back", why, tolerant=True)
-            draft.edges(list(before), [turn], why)
-            draft.edges([turn], list(after), why)
-    if not main and first and then:
-        draft.edge(first[-1], then[0], why)
