@@ -406,6 +406,23 @@ def test_steps_of_the_module_come_first_when_everything_is_removed(scene: Scene)
     assert scene.states() == {}
 
 
+def test_a_second_attempt_at_removing_everything_does_what_is_left(scene: Scene) -> None:
+    """Steps about what the first attempt has removed included."""
+    scene.write(everywhere("delete"))
+    scene.installed()
+    scene.order("database.delete", "exit 1")
+    before = ["module.delete.before", "module.delete.after", "api.delete.before", "database.delete.before"]
+    assert scene.tell("undeploy").story == [*before, *BOTH_DOWN[:-1], "database.delete!"]
+    scene.forget("database.delete")
+    scene.order("database.delete.after", "exit 1")
+    second = scene.tell("undeploy")
+    assert (second.code, second.story) == (1, ["database.delete", "api.delete.after", "database.delete.after!"])
+    scene.forget("database.delete.after")
+    third = scene.tell("undeploy")
+    assert (third.code, third.story) == (0, ["database.delete.after"])
+    assert scene.tell("undeploy").story == []
+
+
 # --------------------------------------------------------------------------------------------------------- conditions
 
 

@@ -27,6 +27,8 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
         transition = _of(members, hooking)
         if transition is not NONE:
             found[name] = transition
+    if hooking.transition is DELETE and hooking.since:
+        found |= _gone(draft, hooking.since)
     if not found:
         return {}
     if hooking.which == "all" and hooking.transition is not DELETE:
@@ -36,6 +38,13 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
         if inside:
             found[name] = inside.pop() if len(inside) == 1 else UPGRADE
     return {**found, MODULE: hooking.transition}
+
+
+def _gone(draft: Draft, since: str) -> dict[str, Transition]:
+    """The components that an earlier attempt has removed: steps that were to come after that may still be missing."""
+    records = draft.snapshot.instances.values()
+    gone = {r.node for r in records if not r.exists and r.last_config_change >= since and r.node not in draft.of_node}
+    return dict.fromkeys(gone & draft.service.nodes.keys(), DELETE)
 
 
 def _of(members: list[Member], hooking: Hooking) -> Transition:
