@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.compile import compiled
+from ordito.app.compile import CompileRequest, compile_service, compiled
+from ordito.app.graph import GraphRequest, graph
 from ordito.app.hooking import named_files
 from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
 from ordito.app.step_blocks import StepSources
@@ -344,3 +345,11 @@ def test_steps_are_no_part_of_nodes(tmp_path: Path) -> None:
         tmp_path, PLAIN.replace("{ type: tosca.nodes.Root }", "{ type: tosca.nodes.Root, lifecycle: {} }")
     )
     assert "lifecycle.yaml" in unknown[3]
+
+
+def test_who_only_looks_at_nodes_needs_no_blocks(tmp_path: Path) -> None:
+    (tmp_path / "lifecycle.yaml").write_text(FILE.replace("#Webhook", "#Elsewhere"))
+    (tmp_path / "service.yaml").write_text(PLAIN)
+    assert len(graph(GraphRequest(str(tmp_path))).graph.nodes) == 2
+    with pytest.raises(InvalidDocument, match="unknown-block"):
+        compile_service(CompileRequest(str(tmp_path)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.hidden import Hidden
 from ordito.app.look import look_at
@@ -22,7 +23,7 @@ DEFINITIONS = frozenset({"definitions", "attribute_definitions"})
 class CompileRequest(msgspec.Struct, frozen=True):
     """Which service (see ``chosen_service``); whether to say where everything stands (``positions``), and whether to
     leave out what types say about properties and attributes (``values_only``); whether what the service names by URLs
-    is fetched; and what is chosen where the service leaves a choice."""
+    is fetched; what is chosen where the service leaves a choice; and where lifecycle steps and their blocks are."""
 
     service: str = ""
     directory: str = "."
@@ -30,6 +31,7 @@ class CompileRequest(msgspec.Struct, frozen=True):
     values_only: bool = False
     fetch: bool = False
     choices: GivenChoices = GivenChoices()
+    hooks: GivenHooks = USUAL_HOOKS
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -45,7 +47,8 @@ def compile_service(request: CompileRequest) -> Compiled:
     """Read a service and give its resolved model as plain data. Raises ``InvalidDocument``."""
     diagnostics = Diagnostics()
     with paused_collector():
-        read = look_at(request.service, request.directory, request.choices, diagnostics, fetch=request.fetch)
+        given, fetch = request.choices, request.fetch
+        read = look_at(request.service, request.directory, given, diagnostics, fetch=fetch, hooks=request.hooks)
         check_files(read, diagnostics, required=False)
         data = compiled(read.service, positions=request.positions, values_only=request.values_only)
     return Compiled(data, tuple(diagnostics.sorted()), read.package.sources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordito.app.chosen import chosen_service
 from ordito.app.circumstances import check_choices, circumstances_of
+from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.services import ReadService, network, read_service
 from ordito.app.step_blocks import StepSources
@@ -12,11 +13,21 @@ from ordito.model.choices import Choices
 
 
 def look_at(
-    service: str, directory: str, choices: GivenChoices, diagnostics: Diagnostics, *, fetch: bool
+    service: str,
+    directory: str,
+    choices: GivenChoices,
+    diagnostics: Diagnostics,
+    *,
+    fetch: bool,
+    hooks: GivenHooks | None = None,
 ) -> ReadService:
-    """The service that is named, or that ``chosen_service`` finds. Raises ``InvalidDocument``."""
+    """The service that is named, or that ``chosen_service`` finds; ``hooks`` say where lifecycle steps and their blocks
+    are, None for who has nothing to do with them. Raises ``InvalidDocument``."""
     chosen = chosen_service(service, directory, diagnostics)
     circumstances = circumstances_of(choices, chosen.inputs.values, Choices(), diagnostics, final=False)
-    read = read_service(chosen.path, diagnostics, network(fetch), circumstances, StepSources(project=directory))
+    sources = StepSources(project=directory, looked_past=True)
+    if hooks is not None:
+        sources = StepSources(hooks.catalogs, hooks.lifecycle, directory)
+    read = read_service(chosen.path, diagnostics, network(fetch), circumstances, sources)
     check_choices(choices, read.service, diagnostics)
     return read

@@ -70,6 +70,8 @@ def read_package(
     )
     if service is None:
         raise InvalidDocument(diagnostics.sorted())
+    if sources.looked_past:
+        return ReadService(package, service)
     steps = blocks_of(package, service, circumstances.inputs, search, written, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())

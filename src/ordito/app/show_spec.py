@@ -99,7 +99,9 @@ def _service(used: UsedSpec, gathered: GatheredInputs) -> Service | None:
     if used.user.service:
         with suppress(InvalidDocument):
             path = used.user.service_path(used.place.layout, used.place.shown)
-            return read_service(path, Diagnostics(), circumstances=Circumstances(inputs=gathered.values)).service
+            circumstances = Circumstances(inputs=gathered.values)
+            sources = StepSources(looked_past=True)
+            return read_service(path, Diagnostics(), circumstances=circumstances, sources=sources).service
     return None
 
 

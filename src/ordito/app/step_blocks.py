@@ -41,12 +41,14 @@ MISSING_FILE = "missing-artifact"
 class StepSources(msgspec.Struct, frozen=True):
     """Where blocks are looked for: in the catalogues that a command names (``given``), in those of the ``project``, a
     folder, and in those of the user and of the program; in a copy of a service that was ``pinned`` nowhere else.
-    ``file`` declares lifecycle steps, and takes the place of the one beside the service; "" for that."""
+    ``file`` declares lifecycle steps, and takes the place of the one beside the service; "" for that. Who has nothing
+    to do with steps has them ``looked_past``: whatever is the matter with their blocks, nothing is said of it."""
 
     given: tuple[str, ...] = ()
     file: str = ""
     project: str = ""
     pinned: bool = False
+    looked_past: bool = False
 
 
 class Copied(msgspec.Struct, frozen=True):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
+from ordito.cli.change_options import step_options
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import choice_options, fetch_option
@@ -26,7 +28,8 @@ docs/compiled.md."""
 @out_option
 @fetch_option
 @choice_options
-def command(
+@step_options
+def command(  # noqa: PLR0913  (one for each option)
     session: Session,
     service: str | None,
     out: str,
@@ -35,6 +38,7 @@ def command(
     values_only: bool,
     fetch: bool,
     choices: GivenChoices,
+    hooks: GivenHooks,
 ) -> ExitCode:
     """Compile a service."""
     import msgspec
@@ -42,7 +46,7 @@ def command(
     from ordito.app.compile import CompileRequest, compile_service
 
     directory = session.settings.directory
-    request = CompileRequest(service or "", directory, positions, values_only, fetch, choices)
+    request = CompileRequest(service or "", directory, positions, values_only, fetch, choices, hooks)
     compiled = compile_service(request)
     session.diagnostics(compiled.diagnostics)
     if session.stream is not None:
