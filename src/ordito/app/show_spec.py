@@ -19,6 +19,7 @@ from ordito.app.spec.inputs import GatheredInputs, gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.spec.sources import kind_of
 from ordito.app.spec.variables import variables_of
+from ordito.app.step_blocks import StepSources
 from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import SHOWN, shown
