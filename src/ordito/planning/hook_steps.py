@@ -130,11 +130,12 @@ def hook_step(draft: Draft, hook: Hook) -> DraftStep:
         attempts=1,
     )
     may_fail = hook.on_failure == "continue"
+    said = f": {' '.join(hook.description.split())}" if hook.description else ""
     return DraftStep(
         hook.id,
         Action.HOOK,
         call=draft.calls.put(call),
-        reason=draft.why(f"{hook.phase} of {hook.component or 'the module'}"),
+        reason=draft.why(f"{hook.phase} of {hook.component or 'the module'}{said}"),
         optional=may_fail,
         dispensable=may_fail,
         hook=len(draft.hooks) - 1,

@@ -36,7 +36,8 @@ def ready_steps(draft: Draft) -> list[int]:
             if call < 0:
                 within = WITHIN if node.settings.ready is None else node.settings.ready
                 call = draft.calls.put(msgspec.structs.replace(draft.calls.all[step.call], within=within))
-            step.id, step.call = f"{step.id}.ready", call
+            # To be asked is no change of the instance.
+            step.id, step.call, step.owner = f"{step.id}.ready", call, ""
             step.tolerant, step.condition = False, Condition.UNTIL_READY
             step.optional = step.dispensable = node.settings.is_optional
             found.append(number)

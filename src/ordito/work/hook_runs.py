@@ -18,7 +18,7 @@ from ordito.work.hooks import Block, Decided, Decides, Hook, HookResult, Script
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Action, Plan, Step
 from ordito.work.preparing import Prepared
-from ordito.work.secrecy import without_secrets
+from ordito.work.secrecy import as_shown, without_secrets
 
 FQN, PHASE, COMPONENT, HOOK_ID = "ORDITO_FQN", "ORDITO_PHASE", "ORDITO_COMPONENT", "ORDITO_HOOK"
 CONTEXT = "ORDITO_CONTEXT"
@@ -209,7 +209,7 @@ class HookRuns:
             return {}
         decided = self._decide(step)
         answer: dict[str, object] = {"error": decided.problem} if decided.problem else {"holds": decided.holds}
-        return {"text": self.hook(step).condition, **answer, "values": dict(decided.values)}
+        return {"text": self.hook(step).condition, **answer, "values": as_shown(dict(decided.values), self._masking)}
 
 
 def _json(document: object) -> str:
