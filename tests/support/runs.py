@@ -11,6 +11,8 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
+from ordito.work.formed import FormedOperations
+from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
 from ordito.work.plan import Action, Gate, Plan, Step
@@ -43,7 +45,7 @@ class World:
         self.needless: dict[str, str] = {}
         self.left_out: set[str] = set()
         self.states: list[tuple[str, str]] = []
-        self.operations: Operations | None = None
+        self.operations: Operations | FormedOperations | None = None
 
     def plan(self, workflow: str = "deploy", options: PlanOptions = OPTIONS) -> Plan:
         return plan(workflow, self.service, self.snapshot, self.inputs, options)
@@ -62,10 +64,8 @@ class World:
         self.jobs += 1
         self.ran, self.failed, self.skipped, self.states = [], [], [], []
         self.needless, self.left_out = {}, set()
-        self._apply(Delta(instances=made.instances, links=made.links))
-        self.operations = Operations(
-            self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}"
-        )
+        self._apply(Delta(instances=begun(made, self.snapshot).instances, links=made.links))
+        self.operations = self.operations_of(made)
         before: list[list[int]] = [[] for _ in made.steps]
         after: list[list[int]] = [[] for _ in made.steps]
         for first, second, _ in made.edges:
@@ -94,6 +94,10 @@ class World:
                     ready.append(other)
         return made
 
+    def operations_of(self, made: Plan) -> Operations | FormedOperations:
+        """The operations of a plan."""
+        return Operations(self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}")
+
     def _is_left_out(self, step: Step, before: list[Step]) -> bool:
         """What the gate of a step makes of those before it."""
         left = [b.id in self.left_out for b in before]
@@ -108,7 +112,7 @@ class World:
                 self.left_out.add(step.id)
             return True
         call = made.calls[step.call]
-        nothing = step.action in (Action.CALL, Action.FILTER) and not call.artifact
+        nothing = step.action in (Action.CALL, Action.FILTER, Action.ADOPT) and not call.artifact
         job = f"job{self.jobs}"
         change = job if nothing else f"{job}-{step.id}"
         reply: Reply = None

@@ -23,21 +23,25 @@ from ordito.work.plan import Difference, Kind
 
 class Cause(NamedTuple):
     """One difference, and what it asks for; no operation for updates makes up for a ``firm`` one, and one that
-    ``binds`` is about what an instance requires."""
+    ``binds`` is about what an instance requires. ``relationship`` is the one of which pairs are made again, "" for
+    none."""
 
     kind: Kind
     difference: Difference
     firm: bool = False
     binds: bool = False
+    relationship: str = ""
 
 
 class Compared(NamedTuple):
     """What a template differs in from an earlier form of it. ``dropped`` are the keys of relationships that are not
-    wanted any more as they were, ``values`` the properties that have changed with what they were and are, ``gone`` the
-    keys of operations that are not wanted any more, with what that asks for."""
+    wanted any more as they were, ``unlinked`` those by which less is done than was to link pairs, ``values`` the
+    properties that have changed with what they were and are, ``gone`` the keys of operations that are not wanted any
+    more, with what that asks for."""
 
     causes: tuple[Cause, ...] = ()
     dropped: frozenset[str] = frozenset()
+    unlinked: frozenset[str] = frozenset()
     values: Mapping[str, tuple[object, object]] = {}
     gone: Mapping[str, Cause] = {}
 
@@ -56,11 +60,13 @@ def compare(draft: Draft, node: NodeTemplate, form: Formed, differences: Differe
         *_type(node, was),
         *_properties(draft, node, was, values),
         *_requirements(draft, node, was),
+        *_less_linked(node, was),
         *_artifacts(draft, node, was, earlier),
         *_stopping(draft, node, form, differences),
     ]
     dropped = frozenset(dropped_of(draft, node, was))
-    return Compared(tuple(causes), dropped, values, _gone(draft, node, was))
+    unlinked = frozenset(cause.relationship for cause in causes if cause.relationship)
+    return Compared(tuple(causes), dropped, unlinked, values, _gone(draft, node, was))
 
 
 def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[str]:
@@ -169,6 +175,33 @@ def _shown(before: Relationship | None, after: Relationship | None) -> tuple[str
     return before.type, after.type
 
 
+def _less_linked(node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
+    """The relationships that stay, and of which operations that linked pairs are not wanted any more: the pairs are
+    undone, and made again with what is left."""
+    now = {r.key: r for r in node.requirements}
+    for old in was.requirements:
+        new = now.get(old.key)
+        if new is None or _of(new) != _of(old) or new.interfaces == old.interfaces:
+            continue
+        left = dict(_linking(new))
+        for name, file in _linking(old):
+            if name not in left:
+                difference = Difference(f"what {name} of {old.requirement} runs", file, None, _declared(node))
+                yield Cause(Kind.RELINK, difference, relationship=old.key)
+
+
+def _linking(relationship: Relationship) -> Iterator[tuple[str, str]]:
+    """The operations that link pairs, with what they run."""
+    for interface in relationship.interfaces.values():
+        for operation in interface.operations.values():
+            if operation.implementation is not None and operation.name in LINKS:
+                yield f"{interface.name}.{operation.name}", operation.implementation.file
+
+
+LINKS = frozenset({"add_target", "add_source", "preconfigure", "postconfigure", "establish"})
+"""Operations of pairs that link them."""
+
+
 def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before) -> Iterator[Cause]:
     """The artifacts that have changed and that no operation is about: scripts find them by themselves."""
     assert earlier.digests is not None
@@ -214,7 +247,19 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
                 kind = OF_GONE.get(operation.name, Kind.ADOPT)
                 difference = Difference(f"what {key} runs", operation.implementation.file, None, _declared(node))
                 found[key] = Cause(kind, difference)
+    for relationship in was.requirements:
+        for name, interface in relationship.interfaces.items():
+            for operation in interface.operations.values():
+                key = f"{relationship.key}/{name}.{operation.name}"
+                if operation.implementation is not None and operation.name in NEAR and key not in wanted:
+                    what = f"what {name}.{operation.name} of {relationship.requirement} runs"
+                    difference = Difference(what, operation.implementation.file, None, _declared(node))
+                    found[key] = Cause(Kind.ADOPT, difference)
     return found
+
+
+NEAR = frozenset({"pre_configure_source", "post_configure_source"})
+"""Operations of relationships by which a source is made."""
 
 
 OF_GONE: Mapping[str, Kind] = {

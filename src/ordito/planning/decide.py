@@ -14,7 +14,7 @@ from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, Found
 from ordito.planning.dependencies import lacks
-from ordito.planning.draft import NO_NAMES, Draft, Fate, Member
+from ordito.planning.draft import Draft, Fate, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
 from ordito.work.plan import Kind
@@ -139,7 +139,7 @@ def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Cl
     """The class of an instance; most are in the form that is wanted, and nothing about them differs."""
     record, form = member.record, draft.forms.of(member.record)
     compared = classes.compared(member.template, form)
-    member.dropped = NO_NAMES if found.is_bound else compared.dropped
+    member.dropped = compared.unlinked if found.is_bound else compared.dropped | compared.unlinked
     failed = record.failed
     update = maintaining(member.template, UPDATE) if failed else None
     if update is not None and f"{update.interface}.{UPDATE}" in failed:

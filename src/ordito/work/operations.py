@@ -300,15 +300,30 @@ class Operations:
     def _adopted(self, step: Step, outcome: Outcome, change: str) -> Delta:
         """What changes when an instance takes over what is wanted of it: pairs that are not are known no more."""
         record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form, change)
-        links = (self._snapshot.links[name] for name in self._snapshot.links_of(record.id))
-        unlinked = tuple(link.id for link in links if link.source == record.id and not self._is_wanted(link))
-        return Delta(instances=(self._touched(record, outcome, change),), unlinked=unlinked)
+        every = [self._snapshot.links[name] for name in self._snapshot.links_of(record.id)]
+        links = {link.id: self._as_wanted(link) for link in every if link.source == record.id}
+        return Delta(
+            instances=(self._touched(record, outcome, change),),
+            links=tuple(link for link in links.values() if link is not None and link != self._snapshot.links[link.id]),
+            unlinked=tuple(name for name, link in links.items() if link is None),
+        )
 
-    def _is_wanted(self, link: Link) -> bool:
-        """Whether the service has the relationship of a pair, between the nodes of these two."""
+    def _as_wanted(self, link: Link) -> Link | None:
+        """The record of a pair without operations that the service does not have any more; None where it has nothing of
+        the pair."""
         relationship = self._called.relationships.get(link.relationship)
         target = self._snapshot.instances.get(link.target)
-        return relationship is not None and target is not None and target.node == relationship.target
+        if relationship is None or target is None or target.node != relationship.target:
+            return None
+        wanted = {
+            f"{interface.name}.{operation.name}"
+            for interface in relationship.interfaces.values()
+            for operation in interface.operations.values()
+            if operation.implementation is not None
+        }
+        applied = {key: one for key, one in link.applied.items() if key in wanted}
+        is_empty = link.applied and not applied and not link.told and link.id not in self._snapshot.attributes
+        return None if is_empty else msgspec.structs.replace(link, applied=applied)
 
     def _end_of_output(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by an output of a workflow whose steps have ended."""
