@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from ordito.instances.records import Instance
 from ordito.model.service import Service
-from tests.planning.test_random_topologies import STANDARD_OPERATIONS, topologies
+from tests.planning.test_random_topologies import topologies
 from tests.support.forming import Forming
 from tests.support.runs import failing
+from tests.support.services import STANDARD_OPERATIONS
 from tests.support.thorough import examples
 
 QUICK = settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -19,7 +20,7 @@ digests = st.dictionaries(st.sampled_from([f"scripts/{o}.sh" for o in STANDARD_O
 
 def state(world: Forming) -> tuple[list[str], list[str]]:
     """What exists in the end, whatever its numbers: how it is, what was carried out for it, and how pairs are linked.
-    What a target was told when it was made depends on what required it then."""
+    What was done for relationships when it was made depends on those of then."""
     records = {r.id: r for r in world.snapshot.instances.values() if r.exists}
     found = [f"{r.node} {r.state} {r.local} {r.form} {_applied(r)}" for r in records.values()]
     links = [
@@ -33,7 +34,7 @@ def state(world: Forming) -> tuple[list[str], list[str]]:
 
 def _applied(record: Instance) -> list[str]:
     applied = record.applied.items()
-    return sorted(f"{k} {one.digest}" for k, one in applied if "/" not in k or not k.endswith("_target"))
+    return sorted(f"{k} {one.digest}" for k, one in applied if "/" not in k)
 
 
 @QUICK

@@ -35,8 +35,11 @@ class Forming(World):
         existing = {i.node for i in self.snapshot.instances.values() if i.exists}
         self.left = frozenset(existing - set(service.nodes))
         self.service = service
-        if before is not None and self.left:
-            self.service = with_left_behind(service, [Left("left", before.service, before.inputs, self.left)])
+        lost = self.left
+        for job, former in reversed(self.forms.items()):
+            if known := frozenset(lost & set(former.service.nodes)):
+                self.service = with_left_behind(self.service, [Left(job, former.service, former.inputs, known)])
+                lost -= known
         given = dict(digests or {})
         wanted = Former(service, dict(self.inputs), given)
         is_same = before == wanted

@@ -79,7 +79,7 @@ def older(draft: Draft) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for member in draft.members.values():
-        works = member.falls or member.rises or member.undone or member.adopted or member.dropped
+        works = member.falls or member.rises or member.adopted or member.dropped
         is_new = member.fate is Fate.NEW
         if works and not is_new and is_older(draft, member):
             found[member.id] = draft.forms.name_of(member.record)

@@ -15,6 +15,7 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.choose_moved import may_run
 from ordito.planning.decide import differs_at_first
 from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.waits import incoming
 from ordito.work.plan import Kind
 
 STAYS = frozenset({Fate.KEEP, Fate.UPDATE})
@@ -66,7 +67,7 @@ class _Cascade:
             if node in self._down or self._stays_up(node):
                 continue
             self._down.add(node)
-            for relationship in self._draft.service.incoming.get(node, ()):
+            for _, relationship in incoming(self._draft, node):
                 if not relationship.is_hosting:
                     waiting.extend(self._with_hosted(self._fallen(relationship)))
                     waiting.append(relationship.source)
@@ -74,7 +75,7 @@ class _Cascade:
     def _stays_up(self, node: str) -> bool:
         """Whether what requires a node can do: instances of it stay up, if only while others are changed."""
         members = self._draft.of_node.get(node, [])
-        if self._draft.service.nodes[node].settings.is_optional or not any(m.falls for m in members):
+        if not any(m.falls for m in members) or self._draft.service.nodes[node].settings.is_optional:
             return True
         falling = [m for m in members if m.fate in CHANGED and (m.fate is Fate.ANEW or m.is_nested)]
         return not falling or any(m.fate in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1

@@ -113,7 +113,7 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: C
         member.fate, member.reason = Fate.CONTINUE, FORCED
     elif (not operational or _lacks(record)) and not _is_left_alone(draft, record, last, entries):
         member.fate = Fate.CONTINUE
-        member.done = min(last + 1, first, _place_of(draft, entries, found.kind))
+        member.done = min(last + 1, first, *missing[:1], _place_of(draft, entries, found.kind))
         after = f", after {entries[member.done - 1].name}" if member.done else ""
         member.reason = f"it is {record.local}: continued{after}"
     if member.fate is not Fate.ANEW and (found.adopted or found.forgotten):

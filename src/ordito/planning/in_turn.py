@@ -17,7 +17,9 @@ FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 
 def is_free(draft: Draft, member: Member) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
-    return member.fate in FREE and not member.is_nested and draft.workflow in FORMING
+    if member.is_nested or draft.options.upgrading.at_once:
+        return False
+    return member.fate in FREE and draft.workflow in FORMING
 
 
 def in_turn(draft: Draft) -> None:
@@ -40,6 +42,11 @@ def in_turn(draft: Draft) -> None:
             draft.edge(before, barrier, draft.why(turns.reason(member)))
         holds.hold(member, barrier)
     holds.write()
+
+
+def takes_turns(draft: Draft) -> bool:
+    """Whether anything waits for others to be changed before it goes down."""
+    return any(m.turn or is_free(draft, m) for m in draft.members.values())
 
 
 def warn_of_no_turns(draft: Draft) -> None:

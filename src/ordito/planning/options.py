@@ -99,8 +99,8 @@ class Upgrading(msgspec.Struct, frozen=True):
     """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
     ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
     instances of a node may be down at one time where the node says nothing. Instances that are not as they should be
-    are mended first unless ``skip_heal``. With ``at_once`` all instances of a node are changed at one time, whatever is
-    said."""
+    are mended first unless ``skip_heal``. With ``at_once`` all that is changed goes down before any of it comes up,
+    whatever is said."""
 
     prune: str = "no"
     replaced: frozenset[str] = frozenset()

@@ -34,7 +34,7 @@ from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
-from ordito.planning.in_turn import in_turn, warn_of_no_turns
+from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
 from ordito.planning.keep import keep
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
@@ -276,8 +276,8 @@ def plan(
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
-    if any(d.code == "plan-cycle" for d in draft.diagnostics) and any(m.turn for m in draft.members.values()):
-        # What has to go down all at once cannot take turns.
+    if any(d.code == "plan-cycle" for d in draft.diagnostics) and takes_turns(draft):
+        # What has to go down all at once cannot take turns: then everything goes down before anything comes up.
         at_once = msgspec.structs.replace(options.upgrading, at_once=True)
         draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=at_once))
         warn_of_no_turns(draft)
