@@ -356,6 +356,15 @@ def test_a_step_that_ended_when_the_program_died_is_not_carried_out_again(run: R
     assert shop.done == ["migrate", "hold", "held", *MADE]
 
 
+def test_a_step_can_be_counted_as_done_by_hand(run: Run, shop: Shop) -> None:
+    shop.write({"bad": Step("install.after", "api", exit=1), "last": Step("install.after")})
+    failed = run("deploy", shop.folder, "--yes")
+    assert (failed.code, shop.done[-1]) == (1, "bad")
+    (job,) = run("jobs", "list", "-o", "json").json["jobs"]
+    assert run("jobs", "skip", job["id"], "bad", "--yes").code == 0
+    assert sorted(shop.done) == sorted([*READY, "last"])
+
+
 def test_other_jobs_carry_out_no_steps(run: Run, shop: Shop) -> None:
     names = [f"{t}.{m}" for t in ("install", "upgrade", "delete") for m in ("before", "after")]
     shop.write({n: Step(n) for n in names})
