@@ -14,10 +14,12 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.rollback import RollbackAsked
 from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.replay import ReplayRequest, replay
+from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, revisions
-from tests.support.by_hand import Restarting
+from tests.support.by_hand import Agreeing, Restarting
 from tests.support.deployed import NEW_NODE, Deployed
 
 
@@ -114,3 +116,20 @@ def test_what_clones_have_deployed_by_themselves_stays_in_the_form_of_each(deplo
     deployed.run(UndeployAsked())
     lines = ["v3 three top_1.stop", "v4 two more_1.stop", "v4 two base_1.stop"]
     assert (sorted(deployed.lines[:2]), deployed.lines[2]) == (lines[:2], lines[2])
+
+
+def test_an_attempt_of_which_nothing_is_left_is_completed(deployed: Deployed) -> None:
+    """An upgrade failed by what it had to remove, which is gone all the same: the next command completes it."""
+    deployed.write("v3", failing="more_1.Standard.stop", more=NEW_NODE)
+    assert deployed.run(UpgradeAsked()).status == "ok"
+    deployed.write("v4")
+    assert deployed.run(UpgradeAsked()).status == "failed"
+    snapshot, status = deployed.recorded()
+    assert (snapshot.instances["more_1"].exists, status.revision, status.form == status.base) == (False, 3, False)
+    report = deployed.run(UpgradeAsked())
+    assert (report.status, report.succeeded) == ("ok", 0)
+    _, status = deployed.recorded()
+    assert (status.revision, status.base, status.form) == (4, report.job, report.job)
+    request = WorkflowRequest(str(deployed.ensemble), UpgradeAsked())
+    assert run_workflow(request, Agreeing()).report is None
+    deployed.check_replay()

@@ -83,7 +83,8 @@ class Proposal(msgspec.Struct, frozen=True):
     none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
     whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
     ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
-    that were deployed last, though no step is needed for that: a job without steps takes them over.
+    that were deployed last, though no step is needed for that: a job without steps takes them over. ``completes`` says
+    that the last attempt did not end well, and yet nothing is left to be done: a job without steps says so.
     ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
     of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said.
     """
@@ -111,6 +112,7 @@ class Proposal(msgspec.Struct, frozen=True):
     on_failure: str = "continue"
     cause: str = ""
     renews: bool = False
+    completes: bool = False
     inventory: Inventory = NO_INVENTORY
     named: GivenService | None = None
     told: dict[str, object] = {}
@@ -118,7 +120,7 @@ class Proposal(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return self.plan.is_empty and not self.renews
+        return self.plan.is_empty and not (self.renews or self.completes)
 
     @property
     def can_be_taken_back(self) -> bool:

@@ -53,7 +53,8 @@ def close_job(
     if plan is None or len(plan.steps) != count:
         plan = msgspec.structs.replace(rest, steps=journal.steps())
     before = journal.status()
-    after = status_after(before, header, plan, closing, forms_in_use(snapshot.instances))
+    exists = any(record.exists for record in snapshot.instances.values())
+    after = status_after(before, header, plan, closing, forms_in_use(snapshot.instances), exists=exists)
     previous = journal.previous()
     record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
     write_changes(layout, record)

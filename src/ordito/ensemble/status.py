@@ -95,8 +95,11 @@ def status_after(
     plan: Plan,
     closing: JobClosingRecord,
     in_use: frozenset[str] = frozenset(),
+    *,
+    exists: bool = True,
 ) -> Status:
-    """The status once a job is closed; ``in_use`` are the earlier forms in which instances are then."""
+    """The status once a job is closed; ``in_use`` are the earlier forms in which instances are then, and ``exists`` is
+    whether there are any."""
     rolled_back = closing.rollback == ROLLED_BACK
     deployed = (
         form_after(header, closing.rollback, is_untouched=closing.is_untouched) if revises(header.workflow) else ""
@@ -126,7 +129,7 @@ def status_after(
         base=before.base,
     )
     if shapes:
-        found = _deployed(found, header, is_complete=closing.status in WELL)
+        found = _deployed(found, header, is_well=closing.status in WELL, exists=exists)
     elif deployed and deployed == header.base != before.form:
         found = _gone_back(found, header)
     if deployed and not shapes and closing.rollback == NOT_ROLLED_BACK:
@@ -134,19 +137,17 @@ def status_after(
     return replace(found, forms=_forms(before, found, header, in_use))
 
 
-def _deployed(status: Status, header: JobHeader, *, is_complete: bool) -> Status:
+def _deployed(status: Status, header: JobHeader, *, is_well: bool, exists: bool) -> Status:
     """The status with the form that a job has deployed; a revision, where it is complete."""
     if header.workflow == UNDEPLOY:
         # It removes what there is, and leaves what is wanted as it was.
-        revision = status.revision + is_complete
-        return replace(
-            status, form=header.current or header.id, base="" if is_complete else header.base, revision=revision
-        )
-    base = header.forms.get(header.base)
-    if is_complete and header.workflow == ROLLBACK and base is not None and is_same(base, header.form):
+        base = "" if is_well or not exists else header.base
+        return replace(status, form=header.current or header.id, base=base, revision=status.revision + is_well)
+    base_form = header.forms.get(header.base)
+    if is_well and header.workflow == ROLLBACK and base_form is not None and is_same(base_form, header.form):
         # What was begun since the last revision is taken back: that one is what is deployed again.
         return replace(status, form=header.base, base=header.base)
-    if is_complete:
+    if is_well:
         return replace(status, form=header.id, base=header.id, revision=status.revision + 1)
     return replace(status, form=header.id, base=header.base)
 
@@ -217,6 +218,11 @@ def current_form(status: Status) -> str:
 def deployed_form(status: Status) -> Form:
     """The form that was deployed last."""
     return form_of(status, status.revision if status.base and status.base == status.form else 0)
+
+
+def is_complete(status: Status) -> bool:
+    """Whether what was deployed last was deployed completely, as far as is known."""
+    return not status.service or status.form == status.base
 
 
 def stable_form(status: Status, snapshot: Snapshot) -> str:

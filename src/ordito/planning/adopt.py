@@ -13,15 +13,26 @@ def adopt(draft: Draft) -> None:
     """Transform: instances that stay as they are, or of which a part stays, take over what is wanted of them. It comes
     after all that is carried out for them."""
     reason = draft.why("what is recorded of it is to be what is wanted")
-    for member in draft.members.values():
-        if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or not _lags(draft, member):
-            continue
+    lagging = [
+        member
+        for member in draft.members.values()
+        if not (member.goes or member.fate in (Fate.ANEW, Fate.NEW)) and _lags(draft, member)
+    ]
+    if not (any(member.adopted or member.dropped for member in lagging) or _has_work(draft)):
+        # It is in an earlier form that says the same of it: that is as true as anything, and no reason for a job.
+        return
+    for member in lagging:
         call = draft.calls.nothing(member.template, "ordito", ADOPT)
         step = DraftStep(f"{member.id}.ordito.{ADOPT}", Action.ADOPT, member.id, member.id, call=call, reason=reason)
         step.forms = member.fate is Fate.KEEP and is_older(draft, member)
         number = draft.add(step)
         for before in _before(member):
             draft.edge(before, number, reason)
+
+
+def _has_work(draft: Draft) -> bool:
+    """Whether anything is carried out."""
+    return any(step.action is not Action.JOIN and not step.done for step in draft.steps)
 
 
 def _lags(draft: Draft, member: Member) -> bool:

@@ -30,7 +30,7 @@ from ordito.app.written_workflows import in_place, without_own
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
-from ordito.ensemble.status import Status
+from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions, Upgrading
@@ -174,6 +174,13 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
             " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
             None,
         )
+    completes = made.plan.is_empty and not renews and not is_complete(status)
+    if completes:
+        diagnostics.note(
+            "completed",
+            "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
+            None,
+        )
     is_new = not user.exists
     return Proposal(
         workflow=asked.workflow,
@@ -193,6 +200,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
         asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
         renews=renews,
+        completes=completes,
         named=named.given,
         told=told(asked.changes, asked.hooks),
     )

@@ -29,7 +29,7 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.done_hooks import done_since
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
-from ordito.ensemble.status import deployed_form
+from ordito.ensemble.status import deployed_form, is_complete
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
@@ -91,9 +91,13 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         named=form.named,
         retries=job,
         told=dict(_told(record)),
+        completes=plan.is_empty and workflow in COMPLETED and not is_complete(known.status),
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
 
+
+COMPLETED = frozenset({DEPLOY, UPGRADE, ROLLBACK})
+"""Workflows of which a job without steps says that nothing is left to be done."""
 
 PRUNES = {DEPLOY: DeployAsked.prunes, UPGRADE: UpgradeAsked.prunes}
 """What becomes of what the template has lost, by the workflow, where the command did not say it."""

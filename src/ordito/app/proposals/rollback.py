@@ -21,7 +21,7 @@ from ordito.base.diagnostics import Diagnostic, Severity
 from ordito.base.listing import listed
 from ordito.base.portion import ALL, Portion
 from ordito.ensemble.pins import pinned_root
-from ordito.ensemble.status import current_form, known_forms
+from ordito.ensemble.status import current_form, is_complete, known_forms
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.work.forms import is_same
@@ -96,6 +96,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
         diagnostics=tuple(warnings),
         unapproved=() if asked.allow_changed else made.plan.drifted,
         renews=made.plan.is_empty and not is_same(deployed, form),
+        completes=made.plan.is_empty and not is_complete(known.status),
         told={TO: target.job},
     )
 
