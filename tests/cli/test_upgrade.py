@@ -223,3 +223,17 @@ def test_a_rollback_is_planned_and_saved_as_any_other_job(run: Run, two: Path) -
     assert run("-e", "e", "rollback").code == 64
     assert run("-e", "e", "apply", "p.plan", "--yes", "-q").code == 0
     assert existing(run) == ["api_1"]
+
+
+def test_a_service_that_was_only_moved_beside_its_scripts_is_adopted(run: Run, two: Path) -> None:
+    """What is carried out is the same, though its way from the service is another."""
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    deep = two / "one" / "deep"
+    deep.mkdir()
+    (deep / "service.yaml").write_text((SERVICE % "").replace("create: note.sh", "create: ../note.sh"))
+    (found,) = run("-e", "e", "diff", "one/deep", "-o", "json").json["nodes"]
+    assert (found["class"], found["operations"]) == ("adopt", [])
+    (deep / "service.yaml").write_text(SERVICE % "")
+    (deep / "note.sh").write_text("true now\n")
+    (found,) = run("-e", "e", "diff", "one/deep", "-o", "json").json["nodes"]
+    assert found["class"] == "replace"

@@ -57,3 +57,12 @@ def from_above(folder: str, levels: int, path: str) -> str:
     if not levels or path.startswith("/") or "://" in path:
         return path
     return posixpath.relpath(posixpath.join(folder, path), above(folder, levels))
+
+
+def seen_from(file: str, path: str) -> str:
+    """A path as it is seen from the folder in which a file lies, both relative to one folder; URLs and absolute paths
+    stay as they are."""
+    if any(is_url(one) or one.startswith("/") for one in (file, path)):
+        return path
+    folder = "/" + "-/" * max(levels_above(file), levels_above(path))
+    return posixpath.relpath(folder + path, posixpath.dirname(folder + file))

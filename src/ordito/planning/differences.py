@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import seen_from
 from ordito.base.sensitive import shown
 from ordito.base.span import Span
 from ordito.instances.context import Context
@@ -199,6 +200,8 @@ def _files(before: Content | None, now: Content | None, call: Call) -> Iterator[
     requirements to say."""
     old, new = ({n: d for n, d in c.files if TARGET not in n} if c is not None else {} for c in (before, now))
     first = next(iter(old), ""), next(iter(new), "")
+    if call.interface != DELEGATE and all(first) and _beside(old, first[0]) == _beside(new, first[1]):
+        return  # Another place in the service is none to the script.
     if first[0] and first[1] and first[0] != first[1]:
         yield Difference(f"what {call.name} runs", first[0], first[1], call.declared)
     elif not old or not new:
@@ -208,6 +211,11 @@ def _files(before: Content | None, now: Content | None, call: Call) -> Iterator[
         if old.get(name) != new.get(name) and name not in (first if first[0] != first[1] else ()):
             what = f"the content of {name}" if name in old and name in new else name
             yield Difference(what, shown_digest(old.get(name)), shown_digest(new.get(name)), call.declared)
+
+
+def _beside(files: Mapping[str, str], script: str) -> dict[str, str]:
+    """Files by their places as seen from a script; one whose content is not known stays where it is."""
+    return {seen_from(script, name) if digest else name: digest for name, digest in files.items()}
 
 
 def shown_digest(content: str | None) -> str | None:
