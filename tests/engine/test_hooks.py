@@ -13,7 +13,7 @@ from ordito.work.events import StepFailed
 from ordito.work.hooks import Block, Hook, Moment, Transition
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Plan, Step
-from ordito.work.records import JobOptions, StepFinishedRecord
+from ordito.work.records import JobOptions, StepFinishedRecord, StepSkippedRecord
 from ordito.work.rollback import WayBack, with_rollback
 from tests.engine.fakes import FakeExecutor, Ran, World, ends, make_plan, run, way_back
 from tests.support.thorough import examples
@@ -94,6 +94,17 @@ def test_a_failure_that_the_job_can_do_without_passes_a_barrier() -> None:
     found = ran(msgspec.structs.replace(plan, steps=tuple(steps)), ["s3"])
     assert found.world.begun[-2:] == ["s6", "s7"]
     assert found.result.status == "degraded"
+
+
+def test_what_is_lost_by_an_optional_failure_is_told_at_a_barrier() -> None:
+    plan = plan_of()
+    steps = [msgspec.structs.replace(s, optional=s.id == "s3" or s.optional, tolerant=False) for s in plan.steps]
+    steps[5] = msgspec.structs.replace(steps[5], tolerant=True)
+    edges = tuple(sorted([*plan.edges, (3, 4, 0)], key=lambda edge: edge[1]))
+    found = ran(msgspec.structs.replace(plan, steps=tuple(steps), edges=edges), ["s3"])
+    skipped = {r.step: r.because for r in found.journal.records if isinstance(r, StepSkippedRecord)}
+    assert skipped == {4: "s3", 6: "s3", 7: "s3"}
+    assert found.result.status == "failed"
 
 
 def test_a_step_that_says_so_turns_the_job_back() -> None:

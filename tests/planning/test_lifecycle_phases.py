@@ -175,6 +175,17 @@ def test_an_attempt_goes_on_with_what_is_left_of_it() -> None:
     assert world.plan(options=options(world, INSTALL, done=every)).is_empty
 
 
+def test_what_is_forced_has_its_steps_again() -> None:
+    world = World(shop(*EVERYWHERE))
+    first = world.plan(options=options(world, INSTALL))
+    world.run()
+    done = tuple(DoneHook(h, "job1", "c") for h in first.hooks)
+    forced = replace(options(world, INSTALL, done=done), force=True)
+    assert [h.id for h in world.plan(options=forced).hooks] == [h.id for h in first.hooks]
+    upgraded = world.plan(options=replace(options(world, UPGRADE), force=True))
+    assert {h.id for h in upgraded.hooks} == {name for name in EVERYWHERE if "upgrade" in name}
+
+
 def test_a_step_that_may_fail_holds_nothing_up() -> None:
     made = shop()
     made = msgspec.structs.replace(made, hooks={"install.after": step("install.after", "continue")})

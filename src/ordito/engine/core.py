@@ -386,7 +386,8 @@ class Core:
             return _NOBODY
         self._spared += self._optional[index]
         if state == _FAILED:
-            if self._first_failed == _NOBODY and not self._optional[index]:
+            # What the job can do without is to blame only for what it cannot do without, and where nothing else is.
+            if self._first_failed == _NOBODY or (self._optional[self._first_failed] and not self._optional[index]):
                 self._first_failed = index
             return _NOBODY if self._dispensable[index] else index
         culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopper

@@ -25,7 +25,8 @@ class Hooks:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._transitions = transitions(draft) if draft.service.hooks else {}
-        self._done = {(done.hook.id, done.hook.digest): done.job for done in draft.options.hooking.done}
+        known = () if draft.options.force else draft.options.hooking.done
+        self._done = {(done.hook.id, done.hook.digest): done.job for done in known}
         self._of: dict[tuple[str, Transition, Moment], list[LifecycleStep]] = {}
         self.components: list[str] = []
         """Those that have lifecycle steps, each after what it requires, else in the order of the template."""

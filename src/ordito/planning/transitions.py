@@ -24,7 +24,7 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
         return {}
     found: dict[str, Transition] = {}
     for name, members in draft.of_node.items():
-        transition = _of(members, hooking)
+        transition = _of(members, hooking, is_forced=draft.options.force)
         if transition is not NONE:
             found[name] = transition
     if hooking.transition is DELETE and hooking.since:
@@ -47,7 +47,7 @@ def _gone(draft: Draft, since: str) -> dict[str, Transition]:
     return dict.fromkeys(gone & draft.service.nodes.keys(), DELETE)
 
 
-def _of(members: list[Member], hooking: Hooking) -> Transition:
+def _of(members: list[Member], hooking: Hooking, *, is_forced: bool) -> Transition:
     staying = [member for member in members if not member.goes]
     if members and not staying:
         return DELETE
@@ -55,7 +55,7 @@ def _of(members: list[Member], hooking: Hooking) -> Transition:
         return NONE
     if hooking.transition is INSTALL or all(_is_new(member, hooking.since) for member in staying):
         return INSTALL
-    changes = len(staying) < len(members) or any(_is_changed(member, hooking.since) for member in staying)
+    changes = len(staying) < len(members) or any(_is_changed(m, hooking.since, is_forced=is_forced) for m in staying)
     return UPGRADE if changes else NONE
 
 
@@ -64,11 +64,11 @@ def _is_new(member: Member, since: str) -> bool:
     return member.fate is Fate.NEW or not member.record.created or bool(since and member.record.created >= since)
 
 
-def _is_changed(member: Member, since: str) -> bool:
+def _is_changed(member: Member, since: str, *, is_forced: bool) -> bool:
     """Whether an instance that stays is to be another, or became so in an earlier attempt at the revision. One that is
-    only mended, or stopped for as long as what it requires is made anew, stays what it is."""
+    only mended, or stopped for as long as what it requires is made anew, stays what it is; what is forced does not."""
     if since and member.record.last_config_change >= since:
         return True
     if member.fate in STAY:
         return member.kind is Kind.RELINK
-    return bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)
+    return is_forced or bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)
