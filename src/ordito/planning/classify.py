@@ -76,6 +76,11 @@ class Classes:
         """Whether what was left behind is removed, so that even what is as it is wanted may be linked with too much."""
         return self._draft.options.prunes and bool(self._draft.options.left_behind)
 
+    @property
+    def are_plain(self) -> bool:
+        """Whether what names no form is in the one that is wanted, and linked with nothing too much."""
+        return not self._is_joined and not self._draft.forms.has_base
+
     def of(self, member: Member, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
         """The class of an instance."""
         node = member.template

@@ -40,9 +40,10 @@ def decide(draft: Draft) -> None:
         entries = draft.recipes.making(node).install
         draft.recipes.removing(node)  # What could not be removed again is refused now.
         hosts = _NewHosts(draft, node.name)
+        is_plain = classes.are_plain and node.name not in draft.options.upgrading.replaced and not draft.options.force
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.KEEP:
-                _decide(draft, member, entries, classes, hosts)
+                _decide(draft, member, entries, classes, hosts, is_plain=is_plain)
 
 
 def decide_begun(draft: Draft) -> None:
@@ -55,7 +56,7 @@ def decide_begun(draft: Draft) -> None:
             continue
         if name in scaling.begun or not lacks(draft, member):
             entries = draft.rising(member).recipes.making(member.template).install
-            _decide(draft, member, entries, classes, _NewHosts(draft, member.template.name))
+            _decide(draft, member, entries, classes, _NewHosts(draft, member.template.name), is_plain=False)
 
 
 class _NewHosts:
@@ -64,14 +65,15 @@ class _NewHosts:
     def __init__(self, draft: Draft, node: str) -> None:
         self._draft = draft
         self._node = draft.service.nodes[node]
+        self._after = self._node.host.target if self._node.host is not None else ""
         self._hosts: Hosts | None = None
 
     def move(self, member: Member) -> tuple[str, str] | None:
         """Have an instance move where it has to; gives the node that hosts it and the one that is to, None where it
         stays where it is."""
-        draft, wanted = self._draft, self._node.host
+        draft, wanted, after = self._draft, self._node.host, self._after
         host = draft.snapshot.instances.get(member.record.host)
-        before, after = host.node if host else "", wanted.target if wanted else ""
+        before = host.node if host else ""
         if before == after:
             return None
         onto = ""
@@ -91,7 +93,9 @@ class _NewHosts:
         return before, after
 
 
-def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, hosts: _NewHosts) -> None:
+def _decide(
+    draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, hosts: _NewHosts, *, is_plain: bool
+) -> None:
     record = member.record
     moves = hosts.move(member)
     if not record.created and not record.applied:
@@ -99,6 +103,8 @@ def _decide(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: C
         return
     operational = record.local in OPERATIONAL
     last, differing, missing, is_bound = _compare(draft, member, entries)
+    if operational and moves is None and not (differing or missing or record.failed or record.form) and is_plain:
+        return  # Most are as they should be, and nothing is to be asked about them.
     told = Found(differing, missing if operational else (), (), moves, is_bound=is_bound)
     found = _class(draft, member, entries, classes, told)
     member.kind, member.differences = found.kind, found.differences

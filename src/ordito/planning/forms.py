@@ -78,6 +78,11 @@ class FormsOfPlan:
         """The forms that were asked for so far, the wanted one first."""
         return [self.own, *(form for form in self._former.values() if form is not None)]
 
+    @property
+    def has_base(self) -> bool:
+        """Whether what names no form is in another one than is wanted."""
+        return bool(self._base)
+
     def of(self, record: Instance) -> Formed:
         """The form in which an instance is: what is wanted where nothing else is known."""
         if not record.form and not self._base:
