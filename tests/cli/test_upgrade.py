@@ -69,7 +69,9 @@ def test_the_service_of_an_upgrade_is_remembered_until_the_user_names_another_on
     assert existing(run) == ["api_1", "web_1"]
     assert (two / "e" / "ensemble.yaml").read_bytes().startswith(own)
     # What is deployed without a word is the service of the upgrade, and so it is in every other command.
-    assert "Nothing to do" in run("-e", "e", "plan").out
+    shown = run("-e", "e", "plan")
+    assert "Nothing to do" in shown.out
+    assert "the service is two, which upgrade was given; e/ensemble.yaml names ../one" in shown.err
     assert "Nothing to do" in run("-e", "e", "plan", "upgrade").out
     assert "2 nodes" in run("-e", "e", "validate").out
     assert "web" in run("-e", "e", "compile").out
@@ -103,6 +105,8 @@ def test_a_saved_plan_of_an_upgrade_is_carried_out_as_it_is(run: Run, two: Path)
     assert run("-e", "e", "plan", "upgrade", "two", "--out", "p.plan").code == 0
     refused = run("-e", "e", "apply", "p.plan", "--prune", "early", "--yes")
     assert (refused.code, "leave out --prune" in refused.err) == (64, True)
+    refused = run("-e", "e", "upgrade", "p.plan", "--yes")
+    assert (refused.code, "ordito apply p.plan" in refused.err) == (64, True)
     assert run("-e", "e", "apply", "p.plan", "--yes", "-q").code == 0
     assert existing(run) == ["api_1", "web_1"]
     assert run("-e", "e", "apply", "p.plan", "--yes").code == 3

@@ -130,6 +130,13 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     diagnostics = Diagnostics()
     user, environment = known.spec.user, known.spec.environment
     named = asked.named(known)
+    if named.given is not None and not asked.service:
+        diagnostics.note(
+            "remembered-service",
+            f"the service is {named.path}, which upgrade was given; {place.manifest} names {user.written or 'none'}",
+            None,
+            hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
+        )
     evaluation = evaluation_of(place, diagnostics, environment)
     gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
     if diagnostics.has_errors:

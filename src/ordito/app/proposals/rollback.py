@@ -4,7 +4,7 @@ steps have done since."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
@@ -17,7 +17,7 @@ from ordito.app.proposals.described import changing
 from ordito.app.proposals.making import make_plan
 from ordito.app.rollback_target import Target, target_of
 from ordito.base.collector import paused_collector
-from ordito.base.diagnostics import Diagnostic, Severity
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
 from ordito.base.portion import ALL, Portion
 from ordito.ensemble.pins import pinned_root
@@ -131,21 +131,19 @@ def _check_environment(known: Known, target: Target) -> None:
     )
 
 
-def _not_taken_back(plan: Plan, target: Target) -> Iterator[Diagnostic]:
+def _not_taken_back(plan: Plan, target: Target) -> Diagnostics:
     """What going back cannot bring back."""
+    found = Diagnostics()
     for step in target.lost:
         said = f'lifecycle step "{step}", which was carried out for revision {target.number}, has been undone since'
-        yield _warning("undone-since", f"{said}, and going back carries out none")
+        found.warning("undone-since", f"{said}, and going back carries out none", None)
     for one in target.done:
         if not one.hook.block.can_be_undone:
             said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {one.hook.block.fqn}'
-            yield _warning("not-undone", f"{said} {one.hook.block.version} has no undo")
+            found.warning("not-undone", f"{said} {one.hook.block.version} has no undo", None)
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
     if anew:
         single = len(anew) == 1
         said = f"{listed(anew, MOST_NAMED)} {'is' if single else 'are'} made again"
-        yield _warning("made-again", f"{said}: what {'it' if single else 'they'} held is not brought back by that")
-
-
-def _warning(code: str, message: str) -> Diagnostic:
-    return Diagnostic(Severity.WARNING, code, message, None, "")
+        found.warning("made-again", f"{said}: what {'it' if single else 'they'} held is not brought back by that", None)
+    return found

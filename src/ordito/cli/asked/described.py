@@ -11,6 +11,7 @@ import click
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.change_options import change_options, hook_options
 from ordito.cli.options import allow_changed_option, allow_large_option, choice_options, fetch_option, force_option
+from ordito.cli.settings import PROGRAM
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Asked
@@ -48,7 +49,9 @@ def describing(
 
             given = {name: others.pop(name) for name in FIELDS}
             wanted: Asked = kind()(service or "", inputs, **given)
-            if reads_plans and service is not None and is_saved_plan(service):
+            if service is not None and is_saved_plan(service):
+                if not reads_plans:
+                    raise click.UsageError(f"{service} is a saved plan: `{PROGRAM} apply {service}` carries it out")
                 wanted = _saved(service, inputs, arguments[0])
             return function(*arguments, asked=wanted, **others)
 
