@@ -13,7 +13,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
-from ordito.planning.options import Hooking, PlanOptions
+from ordito.planning.options import Hooking, PlanOptions, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.work.hooks import Transition
 from tests.planning.test_lifecycle_phases import BLOCK
@@ -73,6 +73,21 @@ def test_nothing_brings_back_what_was_removed() -> None:
     world.run()
     (warning,) = world.plan("undeploy", options(made, Transition.DELETE)).warnings
     assert "they are not made again" in warning
+
+
+def test_a_rollback_over_what_is_made_anew_is_said() -> None:
+    """By steps behind that alone: what comes before loses nothing."""
+    made = shop(
+        step("saved", "upgrade.before", "rollback", UNDOES), step("m_test", "upgrade.after", "rollback", UNDOES)
+    )
+    world = World(made)
+    world.run()
+    told = replace(options(made, Transition.UPGRADE), upgrading=Upgrading(replaced=frozenset({"database"})))
+    (warning,) = world.plan("upgrade", told).warnings
+    assert (
+        'warning[lossy-replace]: lifecycle step "m_test" would roll back over what is made anew: database_1' in warning
+    )
+    assert not world.plan("upgrade", options(made, Transition.UPGRADE, which="all")).warnings
 
 
 def test_a_workflow_of_the_template_carries_out_no_steps() -> None:

@@ -13,6 +13,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import requirements_first
 from ordito.planning.operation_steps import UNDO_OPERATION
 from ordito.work.hooks import Moment, Transition
+from ordito.work.plan import Kind
 
 ROLLBACK = "rollback"
 
@@ -24,6 +25,21 @@ def check_lossy(draft: Draft) -> None:
     asked for."""
     steps = [draft.service.hooks[hook.id] for hook in draft.hooks]
     report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict)
+    late = [step for step in steps if step.on_failure == ROLLBACK and not _is_before(step)]
+    anew = [member.id for member in draft.members.values() if member.kind is Kind.REPLACE] if late else []
+    if anew:
+        draft.diagnostics.warning(
+            "lossy-replace",
+            f'lifecycle step "{late[0].id}" would roll back over what is made anew: {listed(anew, MOST_NAMED)}; '
+            "what was kept there is lost, and is not brought back by making it once more",
+            late[0].spans.get("onFailure") or late[0].span,
+            hint="back it up by a step before, which restores the backup when it is undone",
+        )
+
+
+def _is_before(step: LifecycleStep) -> bool:
+    """Whether a step comes before anything is done to the resources."""
+    return bool(step.component) and step.phase.endswith(f".{Moment.BEFORE}")
 
 
 def check_service(service: Service, diagnostics: Diagnostics) -> None:
