@@ -11,7 +11,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import engine, makespan, operations, planning, playbooks, shapes, ssh, status, validate, version
+from benchmarks import (
+    engine,
+    makespan,
+    operations,
+    planning,
+    playbooks,
+    shapes,
+    ssh,
+    status,
+    upgrade,
+    validate,
+    version,
+)
 from benchmarks.measure import missed
 
 BENCHMARKS = {
@@ -25,6 +37,7 @@ BENCHMARKS = {
     "makespan": lambda times: makespan.main(times=times),
     "ansible": lambda times: playbooks.main(),  # noqa: ARG005  (each run counts processes, which differ little)
     "status": lambda times: status.main(times=times),
+    "upgrade": lambda times: upgrade.main(times=times),
 }
 
 

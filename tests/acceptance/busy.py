@@ -121,7 +121,7 @@ def comparable(busy: Tidy) -> dict[str, Any]:
     found: dict[str, Any] = {"ensemble": _read(busy.ensemble / "ensemble.yaml", busy)}
     jobs = [_read(path, busy) for path in sorted((busy.ensemble / "jobs").glob("*.yaml"))]
     found["jobs"] = [_without_times({**job, "changes": _sorted(job["changes"])}) for job in jobs]
-    lines = (busy.ensemble / "jobs.tsv").read_text(encoding="utf-8").splitlines()
+    lines = CHANGE_ID.sub("ID", (busy.ensemble / "jobs.tsv").read_text(encoding="utf-8")).splitlines()
     found["lines"] = sorted((row[1], row[3], row[4], row[5]) for row in (line.split("\t") for line in lines))
     found["things"] = busy.things()
     return found

@@ -106,6 +106,7 @@ class Version:
     nodes: Tree = field(default_factory=tiers)
     steps: Tree = field(default_factory=dict)
     topology: Tree = field(default_factory=dict)
+    types: str = TYPES
 
     def write(self) -> str:
         """Write its template, and the scripts that it lacks; gives its folder."""
@@ -113,7 +114,7 @@ class Version:
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
         templates = {name: self._template(name, dict(node)) for name, node in self.nodes.items()}
         topology = {"node_templates": templates, "policies": [{n: s} for n, s in self.steps.items()], **self.topology}
-        text = TYPES + yaml.safe_dump({"topology_template": topology}, sort_keys=False)
+        text = self.types + yaml.safe_dump({"topology_template": topology}, sort_keys=False)
         (self.folder / "service.yaml").write_text(text, encoding="utf-8")
         self._script("scripts/link.sh")
         self._script("blocks/say.sh")
@@ -160,7 +161,7 @@ class Tiers(Orders):
 
     def version(self, name: str, nodes: Tree | None = None, **more: Tree) -> Version:
         """A version in a folder of its own, written."""
-        version = Version(self.home / name, head(self), tiers() if nodes is None else nodes, **more)
+        version = Version(self.home / name, HEAD, tiers() if nodes is None else nodes, **more)
         version.write()
         return version
 
@@ -236,10 +237,9 @@ def shortened(step: str) -> str:
     return step
 
 
-def head(project: Orders) -> str:
-    """What every script begins with."""
-    text = f'#!/bin/bash\ncd "$HOME"\n{LOGGING}\n'.replace("{log}", str(project.log))
-    return text + 'order=orders/$ORDITO_STEP\naddress=$INSTANCE\nif [ -e "$order" ]; then . "$order"; fi\n'
+HEAD = f'#!/bin/bash\ncd "$HOME"\n{LOGGING}\n'.replace("{log}", "$HOME/operations.log")
+HEAD += 'order=orders/$ORDITO_STEP\naddress=$INSTANCE\nif [ -e "$order" ]; then . "$order"; fi\n'
+"""What every script begins with; it is the same in every directory."""
 
 
 def make_tiers(home: Path) -> Tiers:

@@ -50,6 +50,7 @@ def _of_lines(layout: Layout) -> str:
         with open_regular(layout.jobs_tsv) as file:
             while block := file.read(BLOCK):
                 lines, newline, rest = (rest + block).rpartition(b"\n")
-                found = [i for i in _ID.findall(lines + newline) if i > highest and is_change_id(i.decode())]
-                highest = max(found, default=highest)
+                # Nearly all of them are ids, so that only the last ones have to be looked at.
+                found = sorted((i for i in _ID.findall(lines + newline) if i > highest), reverse=True)
+                highest = next((i for i in found if is_change_id(i.decode())), highest)
     return highest.decode()[:LENGTH]
