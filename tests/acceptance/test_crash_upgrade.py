@@ -15,7 +15,7 @@ import pytest
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.replay import rebuild
 from ordito.ensemble.store import read_ensemble
-from tests.acceptance.busy import comparable
+from tests.acceptance.busy import Tidy, comparable
 from tests.acceptance.program import completed_twice, ordito, overlaps
 from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
 from tests.acceptance.tiers import HEAD, Tiers, Tree, Version, make_tiers, peer, step, tiers
@@ -40,12 +40,8 @@ esac
 """
 
 
-class World(Tiers):
+class World(Tiers, Tidy):
     """An ensemble whose operations make things, beside a database."""
-
-    def things(self) -> list[str]:
-        """What operations have made and not removed."""
-        return sorted(path.name for path in (self.home / "things").iterdir())
 
     @property
     def database(self) -> Path:
@@ -162,9 +158,7 @@ def assert_replays(world: World) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("number", RECORDS)
-def test_an_upgrade_that_is_cut_ends_as_if_nothing_had_been(
-    tmp_path: Path, calm: Calm, number: int, mode: str
-) -> None:
+def test_an_upgrade_that_is_cut_ends_as_if_nothing_had_been(tmp_path: Path, calm: Calm, number: int, mode: str) -> None:
     world = calm.copy(tmp_path / "world")
     killed = upgrade(world, mode, code=KILL_AT_RECORD.format(number=number))
     if killed.code == MODES[mode]:

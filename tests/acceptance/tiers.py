@@ -159,9 +159,11 @@ def step(phase: str, *targets: str, fails: str = "abort", **more: object) -> Tre
 class Tiers(Orders):
     """An ensemble, and versions of the service for it. Operations write down what they do in one log."""
 
-    def version(self, name: str, nodes: Tree | None = None, **more: Tree) -> Version:
+    def version(
+        self, name: str, nodes: Tree | None = None, *, steps: Tree | None = None, topology: Tree | None = None
+    ) -> Version:
         """A version in a folder of its own, written."""
-        version = Version(self.home / name, HEAD, tiers() if nodes is None else nodes, **more)
+        version = Version(self.home / name, HEAD, tiers() if nodes is None else nodes, steps or {}, topology or {})
         version.write()
         return version
 

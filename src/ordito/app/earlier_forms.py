@@ -21,14 +21,25 @@ from ordito.work.records import Form
 
 class EarlierForms:
     """The forms that a job, or what is to become one, has to do with, by their ids; each is read when it is first asked
-    for. ``current`` is the one that was deployed last, "" for none."""
+    for. ``current`` is the one that was deployed last, "" for none; ``known`` are those that were read already."""
 
-    def __init__(self, place: Place, forms: Mapping[str, Form], current: str = "") -> None:
+    def __init__(
+        self,
+        place: Place,
+        forms: Mapping[str, Form],
+        current: str = "",
+        known: Mapping[str, ReadService] | None = None,
+    ) -> None:
         self._place = place
-        self._read: dict[str, ReadService] = {}
+        self._read: dict[str, ReadService] = {name: read for name, read in (known or {}).items() if name in forms}
         self._former: dict[str, Former | None] = {}
         self.forms = forms
         self.current = current
+
+    @property
+    def known(self) -> Mapping[str, ReadService]:
+        """Those that were read so far, and that will be."""
+        return self._read
 
     def read(self, form: str) -> ReadService:
         """A form as it was deployed. Raises ``EnsembleError`` where nothing is known of it or its files are missing,

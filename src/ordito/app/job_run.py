@@ -162,7 +162,7 @@ def run_new(
         current=current_form(status),
         base=stable_form(status, ensemble.snapshot),
     )
-    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms)
+    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.earlier)
     limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root, forms)
     job = _Job(ensemble, header, proposal.plan, subject, limits, inventory)
     begins(header.id)

@@ -86,7 +86,8 @@ class Proposal(msgspec.Struct, frozen=True):
     that were deployed last, though no step is needed for that: a job without steps takes them over. ``completes`` says
     that the last attempt did not end well, and yet nothing is left to be done: a job without steps says so.
     ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
-    of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said.
+    of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said,
+    ``earlier`` are earlier forms of the service that were read for the plan, by the jobs that deployed them.
     """
 
     workflow: str
@@ -116,6 +117,7 @@ class Proposal(msgspec.Struct, frozen=True):
     inventory: Inventory = NO_INVENTORY
     named: GivenService | None = None
     told: dict[str, object] = {}
+    earlier: Mapping[str, ReadService] = {}
 
     @property
     def is_empty(self) -> bool:

@@ -204,6 +204,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,
         contents=made.contents,
+        earlier=made.earlier,
         asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
         renews=renews,

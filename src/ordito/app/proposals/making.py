@@ -28,12 +28,13 @@ from ordito.work.records import Form
 
 class Made(msgspec.Struct, frozen=True):
     """A plan, the digest of the files that it was made for and those of each of them, and the service with what it has
-    left behind."""
+    left behind. ``earlier`` are the earlier forms of it that were read for that."""
 
     plan: Plan
     measured: str
     contents: Mapping[str, str]
     whole: Whole
+    earlier: Mapping[str, ReadService] = {}
 
 
 def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
@@ -81,7 +82,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     plugins = plugins_of(known.place.layout, known.spec.inventory)
     check_makers(plugins.providers, known.snapshot, made, known.spec.inventory.file)
     foresee(plugins, whole.service, known.snapshot, made, inputs, known.status.ensemble)
-    return Made(made, measured.digest, measured.contents, whole)
+    return Made(made, measured.digest, measured.contents, whole, forms.known)
 
 
 def read_deployed(known: Known) -> ReadService:
