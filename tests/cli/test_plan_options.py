@@ -18,7 +18,7 @@ def test_the_exit_code_tells_of_changes_where_it_is_asked_for(run: Run, tmp_path
     assert run("deploy", TINY, "-i", log, "--yes").code == 0
     assert run("plan", "--detailed-exitcode").code == 0
     assert run("plan", "undeploy", "--detailed-exitcode", "-o", "json").code == 2
-    assert run("plan", "--detailed-exitcode", "-i", "word=bye").code == 3
+    assert run("plan", "--detailed-exitcode", "-i", "word=bye").code == 2
     assert run("plan", "--detailed-exitcode", "--out", "p.plan").code == 0
     assert run("plan", "p.plan", "--detailed-exitcode").code == 0
 
