@@ -167,6 +167,7 @@ def test_a_step_without_an_undo_is_left_as_it_is_and_said(running: Scene) -> Non
     assert told.story == ["a", "b", "c!", "a.undo"]
     assert any("b" in remains and "cannot be undone" in remains for remains in told.end["remains"])
     assert told.code == 8
+    assert 'remains     lifecycle step "b" cannot be undone' in running.run("jobs", "show").out
 
 
 def test_an_undo_that_fails_does_not_end_the_way_back(running: Scene) -> None:
@@ -289,6 +290,8 @@ def test_a_registration_runs_last_and_sees_what_the_components_have_become(scene
     assert told.code == 0, told.err
     assert told.story == [*BOTH_UP, "register"]
     assert "it is 10.0.0.3" in scene.run("jobs", "logs").out
+    shown = scene.run("jobs", "show").out.splitlines()
+    assert shown[-1].split()[1:4] == ["module", "hook.register", "succeeded"]
 
 
 def test_a_step_that_may_fail_leaves_a_warning_and_a_job_that_went_well(scene: Scene) -> None:

@@ -21,8 +21,11 @@ from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 from ordito.ensemble.job_format import ConfigChange
 from ordito.ensemble.job_history import RecordedJob
+from ordito.work.plan import HOOK, UNDO
 
 MOST_ROWS = 1_000
+OF_STEPS = (f"{HOOK}.", f"{UNDO}.")
+"""What stands before the names of lifecycle steps that are carried out, and undone."""
 
 HEADER = (
     *("workflow", "cause", "environment", "status", "revision", "rollback"),
@@ -67,7 +70,9 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
             value = f"{value}, and handled by what the workflow has for it"
         if value:
             channel.line(f"  {name:<11} {printable(str(value))}")
-    rows = [_row(task) for task in islice(_tasks(job), MOST_ROWS)]
+    for remaining in islice(head.remains, MOST_ROWS):
+        channel.line(f"  {'remains':<11} {printable(remaining)}")
+    rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
     if head.changes > MOST_ROWS:
@@ -81,7 +86,9 @@ def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
     return (change for change in job.changes() if change.outcome)
 
 
-def _row(task: ConfigChange) -> tuple[str, ...]:
+def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
     code = f" (exit {task.exit_code})" if task.exit_code is not None else ""
     seconds = "" if task.seconds is None else as_text(task.seconds)
-    return (task.change_id or "-", task.target, task.operation, f"{task.outcome}{code}", seconds, task.summary)
+    is_of_module = task.target == job and task.operation.startswith(OF_STEPS)
+    target = "module" if is_of_module else task.target
+    return (task.change_id or "-", target, task.operation, f"{task.outcome}{code}", seconds, task.summary)
