@@ -58,11 +58,6 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     undo: Script | None = None
     is_operation: bool = False
 
-    @property
-    def can_be_undone(self) -> bool:
-        """Whether it says how what it does is taken back."""
-        return self.undo is not None
-
 
 class Hook(msgspec.Struct, frozen=True, omit_defaults=True):
     """A lifecycle step of a plan.

@@ -23,6 +23,7 @@ from ordito.base.portion import ALL, Portion
 from ordito.ensemble.pins import pinned_root
 from ordito.ensemble.status import current_form, is_complete, known_forms
 from ordito.model.service import Service
+from ordito.planning.operation_steps import can_be_undone
 from ordito.planning.options import PlanOptions
 from ordito.work.forms import is_same
 from ordito.work.hooks import DoneHook
@@ -138,7 +139,7 @@ def _not_taken_back(plan: Plan, target: Target) -> Diagnostics:
         said = f'lifecycle step "{step}", which was carried out for revision {target.number}, has been undone since'
         found.warning("undone-since", f"{said}, and going back carries out none", None)
     for one in target.done:
-        if not one.hook.block.can_be_undone:
+        if not can_be_undone(one):
             said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {one.hook.block.fqn}'
             found.warning("not-undone", f"{said} {one.hook.block.version} has no undo", None)
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
