@@ -69,7 +69,8 @@ def form(draft: Draft) -> None:
     if draft.workflow not in FORMING:
         return
     for member in draft.members.values():
-        if member.rises and member.up is not None and member.fate is not Fate.NEW and is_older(draft, member):
+        is_again = member.rises and member.fate is not Fate.NEW and not member.is_conditional
+        if is_again and member.up is not None and is_older(draft, member):
             first = next((s for n in member.up.steps if not (s := draft.steps[n]).done), None)
             if first is not None:
                 first.forms = True
@@ -91,7 +92,7 @@ def older(draft: Draft) -> dict[str, str]:
     found: dict[str, str] = {}
     for member in draft.members.values():
         works = member.falls or member.rises or member.adopted or member.dropped
-        is_new = member.fate is Fate.NEW
+        is_new = member.fate is Fate.NEW or member.is_conditional
         if works and not is_new and is_older(draft, member):
             found[member.id] = draft.forms.name_of(member.record)
     return found

@@ -91,6 +91,9 @@ HALVES: Mapping[Fate, Halves] = {
 FORMING = frozenset({"deploy", "upgrade", "rollback"})
 """The workflows that bring instances into another form of the service."""
 
+CHANGED = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.UPDATE, Fate.ANEW})
+"""What becomes of instances that are there, stay, and are changed."""
+
 GOING = frozenset({Fate.LEAVE, Fate.DROP})
 FALLING = frozenset(fate for fate, halves in HALVES.items() if halves.down)
 RISING = frozenset(fate for fate, halves in HALVES.items() if halves.up)
@@ -173,6 +176,7 @@ class Member:
     needed and is not made, "" for none. One that ``is_meant`` was asked for to be stopped or started, or goes with one
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
+    What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
     ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
@@ -189,6 +193,7 @@ class Member:
         "down",
         "dropped",
         "fate",
+        "is_conditional",
         "is_lost",
         "is_meant",
         "is_nested",
@@ -224,6 +229,7 @@ class Member:
         self.dropped: frozenset[str] = NO_NAMES
         self.was_on: str | None = None
         self.is_nested = False
+        self.is_conditional = False
         self.turn = 0
 
     @property
@@ -263,7 +269,8 @@ class Draft:
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
-    that stay and are undone and made again, ``again`` the joins between the way down of an instance and its way up.
+    that stay and are undone and made again, ``again`` the joins between the way down of an instance and its way up,
+    ``observed`` is that of the plan.
     """
 
     def __init__(
@@ -305,6 +312,7 @@ class Draft:
         self.order: list[int] = []
         self.redone: set[str] = set()
         self.again: set[int] = set()
+        self.observed: dict[str, str] = {}
         self._is_change: bool | None = None
         self._computes: dict[str, str] = {}
         self._computes_before: dict[str, str] | None = None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.planning.draft import FORMING, Draft, Fate, Member
+from ordito.planning.second_pass import whether
+from ordito.work.plan import Gate
 
 FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 """What goes down and comes up again, and need not do so for the sake of others."""
@@ -32,6 +34,7 @@ def in_turn(draft: Draft) -> None:
     moving = _moving(draft)
     turns = _Turns(draft)
     holds = _Holds(draft)
+    filters: dict[str, int] = {}
     for member in free:
         moves = any(r.target in moving for r in member.template.requirements)
         before = turns.before(member)
@@ -40,7 +43,10 @@ def in_turn(draft: Draft) -> None:
         barrier = draft.join(f"{member.id}.turn", draft.why(AFTER))
         if before >= 0:
             draft.edge(before, barrier, draft.why(turns.reason(member)))
-        holds.hold(member, barrier)
+        if member.is_conditional:
+            filters[member.id] = whether(draft, member)
+        holds.hold(member, barrier, filters.get(member.id, -1))
+    holds.leave_out(filters)
     holds.write()
 
 
@@ -121,19 +127,67 @@ class _Holds:
         self._ups: dict[int, int] = {}
         self._begins: dict[int, int] = {}
         """Those of them that wait for nothing but their joins: these wait for what they require."""
-        self._undone = _undone_at(draft)
+        self._filtered: dict[int, int] = {}
+        self._joined: dict[tuple[int, int], int] = {}
+        self._undone = _other_ends(draft, {m.id: m.undone for m in draft.members.values() if m.undone})
+        kept = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate is Fate.KEEP}
+        self._linked = _other_ends(draft, kept) if draft.observed else {}
 
-    def hold(self, member: Member, barrier: int) -> None:
-        """Hold an instance, and what is undone of links with it."""
+    def hold(self, member: Member, barrier: int, filtered: int = -1) -> None:
+        """Hold an instance, and what is undone of links with it, where there is a filter behind that."""
         down = member.down
+        if filtered >= 0:
+            self._draft.edge(barrier, filtered, self._draft.why(AFTER))
+            if member.up is not None:
+                self._begins[member.up.begin] = barrier
+            barrier = filtered
         for number in [*(down.steps if down is not None else ()), *self._undone.get(member.id, ())]:
             self._held[number] = barrier
         if down is not None and down.begin not in self._held:
             self._held[down.begin] = barrier
-        if member.up is not None:
+        if member.up is not None and filtered < 0:
             self._ups[member.up.begin] = barrier
             if not member.is_nested:
                 self._begins[member.up.begin] = barrier
+
+    def leave_out(self, filters: Mapping[str, int]) -> None:
+        """Have what is done with instances, and with links of theirs, be left out with their filters. A pair of which
+        both ends have one is made again where either is, and one of which the other end goes down in any case always
+        is."""
+        for name, filtered in filters.items():
+            member = self._draft.members[name]
+            down = member.down.steps if member.down is not None else []
+            up = member.up.steps if member.up is not None else []
+            for number in (*down, *up):
+                self._leave_out(number, filtered, filters, member)
+            for number in (*self._undone.get(name, ()), *self._linked.get(name, ())):
+                self._follow(number, filtered)
+
+    def _leave_out(self, number: int, filtered: int, filters: Mapping[str, int], member: Member) -> None:
+        step = self._draft.steps[number]
+        other = (step.far if step.instance == member.id else step.instance) if step.link else ""
+        if other in filters:
+            self._follow(number, self._either(filtered, filters[other]))
+        elif not other or not self._draft.members[other].falls:
+            self._follow(number, filtered)
+
+    def _follow(self, number: int, filtered: int) -> None:
+        """Have a step be left out with a filter, and with nothing else that is."""
+        self._draft.steps[number].gate = Gate.ALL
+        if number in self._held:
+            self._held[number] = filtered
+        else:
+            self._filtered[number] = filtered
+
+    def _either(self, one: int, other: int) -> int:
+        """A join that is left out only with both of two filters."""
+        key = (one, other)
+        if key not in self._joined:
+            draft, reason = self._draft, self._draft.why("either end of the pair is configured again")
+            join = self._joined[key] = draft.join("either", reason, gate=Gate.ANY)
+            draft.edge(one, join, reason)
+            draft.edge(other, join, reason)
+        return self._joined[key]
 
     def write(self) -> None:
         """Lead what instances wait for to their joins, and all else past these through joins that are tolerant."""
@@ -141,7 +195,8 @@ class _Holds:
         before = len(draft.befores)
         passed: dict[int, int] = {}
         reason = draft.why("well or not, it comes before")
-        barriers = set(self._held.values())
+        barriers = {*self._held.values(), *self._ups.values(), *self._filtered.values()}
+        strictly: dict[int, int] = {}
         for place in range(before):
             first, then = draft.befores[place], draft.afters[place]
             if then in self._begins and first not in barriers and first not in draft.again:
@@ -151,18 +206,25 @@ class _Holds:
                     passed[then] = draft.join(f"{draft.steps[then].instance}.then", reason, tolerant=True)
                     draft.edge(passed[then], then, reason)
                 draft.afters[place] = passed[then]
+            elif then in self._filtered and first not in barriers:
+                # What is left out before it says nothing of it.
+                if then not in strictly:
+                    strictly[then] = draft.join(f"{draft.steps[then].instance}.then", reason)
+                    draft.edge(strictly[then], then, reason)
+                draft.afters[place] = strictly[then]
         wait = draft.why(AFTER)
         for held, barrier in (self._held | self._ups).items():
             draft.steps[held].tolerant = False
             draft.edge(barrier, held, wait)
+        for number, filtered in self._filtered.items():
+            draft.edge(filtered, number, draft.why("only what is needed is done"))
 
 
-def _undone_at(draft: Draft) -> Mapping[str, list[int]]:
-    """The steps that undo links of instances that stay, by the instance at the other end."""
+def _other_ends(draft: Draft, steps: Mapping[str, list[int]]) -> Mapping[str, list[int]]:
+    """Steps of links of instances, by the instance at the other end."""
     found: dict[str, list[int]] = {}
-    for member in draft.members.values():
-        for number in member.undone:
+    for name, numbers in steps.items():
+        for number in numbers:
             step = draft.steps[number]
-            other = step.far if step.instance == member.id else step.instance
-            found.setdefault(other, []).append(number)
+            found.setdefault(step.far if step.instance == name else step.instance, []).append(number)
     return found

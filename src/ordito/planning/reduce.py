@@ -130,8 +130,10 @@ def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tup
     """
     if not own:
         return True
-    if len(own) > 1 and any(draft.steps[after].gate for after, _ in follow):
-        return False
+    if any(draft.steps[after].gate for after, _ in follow):
+        left_out = (draft.steps[b].gate or draft.steps[b].action is Action.FILTER for b in own)
+        if len(own) > 1 or (step.action is JOIN and not step.gate and any(left_out)):
+            return False  # What may be left out before a join says nothing to what is behind it.
     if step.tolerant and any(not draft.steps[after].tolerant for after, _ in follow):
         return False
     return len(own) == 1 or len(follow) == 1

@@ -69,6 +69,6 @@ def _is_changed(member: Member, since: str, *, is_forced: bool) -> bool:
     only mended, or stopped for as long as what it requires is made anew, stays what it is; what is forced does not."""
     if since and member.record.last_config_change >= since:
         return True
-    if member.fate in STAY:
+    if member.fate in STAY or member.is_conditional:
         return member.kind is Kind.RELINK
     return is_forced or bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)

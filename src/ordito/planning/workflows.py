@@ -49,6 +49,7 @@ from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import choose_made, take_back
 from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
+from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.tell_changes import tell_changes
@@ -73,6 +74,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     choose_instances,
     decide,
     cascade,
+    second_pass,
     check_placement,
     install_chains,
     uninstall_chains,

@@ -45,7 +45,7 @@ class Conditions:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
-        if not step.condition:
+        if not step.condition or step.condition is Condition.IF_OTHER_INPUTS:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
         if unknown := self._not_found_out(step, record):
@@ -67,6 +67,8 @@ class Conditions:
 
     def _left_out(self, step: Step) -> str:
         call = self._called.plan.calls[step.call]
+        if step.condition is Condition.IF_OTHER_INPUTS:
+            return self._filters.as_before(step, call, self._called.plan.observed.get(step.instance, ""))
         return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
 
     def on_needless(self, step: Step, change: str, *, applies: bool) -> Delta:

@@ -157,7 +157,7 @@ class Operations:
             service,
             snapshot,
             self._called,
-            Filters(service, self._evaluator),
+            Filters(service, self._evaluator, digest_key),
             self._news,
             self._happenings,
             self._removal,

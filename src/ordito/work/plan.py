@@ -57,6 +57,7 @@ class Condition(StrEnum):
     IF_MENDED = "if it is ok now, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
     IF_CHANGED = "only if the far end has changed"
+    IF_OTHER_INPUTS = "only if an input is another value than before"
     UNTIL_READY = "asked again until it is ready"
 
 
@@ -276,7 +277,8 @@ class Plan(msgspec.Struct, frozen=True):
     one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
     instance: the operations that count as carried out as they are wanted now; those without a digest are not wanted any
     more, and count as nothing. ``moved`` are instances that are made again on another host, each with that host, ""
-    for none: with the first step that makes it again its record says so.
+    for none: with the first step that makes it again its record says so. ``observed`` are digests of what the inputs of
+    operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``).
     """
 
     workflow: str
@@ -303,6 +305,7 @@ class Plan(msgspec.Struct, frozen=True):
     older: dict[str, str] = {}
     adopted: dict[str, dict[str, Applied]] = {}
     moved: dict[str, str] = {}
+    observed: dict[str, str] = {}
 
     @property
     def is_empty(self) -> bool:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ordito.instances.conditions import Conditions
@@ -14,6 +16,7 @@ from ordito.instances.status import Happened, local_after
 from ordito.model.service import Relationship, Service
 from ordito.work.activities import condition_at
 from ordito.work.carried import LEFT_OUT
+from ordito.work.observed import observed
 from ordito.work.plan import Call, Step
 
 AVAILABLE = "available"
@@ -51,9 +54,17 @@ def entity_at(service: Service, step: Step, call: Call, relationship: Relationsh
 class Filters:
     """Says whether conditions hold, of steps that ask."""
 
-    def __init__(self, service: Service, evaluator: Evaluator) -> None:
+    def __init__(self, service: Service, evaluator: Evaluator, key: Callable[[], bytes] = bytes) -> None:
         self._service = service
+        self._evaluator = evaluator
+        self._key = key
         self._conditions = Conditions(evaluator)
+
+    def as_before(self, step: Step, call: Call, before: str) -> str:
+        """Why what follows is not needed, "" where the inputs of an operation are not what they were ``before``."""
+        operation = self._service.nodes[call.owner].interfaces[call.interface].operations[call.operation]
+        now = observed(self._evaluator, operation, call.owner, step.instance, self._key)
+        return "what it was configured with is as it was" if now == before else ""
 
     def left_out(self, step: Step, call: Call, relationship: Relationship | None) -> str:
         """Why the place of a step is left out, "" where it is not."""

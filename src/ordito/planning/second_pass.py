@@ -1,0 +1,92 @@
+"""Transform: what stays as it is may have to be configured again, because what it was configured with is another value
+once what it requires has been changed.
+
+Only the job finds that out. So the steps are in the plan, at most once for an instance, behind a filter that compares
+what the inputs of ``configure`` are then with what they were when the plan was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.states import STARTED
+from ordito.model.operation import Operation
+from ordito.model.service import NodeTemplate
+from ordito.planning.draft import CHANGED, FORMING, Draft, DraftStep, Fate, Member
+from ordito.planning.recipe import Entry
+from ordito.syntax.expressions import Call, calls
+from ordito.work.observed import observed
+from ordito.work.plan import Action, Condition, Kind
+
+WHETHER = "an input of its configure may be another value then"
+
+
+def second_pass(draft: Draft) -> None:
+    """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
+    if draft.workflow not in FORMING or draft.options.upgrading.at_once:
+        return
+    changing = {m.template.name for m in draft.members.values() if m.fate in CHANGED}
+    if not changing:
+        return
+    evaluator = Evaluator(draft.service, draft.snapshot, draft.inputs)
+    for node in draft.ordered:
+        found = _configures(draft, node) if node.name not in draft.options.left_behind else None
+        if found is None or changing.isdisjoint(_reads(node, found[1])):
+            continue
+        for member in draft.of_node.get(node.name, ()):
+            if _stays(member):
+                member.fate, member.reason, member.is_conditional = Fate.RECONFIGURE, WHETHER, True
+                key = draft.options.digest_key
+                draft.observed[member.id] = observed(evaluator, found[1], node.name, member.id, key)
+                changing.add(node.name)
+
+
+def whether(draft: Draft, member: Member) -> int:
+    """Add the filter behind which an instance is configured again."""
+    found = _configures(draft, member.template)
+    assert found is not None
+    return draft.add(
+        DraftStep(
+            f"{member.id}.ordito.whether",
+            Action.FILTER,
+            member.id,
+            member.id,
+            call=found[0].call,
+            reason=draft.why(WHETHER),
+            condition=Condition.IF_OTHER_INPUTS,
+        )
+    )
+
+
+def _configures(draft: Draft, node: NodeTemplate) -> tuple[Entry, Operation] | None:
+    """What configures the instances of a node, if anything does."""
+    for entry in draft.recipes.making(node).configure:
+        call = draft.calls.all[entry.call]
+        if entry.relationship is None and call.operation == "configure" and call.artifact:
+            return entry, node.interfaces[call.interface].operations[call.operation]
+    return None
+
+
+def _reads(node: NodeTemplate, operation: Operation) -> Iterator[str]:
+    """The nodes that a node requires, or lies on, and of whose attributes inputs of an operation are made."""
+    required = {r.requirement: r.target for r in node.requirements}
+    targets = set(required.values())
+    for given in operation.inputs.values():
+        for call in calls(given.value) if isinstance(given.value, Call | list | dict) else ():
+            if call.function != "get_attribute" or not call.arguments:
+                continue
+            name = str(call.arguments[0])
+            if name == "HOST" and node.host is not None:
+                yield node.host.target
+            elif name == "SELF" and len(call.arguments) > 1 and str(call.arguments[1]) in required:
+                yield required[str(call.arguments[1])]
+            elif name in targets:
+                yield name
+
+
+def _stays(member: Member) -> bool:
+    """Whether an instance does its work, and nothing is to be done about it so far."""
+    record = member.record
+    is_kept = member.fate is Fate.KEEP and member.kind is Kind.UNCHANGED and not (member.adopted or member.dropped)
+    return is_kept and member.is_up and record.state == STARTED and not record.form
