@@ -317,7 +317,6 @@ def test_a_batch_that_fails_stops_those_after_it(home: Tiers) -> None:
     assert home.is_same()
 
 
-@pytest.mark.xfail(reason="what changes only while the job runs is seen by the next upgrade", strict=False)
 def test_what_reads_what_has_changed_is_configured_again(home: Tiers) -> None:
     reads = {"reads": {"at": {"get_attribute": ["api", "address"]}}}
     nodes = tiers(web=reads, api={"sets": "configure"})

@@ -39,10 +39,8 @@ def _lags(draft: Draft, member: Member) -> bool:
     """Whether something about an instance has to be recorded that nothing else does."""
     if member.adopted or member.dropped:
         return True
-    # What names no form is in that of the service which is deployed, whatever it is, as long as none of its links is
-    # undone by that form: `older` names it then.
-    names_form = bool(member.record.form or member.undone)
-    return names_form and member.fate is Fate.KEEP and is_older(draft, member)
+    # What names no form is in that of the service which is deployed, whatever it is.
+    return bool(member.record.form) and member.fate is Fate.KEEP and is_older(draft, member)
 
 
 def _before(member: Member) -> list[int]:
