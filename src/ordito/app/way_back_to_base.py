@@ -95,7 +95,7 @@ class ToBase(msgspec.Struct, frozen=True):
             left_behind=whole.nodes,
             kept=self.status.kept,
             forms=Forms(self._former, base=header.id, own=header.base),
-            upgrading=Upgrading(prune="early", skip_heal=True),
+            upgrading=Upgrading(prune="early"),
             hooking=hooking,
             digest_key=Vault(layout).digest_key,
         )

@@ -62,16 +62,9 @@ class FormsOfPlan:
         self._former: dict[str, Formed | None] = {}
         forms = options.forms
         self._base = "" if forms.base == forms.own else forms.base
-        digests = Digests(
-            service,
-            inputs,
-            options.digests,
-            diagnostics,
-            options.digest_key,
-            options.names,
-            options.left_behind if options.prunes else frozenset(),
-        )
-        self.own = self._form(OWN, service, inputs, digests, forms.own)
+        lost = options.left_behind if options.prunes else frozenset[str]()
+        digests = Digests(service, inputs, options.digests, diagnostics, options.digest_key, options.names, lost)
+        self.own = self._form(OWN, service, inputs, digests, forms.own, lost)
 
     @property
     def known(self) -> list[Formed]:
@@ -117,10 +110,18 @@ class FormsOfPlan:
         )
         return self._form(name, former.service, former.inputs, digests, name)
 
-    def _form(self, name: str, service: Service, inputs: Mapping[str, object], digests: Digests, marked: str) -> Formed:
+    def _form(
+        self,
+        name: str,
+        service: Service,
+        inputs: Mapping[str, object],
+        digests: Digests,
+        marked: str,
+        lost: frozenset[str] = frozenset(),
+    ) -> Formed:
         options, said = self._options, self._diagnostics
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         static = Evaluator(service, Snapshot(), inputs)
         calls = Calls(service, digests, options, said, self._scopes, form=marked, every=self._every)
-        recipes = Recipes(service, calls, options, static, said)
+        recipes = Recipes(service, calls, options, static, said, lost)
         return Formed(name, service, inputs, digests, calls, recipes, static)

@@ -78,8 +78,16 @@ class Recipes:
     """The recipes of a service's templates, each made when it is first asked for."""
 
     def __init__(
-        self, service: Service, calls: Calls, options: PlanOptions, static: Evaluator, diagnostics: Diagnostics
+        self,
+        service: Service,
+        calls: Calls,
+        options: PlanOptions,
+        static: Evaluator,
+        diagnostics: Diagnostics,
+        lost: frozenset[str] = frozenset(),
     ) -> None:
+        """``lost`` are nodes that are removed, so that nothing is made with them any more."""
+        self._lost = lost
         self._service = service
         self._calls = calls
         self._options = options
@@ -154,6 +162,14 @@ class Recipes:
 
     # ------------------------------------------------------------------------------------------------- instances
 
+    def _beside(self, node: NodeTemplate, lost: frozenset[str]) -> dict[Side, list[Relationship]]:
+        """The relationships of a node that have operations, by its side of them, save those with what is lost."""
+        every = {SOURCE: node.requirements, TARGET: self._service.incoming.get(node.name, ())}
+        return {
+            side: [r for r in those if self._implementations(r.interfaces) and lost.isdisjoint((r.source, r.target))]
+            for side, those in every.items()
+        }
+
     def _lay(self, node: NodeTemplate, table: tuple[Placed, ...], delegated: Stage | None) -> Laid:
         """The table as it is for a node. What a provider does stands at the beginning, or at the end where it removes:
         what belongs to pairs comes before that."""
@@ -161,10 +177,7 @@ class Recipes:
         places: dict[str, int] = {}
         ready = 0
         every = self._implementations(node.interfaces)
-        near = {
-            SOURCE: [r for r in node.requirements if self._implementations(r.interfaces)],
-            TARGET: [r for r in self._service.incoming.get(node.name, ()) if self._implementations(r.interfaces)],
-        }
+        near = self._beside(node, frozenset() if table is UNINSTALL else self._lost)
         if delegated is MAKES:
             found.append(self._of_provider(node, "deploy", delegated))
         for placed in table:
