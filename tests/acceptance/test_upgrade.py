@@ -111,10 +111,12 @@ def test_what_is_new_is_made_what_is_changed_is_changed_and_what_is_lost_is_remo
 
 @pytest.fixture
 def failing(home: Tiers) -> Version:
-    """A version whose api does not start; it requires a cache that is new, and web is lost."""
+    """A version whose api does not start; it requires a cache that is new, and web is lost. Of the database something
+    is said that means nothing."""
     deployed(home, home.version("one"))
     api = {"properties": {"size": 2}, "requirements": [peer("database"), peer("cache")]}
-    two = home.version("two", without(tiers(api=api, cache=CACHE), "web"))
+    database = {"properties": {"label": "other"}}
+    two = home.version("two", without(tiers(api=api, cache=CACHE, database=database), "web"))
     two.edit("api", "start", "exit 3\n")
     return two
 

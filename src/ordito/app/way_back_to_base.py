@@ -25,7 +25,7 @@ from ordito.planning.refused import PlanRefused
 from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import plan
 from ordito.work.hooks import DoneHook
-from ordito.work.plan import Plan
+from ordito.work.plan import Kind, Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
 
@@ -71,10 +71,12 @@ class ToBase(msgspec.Struct, frozen=True):
         """What is other than it was, for people, once the way back is done."""
         try:
             with paused_collector():
-                left = self._plan(Hooking(which="none")).changes
+                left = self._plan(Hooking(which="none"))
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return tuple(_problems(refused))
-        return tuple(f"{change.instance}: {change.reason}" for change in left)
+        # What nothing is to be done about, and of which nothing has to be recorded, is as it was.
+        at_work = {step.instance for step in left.steps}
+        return tuple(f"{c.instance}: {c.reason}" for c in left.changes if c.kind != Kind.ADOPT or c.instance in at_work)
 
     def _plan(self, hooking: Hooking) -> Plan:
         header, layout, plugins = self.header, self.place.layout, self.plugins

@@ -122,6 +122,8 @@ def _decide(
         member.done = min(last + 1, first, *missing[:1], _place_of(draft, entries, found.kind))
         after = f", after {entries[member.done - 1].name}" if member.done else ""
         member.reason = f"it is {record.local}: continued{after}"
+    else:
+        member.reason = found.reason
     if member.fate is not Fate.ANEW and (found.adopted or found.forgotten):
         _adopt(draft, member, entries, found)
 
