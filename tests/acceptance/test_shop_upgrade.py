@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.acceptance.program import SHOP, Finished, Shop, free_ports, get, ordito, post, removed_after
+from tests.acceptance.test_crash import KILL_AFTER
+from tests.support.thorough import THOROUGH
 
 DEFAULT_PORT = ":18080/"
 PROGRAM = "./run ordito "
@@ -88,3 +95,33 @@ def test_a_new_shop_of_version_2_gets_its_tables_and_is_tested(tmp_path: Path) -
         url = shop.run("output", "url").out.strip()
         post(f"{url}/records", {"text": "tea"})
         assert records(get(f"{url}/records")[0]) == [("tea", True)]
+
+
+MOMENTS = [*((False, n) for n in range(1, 16)), *((True, n) for n in range(1, 28))] if THOROUGH else [(True, 16)]
+"""Whether the test of an upgrade fails, and after which turn of its journal the program is killed."""
+
+
+@pytest.mark.parametrize(("fails", "number"), MOMENTS)
+def test_an_upgrade_that_was_killed_goes_on_forth_or_back(tmp_path: Path, fails: bool, number: int) -> None:
+    """Whatever its journal held by then: a migration is applied once, and undone once where the test fails; nothing is
+    lost, and nothing differs."""
+    with removed_after(own_shop(tmp_path)) as shop:
+        assert ordito(tmp_path, *shop.deployment(1)).code == 0
+        url = shop.run("output", "url").out.strip()
+        post(f"{url}/records", {"text": "tea"})
+        upgrading = ["upgrade", str(SHOP / "version-2.yaml"), "-e", str(shop.ensemble), "--yes"]
+        upgrading += ["-i", 'proof="price"'] if fails else []
+        killed = ordito(tmp_path, *upgrading, code=KILL_AFTER.format(number=number))
+        if killed.code != -signal.SIGKILL:
+            pytest.skip("the job has fewer turns than that")
+        end = shop.run("jobs", "resume")
+        if "Nothing to resume" in end.both:
+            end = ordito(tmp_path, *upgrading)
+        assert end.code == (7 if fails else 0), end.both
+        post(f"{url}/records", {"text": "coffee"})
+        assert records(get(f"{url}/records")[0]) == [("tea", False), ("coffee", not fails)]
+        with closing(sqlite3.connect(shop.directory / "database_1" / "shop.sqlite")) as database:
+            applied = database.execute("SELECT name FROM ordito_migrations").fetchall()
+        assert applied == ([] if fails else [("001_written_at",)])
+        wanted = SHOP / ("service.yaml" if fails else "version-2.yaml")
+        assert shop.run("diff", str(wanted), "--detailed-exitcode").code == 0
