@@ -23,8 +23,8 @@ WEBHOOK = "ordito.dev/lifecycle/notify@v1#Webhook"
 HEAD = """tosca_definitions_version: tosca_simple_yaml_1_3
 imports: [ "profile:blocks" ]
 topology_template:
-  inputs:
-    url: { type: string }
+  inputs: { url: { type: string },
+    hidden: { type: string, default: s3cret, metadata: { sensitive: true } } }
   node_templates:
     database: { type: tosca.nodes.Root }
     api: { type: tosca.nodes.Root, requirements: [ dependency: database ] }
@@ -287,6 +287,7 @@ def migrating(folder: Path, config: str, inputs: dict[str, object] | None = None
     for name in ("one.up.sql", "one.down.sql"):
         (folder / "sql").mkdir(exist_ok=True)
         (folder / "sql" / name).write_text("SELECT 1;")
+    (folder / "elsewhere").symlink_to(folder.parent)
     text = HEAD + step("last", fqn=MIGRATE).replace("{ url: { get_input: url } }", config)
     (folder / "service.yaml").write_text(text)
     circumstances = Circumstances(inputs=inputs or {})
@@ -310,6 +311,8 @@ def test_files_of_the_archive_are_pinned_with_the_steps_that_name_them(tmp_path:
         ("{ database: /x.db, migrations: sqll }", "missing-artifact", 50, "sqll"),
         ("{ database: /x.db, files: [ sql/one.up.sql, sql/two.up.sql ] }", "missing-artifact", 63, "sql/two.up.sql"),
         ("{ database: /x.db, migrations: ../sql }", "missing-artifact", 50, "leads out"),
+        ("{ database: /x.db, migrations: elsewhere }", "missing-artifact", 50, "elsewhere is a link that leads out"),
+        ("{ database: /x.db, migrations: { get_input: hidden } }", "missing-artifact", 50, "folder (sensitive)"),
         ("{ database: /x.db, migrations: { get_attribute: [ api, state ] } }", "bad-value", 50, "before anything runs"),
         ("{ database: /x.db, when_one_fails: { get_input: url } }", "constraint", 54, "undo"),
     ],
@@ -322,6 +325,7 @@ def test_config_is_checked_with_the_values_of_inputs(
     (found,) = (d for d in refused.value.diagnostics if d.severity == "error")
     assert found.code == code
     assert said in found.message
+    assert "s3cret" not in found.message
     assert found.span is not None
     assert found.span.column == column
 

@@ -138,3 +138,20 @@ def test_steps_as_the_seed_writes_them(tmp_path: Path) -> None:
     job = said.partition(", job ")[2].partition(":")[0]
     logs = ordito(tmp_path, "-e", "shop", "jobs", "logs", job)[1]
     assert "notification: install.after of the service: done so far" in logs
+
+
+def test_a_config_longer_than_linux_takes(tmp_path: Path) -> None:
+    """A value that is longer than a variable of a process can be reaches the block all the same, whole."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "it's").write_text("one")
+    paths = [*(f"{tmp_path}/files/" for _ in range(4_000)), f"{tmp_path}/files/it's"]
+    config = {"paths": paths, "target": str(tmp_path / "backups")}
+    properties = {"phase": "install.after", "config": config}
+    policy = {"save": {"type": "ordito.dev/lifecycle/data@v1#BackupFiles", "properties": properties}}
+    topology = {"node_templates": {"database": {"type": "tosca.nodes.Root"}}, "policies": [policy]}
+    service = {"tosca_definitions_version": "tosca_simple_yaml_1_3", "imports": ["profile:blocks"]}
+    (tmp_path / "service.yaml").write_text(json.dumps({**service, "topology_template": topology}))
+    assert len(json.dumps(paths)) > 128 * 1024
+    code, said = ordito(tmp_path, "deploy", "service.yaml", "-e", "shop", "--yes")
+    assert code == 0, said
+    assert len(list((tmp_path / "backups").iterdir())) == 1

@@ -120,6 +120,15 @@ def test_an_upgrade_that_fails_takes_itself_back(versions: Versions) -> None:
     assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
 
 
+def test_the_outputs_after_going_back_are_those_of_what_runs(versions: Versions) -> None:
+    versions("deploy", versions.write("one", ONE, "  outputs: { is: { value: the first } }\n"), "--yes")
+    versions.write("two", TWO, "  outputs: { is: { value: the second } }\n")
+    (versions.home / "fail.api_1.start").write_text("2")
+    said = versions("upgrade", "two", "--yes", "--on-failure", "rollback", code=7)
+    assert "is = the first" in said
+    assert "the second" not in said
+
+
 def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versions) -> None:
     failing(versions, code=1)
     assert "did not complete" in versions("revisions")

@@ -258,10 +258,11 @@ def test_an_operation_that_is_not_there_is_refused(
     run: Run, shop: Shop, config: dict[str, object], code: str, said: str
 ) -> None:
     shop.write({"warm": Step("install.after", fqn=RUN, config=config)})
-    done = run("deploy", shop.folder, "--yes")
-    assert done.code == 3
-    assert f"error[{code}]" in done.err
-    assert said in done.err
+    for words in (("validate", shop.folder), ("deploy", shop.folder, "--yes")):
+        done = run(*words)
+        assert done.code == 3
+        assert done.err.count(f"error[{code}]") == 1
+        assert said in done.err
     assert not shop.done
 
 

@@ -275,7 +275,8 @@ class _Job:
             failed=result.counts.failed,
             skipped=result.counts.skipped,
             failures=result.failed,
-            outputs=result.outputs,
+            # Those of what is deployed now, which after going back is not what this job was to deploy.
+            outputs=self._ensemble.status.outputs,
             left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
             crash_file=self._keep_crashes(result),
             kept=kept,

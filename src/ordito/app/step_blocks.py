@@ -21,7 +21,7 @@ from ordito.blocks.catalogue import Catalogue, block_files, content_digest, scri
 from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
 from ordito.ensemble.pins import LIFECYCLE
-from ordito.instances.static_steps import static_configs
+from ordito.instances.static_steps import StaticConfig, static_configs
 from ordito.model.block import BUILT_IN, BlockType
 from ordito.model.inputs import known_inputs
 from ordito.model.lifecycle_steps import LifecycleStep
@@ -122,10 +122,21 @@ def blocks_of(
         if step.block is not None:
             placing.see(step)
     known = static_configs(service, known_inputs(service.inputs, service.data_types, inputs), diagnostics)
+    _check_operations(service, known, diagnostics)
     paths = {i: tuple(step_paths(s, known[i], package, diagnostics)) for i, s in service.hooks.items()}
     if diagnostics.errors > before:
         return NO_BLOCKS
     return msgspec.structs.replace(placing.placed(service, written), paths={i: p for i, p in paths.items() if p})
+
+
+def _check_operations(service: Service, known: Mapping[str, StaticConfig], diagnostics: Diagnostics) -> None:
+    """Report operations that steps are to run and that there are not, as far as configs are ``known``."""
+    running = [step for step in service.hooks.values() if step.fqn == OPERATION]
+    if running:
+        from ordito.planning.operation_steps import check_operation
+
+        for step in running:
+            check_operation(service, step, known[step.id], diagnostics)
 
 
 def _names(service: Service, search: Search) -> Iterator[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.sensitive import revealed
+from ordito.base.sensitive import is_sensitive, revealed
 from ordito.instances.evaluate import STATIC
 from ordito.instances.static_steps import StaticConfig
 from ordito.model.lifecycle_steps import LifecycleStep
@@ -36,7 +37,7 @@ def step_paths(step: LifecycleStep, config: StaticConfig, package: Package, diag
     for key, definition in step.definitions.items():
         if key in config:
             for named in _paths(revealed(config[key]), definition.schema, types, ()):
-                problem = _problem(named.path, package)
+                problem = _problem(named.path, package, is_secret=is_sensitive(config[key]))
                 if problem:
                     _report(step, key, named, problem, diagnostics)
                 else:
@@ -61,11 +62,17 @@ def _report(step: LifecycleStep, key: str, named: _Named, problem: str, diagnost
     )
 
 
-def _problem(path: str, package: Package) -> str:
+def _problem(path: str, package: Package, *, is_secret: bool) -> str:
     """What stands against using a path; "" for nothing."""
+    shown = "(sensitive)" if is_secret else path
     if leaves_root(path):
-        return f"{path} leads out of the service"
-    return "" if package.has(posixpath.normpath(path)) else f"there is no file or folder {package.shown(path)}"
+        return f"{shown} leads out of the service"
+    if not package.has(posixpath.normpath(path)):
+        return f"there is no file or folder {shown if is_secret else package.shown(path)}"
+    root = Path(package.root)
+    if not package.is_archive and not (root / path).resolve().is_relative_to(root.resolve()):
+        return f"{shown} is a link that leads out of the service"
+    return ""
 
 
 def _is_found_out(value: Value) -> bool:

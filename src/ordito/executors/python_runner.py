@@ -20,10 +20,13 @@ import builtins
 import json
 import keyword
 import os
-import shlex
+import re
 import sys
 import types
 from typing import Any
+
+_PLAIN = re.compile(r"[^'\"\n]+")
+"""What stands without quotes."""
 
 
 def main() -> None:
@@ -92,15 +95,38 @@ def _inputs(settings: dict[str, Any]) -> dict[str, str]:
     else:
         variables = {name: os.environ[name] for name in given if name in os.environ}
     if settings["source"]:
-        with open(settings["source"], encoding="utf-8", errors="surrogateescape") as file:
-            for assignment in shlex.split(file.read(), comments=True):
-                name, _, value = assignment.partition("=")
-                variables[name] = value
+        with open(settings["source"], encoding="utf-8", errors="surrogateescape", newline="") as file:
+            variables.update(_assigned(file.read()))
     return {
         name: value
         for name, value in variables.items()
         if name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
     }
+
+
+def _assigned(text: str) -> dict[str, str]:
+    """The variables of a file as `environment.py` writes it. (``shlex`` would take minutes for some megabytes.)"""
+    variables = {}
+    at = 0
+    while at < len(text):
+        end = text.index("\n", at)
+        if text[at] == "#":
+            at = end + 1
+            continue
+        equals = text.index("=", at)
+        name, at, parts = text[at:equals], equals + 1, []
+        while text[at] != "\n":
+            if text[at] in "'\"":
+                end = text.index(text[at], at + 1)
+                parts.append(text[at + 1 : end])
+                at = end + 1
+            else:
+                plain = _PLAIN.match(text, at)
+                parts.append(plain.group())  # type: ignore[union-attr]
+                at += len(parts[-1])
+        variables[name] = "".join(parts)
+        at += 1
+    return variables
 
 
 class _Result:

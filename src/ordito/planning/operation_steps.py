@@ -8,13 +8,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.model.interface_names import interface_named
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
-from ordito.model.service import NodeTemplate
+from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft, DraftStep, Member
 from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Where
@@ -38,9 +39,9 @@ def run_steps(draft: Draft, hook: Hook, step: LifecycleStep, number: int) -> lis
     """The steps that run the operation which a lifecycle step names, on each instance that is there then; ``number`` is
     that of the lifecycle step in the plan. What is wrong with the config is reported."""
     config = _static(draft, step)
-    found = _named(draft, step, config, OPERATION)
-    if config.get(UNDO_OPERATION) is not None:
-        _named(draft, step, config, UNDO_OPERATION)
+    check_operation(draft.service, step, config, draft.diagnostics)
+    node = draft.service.nodes.get(str(config.get(COMPONENT) or step.component))
+    found = _operation(node, str(config.get(OPERATION, ""))) if node is not None else None
     if found is None:
         return []
     given, limit = _mapping(config.get(INPUTS)), max(1, math.ceil(hook.timeout))
@@ -63,6 +64,38 @@ def run_steps(draft: Draft, hook: Hook, step: LifecycleStep, number: int) -> lis
         )
         for member in _there(draft, hook, found.node)
     ]
+
+
+def check_operation(
+    service: Service, step: LifecycleStep, config: Mapping[str, object], diagnostics: Diagnostics
+) -> None:
+    """Report what a lifecycle step names that is not there. ``config`` is what is known of its config."""
+    if COMPONENT in step.config and COMPONENT not in config:
+        return
+    name = str(config.get(COMPONENT) or step.component)
+    node = service.nodes.get(name)
+    if node is None:
+        near = nearest(name, service.nodes)
+        diagnostics.error(
+            "unknown-template",
+            f'lifecycle step "{step.id}" runs an operation of node "{name}", which there is not'
+            if name
+            else f'lifecycle step "{step.id}" is about no node, and names none whose operation it runs',
+            _place(step, COMPONENT),
+            hint=f"did you mean {' or '.join(near)}?" if near else "config: { component: NODE, operation: ... }",
+        )
+        return
+    for key in (OPERATION, UNDO_OPERATION):
+        text = str(config.get(key) or "")
+        if text and _operation(node, text) is None:
+            known = [f"{i.name}.{o}" for i in node.interfaces.values() for o in i.operations]
+            near = nearest(text, known)
+            diagnostics.error(
+                "unknown-operation",
+                f'node "{name}" has no operation "{text}", which lifecycle step "{step.id}" runs',
+                _place(step, key),
+                hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
+            )
 
 
 def undo_steps(draft: Draft, done: DoneHook, number: int, *, is_first: bool) -> list[DraftStep]:
@@ -134,34 +167,6 @@ def _static(draft: Draft, step: LifecycleStep) -> dict[str, object]:
             continue
         if data is not None and not isinstance(data, Nothing):
             found[key] = data
-    return found
-
-
-def _named(draft: Draft, step: LifecycleStep, config: Mapping[str, object], key: str) -> Called | None:
-    """The operation that the config names; reported where there is none."""
-    name, text = str(config.get(COMPONENT) or step.component), str(config.get(key) or "")
-    node = draft.service.nodes.get(name)
-    if node is None:
-        near = nearest(name, draft.service.nodes)
-        draft.diagnostics.error(
-            "unknown-template",
-            f'lifecycle step "{step.id}" runs an operation of node "{name}", which there is not'
-            if name
-            else f'lifecycle step "{step.id}" is about no node, and names none whose operation it runs',
-            _place(step, COMPONENT),
-            hint=f"did you mean {' or '.join(near)}?" if near else "config: { component: NODE, operation: ... }",
-        )
-        return None
-    found = _operation(node, text)
-    if found is None:
-        known = [f"{i.name}.{o}" for i in node.interfaces.values() for o in i.operations]
-        near = nearest(text, known)
-        draft.diagnostics.error(
-            "unknown-operation",
-            f'node "{name}" has no operation "{text}", which lifecycle step "{step.id}" runs',
-            _place(step, key),
-            hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
-        )
     return found
 
 

@@ -92,8 +92,11 @@ def misconfigured(key: str, problem: str, hint: str = "") -> Failed:
 
 
 def given(key: str) -> str | None:
-    """A key of the config as text; None where it is not set."""
-    return os.environ.get(f"CONFIG_{key}")
+    """A key of the config as text; None where it is not set. One that is too long for the environment of a process is
+    a global of the script that was started."""
+    name = f"CONFIG_{key}"
+    found = os.environ.get(name)
+    return found if found is not None else vars(sys.modules["__main__"]).get(name)
 
 
 def text(key: str, default: str | None = None) -> str:
