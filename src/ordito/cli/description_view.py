@@ -134,7 +134,7 @@ def _of_node(found: NodeDescription, channel: Channel) -> tuple[str, list[tuple[
         ("description", printable(found.description)),
         ("wanted", _wanted(found)),
         ("priority", "optional" if found.optional else ""),
-        ("protected", "undeploying leaves it alone" if found.protected else ""),
+        ("protected", "it is not removed, nor made anew, unless that is said" if found.protected else ""),
         ("orphaned", "no longer in the service" if found.lost else ""),
     ]
     instances = [

@@ -8,7 +8,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.priority | required, optional | whether what requires the node can do without it |
 | ordito.attempts | 1 to 1000 | how often each operation is tried at most |
 | ordito.interval | a time, or seconds | what lies between two attempts |
-| ordito.protected | true, false | undeploying leaves it alone |
+| ordito.protected | true, false | undeploying and upgrading leave it alone |
 | ordito.reach | a time, or seconds | how long is waited for it until it can be reached, if it is a Compute |
 | ordito.ready | a time, or seconds | how long is waited for its checks to say ok, before what comes after it begins |
 | ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |

@@ -42,15 +42,27 @@ def all_instances(draft: Draft) -> None:
 
 
 def _warn_of_left_behind(draft: Draft) -> None:
-    for name in sorted(draft.options.left_behind) if not draft.options.prunes else ():
+    options = draft.options
+    for name in sorted(options.left_behind - options.pruned):
         if ids := draft.snapshot.ids_of(name):
+            spared = options.upgrading.prune != "no"
             draft.diagnostics.warning(
                 "orphaned",
-                f'node "{name}" is gone from the template, and its instances are kept as they are: {", ".join(ids)}',
+                f'node "{name}" is gone from the template, and its instances are kept as they are'
+                f"{SPARED if spared else ''}: {', '.join(ids)}",
                 None,
-                hint="undeploy removes them with the files that they were deployed from; put the node back to manage"
-                " them again",
+                hint=HOW_SPARED_GO if spared else HOW_ORPHANED_GO,
             )
+
+
+SPARED = " (protected, not created by this ensemble, or needed by what is)"
+HOW_SPARED_GO = (
+    "put the node back, without ordito.protected if they may go; undeploy removes them with --include-protected,"
+    " --include-unmanaged"
+)
+HOW_ORPHANED_GO = (
+    "undeploy removes them with the files that they were deployed from; put the node back to manage them again"
+)
 
 
 def _warn_of_unknown(draft: Draft) -> None:

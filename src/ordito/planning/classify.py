@@ -19,6 +19,7 @@ from ordito.work.plan import Difference, Kind
 from ordito.work.probes import UPDATE, maintaining
 
 IN_ANOTHER_FORM = "was carried out in another form"
+ASKED_FOR = "--replace"
 MOST_NAMED = 2
 """Causes that the sentence about a class names."""
 
@@ -74,7 +75,7 @@ class Classes:
     @property
     def _is_joined(self) -> bool:
         """Whether what was left behind is removed, so that even what is as it is wanted may be linked with too much."""
-        return self._draft.options.prunes and bool(self._draft.options.left_behind)
+        return bool(self._draft.options.pruned)
 
     @property
     def are_plain(self) -> bool:
@@ -117,7 +118,7 @@ class Classes:
     def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
         if node.name in self._draft.options.upgrading.replaced:
-            yield Cause(Kind.REPLACE, Difference("--replace", None, node.name, declared), firm=True)
+            yield Cause(Kind.REPLACE, Difference(ASKED_FOR, None, node.name, declared), firm=True)
         if found.moves is not None:
             before, after = found.moves
             yield Cause(Kind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
@@ -174,6 +175,8 @@ def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
 def sentence(differences: Sequence[Difference]) -> str:
     """Why an instance is changed, in a few words."""
     named = list(dict.fromkeys(d.what for d in differences))
+    if ASKED_FOR in named:
+        return f"{ASKED_FOR} names it"
     plain = [name for name in named if not name.endswith(IN_ANOTHER_FORM)]
     if not plain:
         return "; ".join(named[:MOST_NAMED])

@@ -80,8 +80,7 @@ def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[
 
 def _wanted(draft: Draft, node: NodeTemplate) -> list[Relationship]:
     """What a template requires, save what it did when that was removed."""
-    lost = draft.options.left_behind if draft.options.prunes else frozenset[str]()
-    return [r for r in node.requirements if r.target not in lost]
+    return [r for r in node.requirements if r.target not in draft.options.pruned]
 
 
 def _of(relationship: Relationship) -> tuple[str, str, str]:

@@ -16,8 +16,9 @@ RESET = "scale it, or deploy with --reset-counts to have what the template asks 
 def counts(draft: Draft) -> None:
     """Find the wanted number of instances of every node, hosts first."""
     kept: dict[str, KeptCount] = {}
+    pruned = draft.options.pruned
     for node in draft.ordered:
-        if node.name in draft.options.left_behind and draft.options.prunes:
+        if node.name in pruned:
             draft.counts[node.name], draft.origins[node.name] = 0, GONE
             continue
         if node.name in draft.options.left_behind:

@@ -66,7 +66,7 @@ class Differences:
     def _find_before(self, form: Formed) -> Before:
         if form.name != OWN:
             return Before(form.service, form.digests)
-        if self._options.prunes and self._options.left_behind:
+        if self._options.pruned:
             # The same, together with what was left behind.
             options = self._options
             digests = Digests(

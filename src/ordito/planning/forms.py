@@ -62,7 +62,7 @@ class FormsOfPlan:
         self._former: dict[str, Formed | None] = {}
         forms = options.forms
         self._base = "" if forms.base == forms.own else forms.base
-        lost = options.left_behind if options.prunes else frozenset[str]()
+        lost = options.pruned
         digests = Digests(service, inputs, options.digests, diagnostics, options.digest_key, options.names, lost)
         self.own = self._form(OWN, service, inputs, digests, forms.own, lost)
 

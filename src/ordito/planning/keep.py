@@ -1,11 +1,14 @@
-"""Transform: what undeploying leaves alone: what is protected, what this ensemble has not created, and everything that
-either of them depends on."""
+"""What is not removed unless somebody says so: what is protected, what this ensemble has not created, and everything
+that either of them depends on. Undeploying leaves it alone, and so does an upgrade, though the template lost it.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
 from ordito.planning.draft import Chain, Draft, Fate, Member
 
 PROTECTED = "protected"
@@ -13,7 +16,7 @@ UNMANAGED = "not created by this ensemble"
 
 
 def keep(draft: Draft) -> None:
-    """Keep members, and let the wanted numbers be those that are kept."""
+    """Transform: keep members, and let the wanted numbers be those that are kept."""
     waiting = deque(_kept_for_itself(draft))
     while waiting:
         member, reason = waiting.popleft()
@@ -48,3 +51,39 @@ def _needed(draft: Draft, member: Member) -> Iterator[Member]:
     for relationship in member.template.requirements:
         if not relationship.is_hosting:
             yield from draft.of_node.get(relationship.target, ())
+
+
+def kept_behind(service: Service, snapshot: Snapshot, left_behind: frozenset[str]) -> frozenset[str]:
+    """The nodes that the template has lost and that are not removed for that; ``service`` still holds them."""
+    waiting = [name for name in left_behind if _is_spared(service, snapshot, name)]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(r.target for r in service.nodes[name].requirements if r.target in left_behind)
+    return frozenset(found)
+
+
+def _is_spared(service: Service, snapshot: Snapshot, name: str) -> bool:
+    return service.nodes[name].settings.protected or any(r.is_unmanaged for r in snapshot.of_node(name))
+
+
+def refuse_anew(draft: Draft) -> None:
+    """Transform: what is not removed is not made anew either, unless somebody has said of the node that it is to be."""
+    if draft.workflow not in UPGRADES:
+        return
+    for member in draft.members.values():
+        named = member.template.name in draft.options.upgrading.replaced
+        if member.fate is not Fate.ANEW or named or not member.record.exists:
+            continue
+        if reason := why_kept(draft, member):
+            draft.refusals.error(
+                "kept-anew",
+                f"{member.id} would be made anew, and is {reason}: {member.reason}",
+                member.template.span,
+                hint=f"`--replace {member.template.name}` makes it anew all the same",
+            )
+
+
+UPGRADES = frozenset({"deploy", "upgrade"})

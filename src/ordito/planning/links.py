@@ -32,7 +32,7 @@ def links(draft: Draft) -> None:
         recipe = draft.recipes.making(node)
         for pairs in recipe.link:
             is_lost = not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target))
-            if is_lost and draft.options.prunes:
+            if is_lost and not draft.options.pruned.isdisjoint((node.name, pairs.relationship.target)):
                 continue
             before = draft.linking
             turns = _Turns(draft, pairs.relationship)

@@ -219,7 +219,8 @@ class PlanOptions:
     is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
     most once, and only where what is wanted differs from that.
     ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
-    as they were deployed, and deploying leaves them alone.
+    as they were deployed, and deploying leaves them alone. ``kept_behind`` are those of them that are not removed
+    whatever is said.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
     ``reinstall`` what is to be healed is neither checked nor mended first. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
@@ -242,6 +243,7 @@ class PlanOptions:
     lacking: Callable[[str, str], str] = _nothing_lacking
     allow_large: bool = False
     left_behind: frozenset[str] = frozenset()
+    kept_behind: frozenset[str] = frozenset()
     force: bool = False
     deployed: Callable[[], Deployed | None] = _nothing
     instances: frozenset[str] | None = None
@@ -262,9 +264,9 @@ class PlanOptions:
     digest_key: Callable[[], bytes] = bytes
 
     @property
-    def prunes(self) -> bool:
-        """Whether what the template has lost is removed."""
-        return self.upgrading.prune != "no"
+    def pruned(self) -> frozenset[str]:
+        """The nodes that the template has lost and whose instances are removed."""
+        return self.left_behind - self.kept_behind if self.upgrading.prune != "no" else frozenset()
 
     @property
     def is_partial(self) -> bool:

@@ -35,7 +35,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
-from ordito.planning.keep import keep
+from ordito.planning.keep import keep, refuse_anew
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
@@ -75,6 +75,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     decide,
     cascade,
     second_pass,
+    refuse_anew,
     check_placement,
     install_chains,
     uninstall_chains,

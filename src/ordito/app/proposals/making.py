@@ -20,6 +20,7 @@ from ordito.ensemble.status import current_form, known_forms
 from ordito.ensemble.vault import Vault
 from ordito.executors.interpreters import lacking_here
 from ordito.model.service import Service
+from ordito.planning.keep import UPGRADES, kept_behind
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
@@ -70,6 +71,8 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         told,
         allow_large=allow_large,
         force=force,
+        # What goes back to a revision removes all that it did not have.
+        kept_behind=kept_behind(whole.service, known.snapshot, whole.nodes) if workflow in UPGRADES else frozenset(),
         deployed=lambda: _deployed(forms),
         forms=forms.of_plan(own),
         instances=instances,
