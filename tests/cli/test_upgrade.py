@@ -241,3 +241,11 @@ def test_a_service_that_was_only_moved_beside_its_scripts_is_adopted(run: Run, t
     (deep / "note.sh").write_text("true now\n")
     (found,) = run("-e", "e", "diff", "one/deep", "-o", "json").json["nodes"]
     assert found["class"] == "replace"
+
+
+def test_what_diff_proposes_is_what_it_has_shown(run: Run, two: Path) -> None:
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    words = ("--replace", "api", "--no-prune", "--hooks", "none", "--max-unavailable", "1")
+    shown = run("-e", "e", "diff", "two", *words)
+    assert shown.code == 0
+    assert "ordito -e e upgrade two --no-prune --replace api --max-unavailable 1 --hooks none" in shown.err

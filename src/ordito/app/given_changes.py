@@ -33,6 +33,7 @@ class GivenHooks(msgspec.Struct, frozen=True):
     strict: bool = False
 
 
+NO_PRUNE = "no"
 NO_CHANGES = GivenChanges()
 USUAL_HOOKS = GivenHooks()
 
@@ -72,3 +73,16 @@ def words_of_steps(said: Mapping[str, object]) -> tuple[str, ...]:
     for catalog in catalogs if isinstance(catalogs, list | tuple) else ():
         words += ["--catalog", str(catalog)]
     return tuple(words)
+
+
+def words_of_changes(changes: GivenChanges, hooks: GivenHooks) -> tuple[str, ...]:
+    """The options by which a command was told all that."""
+    words = ["--no-prune"] if changes.prune == NO_PRUNE else ["--prune", changes.prune] if changes.prune else []
+    for node in changes.replaced:
+        words += ["--replace", node]
+    if changes.max_unavailable.amount:
+        words += ["--max-unavailable", str(changes.max_unavailable)]
+    words += ["--skip-heal"] if changes.skip_heal else []
+    words += ["--hooks", hooks.which] if hooks.which != USUAL_HOOKS.which else []
+    words += ["--strict"] if hooks.strict else []
+    return (*words, *words_of_steps({"lifecycle": hooks.lifecycle, "catalog": hooks.catalogs}))

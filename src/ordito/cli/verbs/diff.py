@@ -31,6 +31,7 @@ relink, scale, adopt), because of what, and which operations would run."""
 def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitcode: bool) -> ExitCode:
     """Compare."""
     from ordito.app.diff import diff_of
+    from ordito.app.given_changes import words_of_changes
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.diff_view import diff_data, write_diff
     from ordito.cli.progress.report import NextCommand
@@ -57,7 +58,11 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
     if result.unfinished:
         session.next(NextCommand(settings.command("jobs", "resume"), "carry on with that job"))
     elif not found.is_empty:
-        words = ("upgrade", asked.service) if asked.service else ("upgrade",)
+        words = ["upgrade", asked.service] if asked.service else ["upgrade"]
+        words += words_of_changes(asked.changes, asked.hooks)
+        words += [
+            flag for flag, is_given in (("--force", asked.force), ("--reset-counts", asked.reset_counts)) if is_given
+        ]
         purpose = "do this" if asked.inputs.is_empty else "do this, with the same values of inputs"
         session.next(NextCommand(settings.command(*words), purpose))
     return ExitCode.CHANGES if detailed_exitcode and not found.is_empty else ExitCode.DONE
