@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 import msgspec
 
-from ordito.instances.records import Delta, Snapshot
+from ordito.instances.records import Applied, Delta, Snapshot
 from ordito.instances.states import STARTED
-
-T = TypeVar("T")
 
 OF_PAIRS = frozenset({"remove_target", "remove_source", "unlink"})
 OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
@@ -34,17 +31,16 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta
     for name in snapshot.links_of(instance):
         link = changed.get(name) or snapshot.links[name]
         other = snapshot.instances[link.target if link.source == instance else link.source]
-        if other.state == STARTED and (_is_of(link.applied, OF_PAIRS) or _is_of(link.failed, OF_PAIRS)):
-            applied, failed = _without(link.applied, OF_PAIRS), _without(link.failed, OF_PAIRS)
-            changed[name] = msgspec.structs.replace(link, applied=applied, failed=failed)
+        if other.state == STARTED and _is_of(link.applied, OF_PAIRS):
+            changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, OF_PAIRS))
     if records is delta.instances and not changed:
         return delta
     return msgspec.structs.replace(delta, instances=records, links=tuple(changed.values()))
 
 
-def _is_of(applied: Mapping[str, object], operations: frozenset[str]) -> bool:
+def _is_of(applied: Mapping[str, Applied], operations: frozenset[str]) -> bool:
     return any(key.rpartition(".")[2] in operations for key in applied)
 
 
-def _without(applied: Mapping[str, T], operations: frozenset[str]) -> Mapping[str, T]:
+def _without(applied: Mapping[str, Applied], operations: frozenset[str]) -> Mapping[str, Applied]:
     return {key: one for key, one in applied.items() if key.rpartition(".")[2] not in operations}

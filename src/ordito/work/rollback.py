@@ -23,6 +23,9 @@ class WayBack(msgspec.Struct, frozen=True):
 def with_rollback(plan: Plan, back: Plan) -> Plan:
     """A job's plan with the steps of a rollback after its own."""
     steps, reasons = len(plan.steps), len(plan.reasons)
+    # Nothing of the job's own is made any more: what it was to move does so only where the rollback says it.
+    again = {step.instance for step in back.steps if step.anew}
+    moved = {**{name: host for name, host in plan.moved.items() if name not in again}, **back.moved}
     edges = tuple((before + steps, after + steps, reason + reasons) for before, after, reason in back.edges)
     return msgspec.structs.replace(
         plan,
@@ -33,6 +36,7 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
         capacity={**plan.capacity, **back.capacity},
         undone=plan.undone + back.undone,
         adopted={**plan.adopted, **back.adopted},
+        moved=moved,
     )
 
 

@@ -1,0 +1,172 @@
+"""Changes of random topologies into others: what is changed is as if it had been deployed so, however it was come by,
+and going back gives what there was."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ordito.instances.records import Instance, Link, Snapshot
+from tests.scenarios.test_random_failures import FailsOnce
+from tests.scenarios.test_random_workflows import SEEDS, SOME
+from tests.support.commands import Commands, Ran
+from tests.support.edits import OTHER, spelled, versions
+from tests.support.hands import always_well
+from tests.support.random_topologies import Nodes
+from tests.support.scenarios import place_service
+
+UNDOES = frozenset({"stop", "delete", "uninstall", "monitor_stop", "remove_target", "remove_source", "unlink"})
+UPDATE = "Maintain.update"
+
+
+def compact(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is not as it should be."""
+    return {
+        k: (list((found[k] - wanted[k]).items()), list((wanted[k] - found[k]).items()))
+        for k in found
+        if found[k] != wanted[k]
+    }
+
+
+class Versions:
+    """Two versions of a service, and ensembles in which one of them runs."""
+
+    def __init__(self, directory: Path, two: tuple[Nodes, Nodes], seed: int) -> None:
+        self.directory = directory
+        self.files: list[str] = []
+        for name, nodes in zip(("a", "b"), two, strict=True):
+            (directory / name).mkdir()
+            file = place_service({"nodes": spelled(nodes)}, directory / name)
+            (file.parent / OTHER).write_text("#!/bin/bash\n# another one\n", encoding="utf-8")
+            self.files.append(str(file))
+        self.commands = Commands(directory)
+        self.commands.hands.random = Random(seed)
+
+    def run(self, *words: str, code: int = 0) -> Ran:
+        """A command that ends as it should."""
+        ran = self.commands.run(*words, "--yes")
+        assert ran.code == code, f"{' '.join(words)}\n{ran.out}{ran.err}"
+        return ran
+
+    def upgrade(self, which: int, *words: str, code: int = 0) -> Ran:
+        """Change what runs into one of the versions."""
+        return self.run("upgrade", self.files[which], *words, code=code)
+
+    def settled(self, which: int) -> None:
+        """See that what runs is what a version says, and that nothing is left to do for that."""
+        told = self.commands.run("diff", self.files[which], "--detailed-exitcode")
+        assert told.code == 0, f"{told.out}{told.err}"
+        again = self.upgrade(which)
+        assert (again.log, again.plan) == ((), None), again.out + again.err
+
+    def essence(self) -> Mapping[str, Any]:
+        """What runs, whatever its instances are called and by which jobs it came to be."""
+        return essence(self.commands.recorded()[0])
+
+    def fresh(self, which: int) -> Mapping[str, Any]:
+        """What a version is where it is deployed at once."""
+        directory = self.directory / f"fresh-{which}"
+        directory.mkdir()
+        commands = Commands(directory)
+        commands.hands.random = self.commands.hands.random
+        ran = commands.run("deploy", self.files[which], "--yes")
+        assume(ran.code != 3)  # Not every topology that can be written can be deployed.
+        assert ran.code == 0, ran.err
+        return essence(commands.recorded()[0]) if (directory / "ensemble").exists() else essence(Snapshot())
+
+
+@contextmanager
+def placed(two: tuple[Nodes, Nodes], seed: int) -> Iterator[Versions]:
+    """Two versions in a directory of their own, the first of which runs."""
+    with TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as directory:
+        yield Versions(Path(directory), two, seed)
+
+
+def essence(snapshot: Snapshot) -> Mapping[str, Any]:
+    """What each instance is and how it is linked, without its number."""
+    nodes = {i.id: i.node for i in snapshot.instances.values()}
+    existing = [i for i in snapshot.instances.values() if i.exists]
+    return {
+        "instances": Counter(_about(i, nodes, snapshot) for i in existing),
+        "links": Counter(about for link in snapshot.links.values() if any((about := _linked(link, nodes))[3:])),
+    }
+
+
+def _about(one: Instance, nodes: Mapping[str, str], snapshot: Snapshot) -> tuple[object, ...]:
+    """What prepares a target for a source does not run where that comes later, and is not undone when it goes."""
+    counts = (key for key in one.applied if key != UPDATE and ("/" not in key or key.startswith(f"{one.node}.")))
+    applied = tuple((key, one.applied[key].digest) for key in sorted(counts))
+    attributes = tuple(sorted(map(str, snapshot.attributes.get(one.id, {}))))
+    failed = _failed(one.failed)
+    return one.node, nodes.get(one.host, ""), one.state, one.local, one.form, applied, failed, attributes
+
+
+def _failed(failed: Mapping[str, str]) -> tuple[str, ...]:
+    """What failed to be undone is remembered until it is undone, though it was made again meanwhile."""
+    return tuple(sorted(key for key in failed if key.rpartition(".")[2] not in UNDOES))
+
+
+def _linked(link: Link, nodes: Mapping[str, str]) -> tuple[object, ...]:
+    """What configures a pair with its source does not run for a target that comes later, and what tells of changes runs
+    where something has changed."""
+    done = tuple(
+        sorted((key, a.digest) for key, a in link.applied.items() if not key.endswith(("configure", "changed")))
+    )
+    return link.relationship, nodes[link.source], nodes[link.target], done, _failed(link.failed)
+
+
+@SOME
+@given(versions(), SEEDS)
+def test_there_and_back_and_there_again(two: tuple[Nodes, Nodes], seed: int) -> None:
+    """What was changed into another version is as if that had been deployed at once, and nothing is left to do."""
+    with placed(two, seed) as both:
+        wanted = [both.fresh(0), both.fresh(1)]
+        both.run("deploy", both.files[0])
+        for which in (1, 0, 1):
+            both.upgrade(which)
+            assert not compact(both.essence(), wanted[which]), compact(both.essence(), wanted[which])
+            both.settled(which)
+
+
+@SOME
+@given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
+def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], seed: int, place: int, how: str) -> None:
+    with placed(two, seed) as both:
+        wanted = both.fresh(1)
+        both.run("deploy", both.files[0])
+        both.commands.hands.answer = failing = FailsOnce(place)
+        ran = both.commands.run("upgrade", both.files[1], "--on-failure", how, "--yes")
+        both.commands.hands.answer = always_well
+        assert ran.code == (1 if failing.failed else 0), ran.err
+        both.upgrade(1)
+        assert not compact(both.essence(), wanted), compact(both.essence(), wanted)
+        both.settled(1)
+
+
+@SOME
+@given(versions(), SEEDS, st.integers(1, 12), st.booleans())
+def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
+    with placed(two, seed) as both:
+        both.fresh(1)
+        both.run("deploy", both.files[0])
+        before = both.essence()
+        both.commands.hands.answer = failing = FailsOnce(place)
+        how = "rollback" if by_itself else "continue"
+        ran = both.commands.run("upgrade", both.files[1], "--on-failure", how, "--yes")
+        both.commands.hands.answer = always_well
+        assert ran.code == ((7 if by_itself else 1) if failing.failed else 0), ran.err
+        if not (by_itself and failing.failed) and ran.plan is not None:
+            both.run("rollback")
+        assert not compact(both.essence(), before), compact(both.essence(), before)
+        told = both.commands.run("diff", "--detailed-exitcode")
+        assert told.code == 0, told.out + told.err
+        both.settled(0)
