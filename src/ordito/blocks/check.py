@@ -40,11 +40,6 @@ def condition_roots(component: str) -> tuple[str, ...]:
     return (*BOTH, "component" if component else "module")
 
 
-def timeout_of(step: LifecycleStep) -> float | None:
-    """The seconds that a step that was checked may take; None where it says nothing."""
-    return seconds(step.timeout) if step.timeout else None
-
-
 def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
     if step.fqn == LIFECYCLE_STEP:
         message = f"{LIFECYCLE_STEP} is what all lifecycle steps have in common, and no block"

@@ -75,7 +75,6 @@ def change_data(change: Change) -> dict[str, object]:
         "differences": [
             {"what": d.what, "before": d.before, "after": d.after, "declared": d.declared} for d in change.differences
         ],
-        "refused": change.refused,
     }
 
 

@@ -154,20 +154,14 @@ Row = tuple[str, str, str, str, tuple[Difference, ...]]
 
 
 def _row(change: Change) -> Row:
-    return change.symbol, change.instance, _reason(change), change.declared, change.differences
-
-
-def _reason(change: Change) -> str:
-    return f"refused: {change.reason}" if change.refused else change.reason
+    return change.symbol, change.instance, change.reason, change.declared, change.differences
 
 
 def _folded(changes: Iterable[Change]) -> Iterator[Row]:
     """A row for all instances of a node to which the same happens for the same reason."""
     groups: dict[tuple[str, str, str, str], list[Change]] = {}
     for change in changes:
-        groups.setdefault((change.symbol, node_of(change.instance), _reason(change), change.declared), []).append(
-            change
-        )
+        groups.setdefault((change.symbol, node_of(change.instance), change.reason, change.declared), []).append(change)
     for (symbol, node, reason, declared), found in groups.items():
         yield symbol, f"{node} ({plural(len(found), 'instance')})", reason, declared, found[0].differences
 

@@ -169,12 +169,11 @@ class Member:
 
     ``down`` is the chain that stops or removes it, unless it ``is_lost``: gone already; ``up`` the one that makes or
     starts it; of one that stays as it is ``up`` is a join at which others wait for it, together with the links that it
-    is given. ``done`` is how many of its
-    operations on the way up, in order, were carried out already. ``undone`` are the steps that undo
-    links of an instance that does not go down, or take back what a job did to it (``is_taken_back``). ``differences``
-    are what is wanted in another form than it was carried out; ``refused`` is the symbol of a change that would be
-    needed and is not made, "" for none. One that ``is_meant`` was asked for to be stopped or started, or goes with one
-    that was, whether or not it has to be: what has failed of its pairs is carried out again.
+    is given. ``done`` is how many of its operations on the way up, in order, were carried out already. ``undone`` are
+    the steps that undo links of an instance that does not go down, or take back what a job did to it
+    (``is_taken_back``). ``differences`` are what is wanted in another form than it was carried out. One that
+    ``is_meant`` was asked for to be stopped or started, or goes with one that was, whether or not it has to be: what
+    has failed of its pairs is carried out again.
 
     What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
@@ -201,7 +200,6 @@ class Member:
         "kind",
         "reason",
         "record",
-        "refused",
         "template",
         "turn",
         "undone",
@@ -222,7 +220,6 @@ class Member:
         self.is_meant = False
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
-        self.refused = ""
         self.kind = Kind.UNCHANGED
         self.changed: Mapping[str, tuple[object, object]] = NOTHING
         self.adopted: Mapping[str, Applied] = NO_APPLIED

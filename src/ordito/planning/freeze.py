@@ -127,8 +127,8 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
         declared = str(span) if span is not None else ""
         for member in members:
             first = working.get(member.record.id)
-            if first is not None or member.refused:
-                found.append(_change(member, reasons[first or 0], declared))
+            if first is not None:
+                found.append(_change(member, reasons[first], declared))
             elif member.kind is not Kind.UNCHANGED:
                 found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
     return tuple(found)
@@ -136,8 +136,6 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
 
 def _change(member: Member, first_reason: str, declared: str) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
-    if member.refused:
-        return Change(member.refused, identity, reason, declared, member.differences, refused=True)
     symbol, kind = SYMBOLS[fate], "" if member.kind is Kind.UNCHANGED else member.kind
     if fate is KEEP:
         undone = "links of a target that leaves or stops are undone" if member.undone else first_reason

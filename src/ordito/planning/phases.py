@@ -134,6 +134,7 @@ def _is_bound(draft: Draft, number: int) -> bool:
 
 
 def does_work(draft: Draft, number: int) -> bool:
+    """Whether anything is done by a step: it is no join, and was not carried out before."""
     step = draft.steps[number]
     return step.action is not Action.JOIN and not step.done
 

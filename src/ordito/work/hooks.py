@@ -121,8 +121,3 @@ class Decided(msgspec.Struct, frozen=True):
 
 Decides = Callable[[str, Mapping[str, object]], Decided]
 """Decides a condition, given its text, in a context of plain data, parts of which may be sensitive."""
-
-
-def decides_nothing(text: str, _: Mapping[str, object]) -> Decided:
-    """Stands where nobody understands conditions."""
-    return Decided(problem=f"nobody here understands conditions: {text}")

@@ -237,15 +237,13 @@ class Kind(StrEnum):
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
     ``=`` taken over as it is, and why; ``declared`` is the place of its node. ``differences`` are what has changed, and
-    ``kind`` is what comes of them, "" where nothing has. One that is ``refused`` would be needed, and is not part of
-    any plan: then there is none."""
+    ``kind`` is what comes of them, "" where nothing has."""
 
     symbol: str
     instance: str
     reason: str
     declared: str = ""
     differences: tuple[Difference, ...] = ()
-    refused: bool = False
     kind: str = ""
 
 
