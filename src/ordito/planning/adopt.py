@@ -13,11 +13,7 @@ def adopt(draft: Draft) -> None:
     """Transform: instances that stay as they are, or of which a part stays, take over what is wanted of them. It comes
     after all that is carried out for them."""
     reason = draft.why("what is recorded of it is to be what is wanted")
-    lagging = [
-        member
-        for member in draft.members.values()
-        if not (member.goes or member.fate in (Fate.ANEW, Fate.NEW)) and _lags(draft, member)
-    ]
+    lagging = [member for member in _lagging(draft) if not (member.goes or member.fate in (Fate.ANEW, Fate.NEW))]
     if not (any(member.adopted or member.dropped for member in lagging) or _has_work(draft)):
         # It is in an earlier form that says the same of it: that is as true as anything, and no reason for a job.
         return
@@ -35,10 +31,15 @@ def _has_work(draft: Draft) -> bool:
     return any(step.action is not Action.JOIN and not step.done for step in draft.steps)
 
 
-def _lags(draft: Draft, member: Member) -> bool:
-    """Whether something about an instance has to be recorded that nothing else does."""
-    if member.adopted or member.dropped:
-        return True
+def _lagging(draft: Draft) -> list[Member]:
+    """The instances about which something has to be recorded that nothing else does."""
+    every = draft.members.values()
+    if draft.is_in_one_form:
+        return [member for member in every if member.adopted or member.dropped]
+    return [member for member in every if member.adopted or member.dropped or _names_older(draft, member)]
+
+
+def _names_older(draft: Draft, member: Member) -> bool:
     # What names no form is in that of the service which is deployed, whatever it is.
     return bool(member.record.form) and member.fate is Fate.KEEP and is_older(draft, member)
 
@@ -64,7 +65,7 @@ def _is_left(draft: Draft, member: Member) -> bool:
 
 def form(draft: Draft) -> None:
     """Transform: with the first step that brings an instance up it is in the form that is wanted."""
-    if draft.workflow not in FORMING:
+    if draft.workflow not in FORMING or draft.is_in_one_form:
         return
     for member in draft.members.values():
         is_again = member.rises and member.fate is not Fate.NEW and not member.is_conditional
@@ -85,7 +86,7 @@ def forget(draft: Draft) -> None:
 def older(draft: Draft) -> dict[str, str]:
     """The instances about which something is carried out in the form in which they were, with the ids of those: until a
     step says otherwise they are in these."""
-    if draft.workflow not in FORMING:
+    if draft.workflow not in FORMING or draft.is_in_one_form:
         return {}
     found: dict[str, str] = {}
     for member in draft.members.values():

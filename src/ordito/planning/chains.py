@@ -23,6 +23,10 @@ def install_chains(draft: Draft) -> None:
     for node in draft.ordered:
         wanted = draft.recipes.making(node)
         for member in draft.of_node.get(node.name, ()):
+            if member.fate is KEEP:
+                member.up = Chain([draft.join(member.id, kept)])
+                member.up.steps = []
+                continue
             half = HALVES[member.fate].up
             if half is Up.UPDATE:
                 member.up = update_chain(draft, member)
@@ -31,9 +35,6 @@ def install_chains(draft: Draft) -> None:
                 recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
                 entries = _of_half(recipe, half)
                 member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False, ready=recipe.ready)
-            elif member.fate is KEEP:
-                member.up = Chain([draft.join(member.id, kept)])
-                member.up.steps = []
 
 
 def _of_half(recipe: Making, half: Up) -> tuple[Entry, ...]:

@@ -167,7 +167,7 @@ def grow(
     made = [m.record for m in draft.of_node.get(node.name, ()) if m.fate is Fate.NEW]
     taken = {i.index for i in staying} | {i.index for i in made}
     highest = max([draft.snapshot.highest.get(node.name, 0), *(number_of(i.id) for i in made)])
-    slot = 0
+    slot, form = 0, draft.options.forms.own
     for number, host in enumerate(on):
         if number >= len(again):
             highest += 1
@@ -175,7 +175,7 @@ def grow(
             slot += 1
         taken.add(slot)
         identity = again[number] if number < len(again) else f"{safe}_{highest}"
-        record = Instance(identity, node.name, slot, host, INITIAL, PENDING, form=draft.options.forms.own)
+        record = Instance(identity, node.name, slot, host, INITIAL, PENDING, form=form)
         draft.created.append(record)
         draft.put(Member(record, node, Fate.NEW, reason))
 

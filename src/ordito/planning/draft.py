@@ -311,6 +311,7 @@ class Draft:
         self.again: set[int] = set()
         self.observed: dict[str, str] = {}
         self._is_change: bool | None = None
+        self._is_in_one_form: bool | None = None
         self._computes: dict[str, str] = {}
         self._computes_before: dict[str, str] | None = None
         self._inside: tuple[dict[str, str], dict[str, str]] = ({}, {})
@@ -429,6 +430,14 @@ class Draft:
         if self._is_change is None:
             self._is_change = any(i.exists for i in self.snapshot.instances.values())
         return self._is_change
+
+    @property
+    def is_in_one_form(self) -> bool:
+        """Whether every instance that there is is in the form of the service that is wanted, as nearly always."""
+        if self._is_in_one_form is None:
+            is_in_another = self.forms.has_base or any(i.form for i in self.snapshot.instances.values())
+            self._is_in_one_form = not is_in_another
+        return self._is_in_one_form
 
     def falling(self, member: Member) -> Formed:
         """The form of the service by which an instance is stopped, unlinked and removed: the one in which it is."""

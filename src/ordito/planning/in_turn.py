@@ -28,7 +28,7 @@ def in_turn(draft: Draft) -> None:
     """Hold up what has to wait for others that are changed."""
     if draft.workflow not in FORMING:
         return
-    free = [m for m in draft.members.values() if is_free(draft, m) or m.turn]
+    free = [m for m in draft.members.values() if m.turn or (m.fate in FREE and is_free(draft, m))]
     if not free:
         return
     moving = _moving(draft)

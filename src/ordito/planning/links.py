@@ -57,6 +57,8 @@ def unlinks(draft: Draft) -> None:
     pairing = Pairing(draft)
     for node in draft.ordered:
         wanted = draft.recipes.removing(node).unlink
+        if not wanted and draft.is_in_one_form:
+            continue
         turns = _turns(draft, wanted)
         of_forms: dict[str, tuple[tuple[Pairs, ...], Turns]] = {draft.forms.own.name: (wanted, turns)}
         for source in reversed(pairing.of_node(node.name)):

@@ -96,8 +96,8 @@ def _follow(draft: Draft, first: Sequence[int], then: Sequence[int]) -> None:
 def _parts(draft: Draft) -> tuple[list[int], list[int]]:
     """The steps of the draft in two parts: what is done to what stays, and what removes instances, as far as that can
     be put off, or brought forward: what others wait for, or what waits for others, stays among these."""
-    count, leaves = len(draft.steps), _leaving(draft)
-    if not leaves or draft.options.upgrading.prune == "no":
+    count, leaves = len(draft.steps), _leaving(draft) if draft.options.upgrading.prune != "no" else frozenset[int]()
+    if not leaves:
         return list(range(count)), []
     ahead: list[list[int]] = [[] for _ in range(count)]
     behind: list[list[int]] = [[] for _ in range(count)]
