@@ -249,3 +249,26 @@ def test_what_diff_proposes_is_what_it_has_shown(run: Run, two: Path) -> None:
     shown = run("-e", "e", "diff", "two", *words)
     assert shown.code == 0
     assert "ordito -e e upgrade two --no-prune --replace api --max-unavailable 1 --hooks none" in shown.err
+
+
+def test_what_was_put_somewhere_is_taken_away_from_there(run: Run, two: Path) -> None:
+    """An artifact goes to another place, and then the service has lost it: nothing of it stays."""
+    api = "    api:\n      type: tosca.nodes.Root\n"
+    for name, place in (("one", "a/file"), ("two", "b/file")):
+        put = f"{{ type: tosca.artifacts.File, file: note.sh, deploy_path: {two}/{place} }}"
+        text = (SERVICE % "").replace(api, f"{api}      artifacts: {{ note: {put} }}\n")
+        (two / name / "service.yaml").write_text(text)
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    moved = run("-e", "e", "diff", "two", "--full")
+    assert "replace  api_1  artifact.note.deploy: deploy_path of its artifact has changed" in moved.out
+    assert f"{two}/a/file -> {two}/b/file" in moved.out
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    assert (two / "b" / "file").exists()
+    assert not (two / "a" / "file").exists()
+    (two / "two" / "service.yaml").write_text(SERVICE % "")
+    lost = run("-e", "e", "diff", "two")
+    assert "what artifact.note.deploy runs: note.sh -> (nothing)" in lost.out
+    assert "stop" not in lost.out
+    assert "runs: note.undeploy, create" in lost.out
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    assert not (two / "b" / "file").exists()

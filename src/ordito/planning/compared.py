@@ -238,12 +238,15 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
     """Operations that are not wanted any more, by what the records remember them by. What made an instance is not to
     be made again: that is no reason to do so."""
     wanted = {entry.key for entry in draft.recipes.making(node).install}
+    placed = {f"{name}.deploy" for name, interface in was.interfaces.items() if ARTIFACT in interface.kinds}
     found: dict[str, Cause] = {}
     for name, interface in was.interfaces.items():
         for operation in interface.operations.values():
             key = f"{name}.{operation.name}"
             if operation.implementation is not None and key not in wanted:
                 kind = OF_GONE.get(operation.name, Kind.ADOPT)
+                if key in placed:
+                    kind = Kind.REPLACE  # It is where it was put until it is taken away.
                 difference = Difference(f"what {key} runs", operation.implementation.file, None, _declared(node))
                 found[key] = Cause(kind, difference)
     for relationship in was.requirements:

@@ -14,7 +14,7 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.settings import IGNORE
 from ordito.model.settings import UPDATE as UPDATE_SETTING
-from ordito.planning.digests import NO_OP_DIGEST, SETTING, TARGET, Content, Digests
+from ordito.planning.digests import NO_OP_DIGEST, PLACE, SETTING, TARGET, VERSION, Content, Digests
 from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.syntax.expressions import Call as FunctionCall
@@ -208,7 +208,11 @@ def _files(before: Content | None, now: Content | None, call: Call) -> Iterator[
         yield Difference(f"what {call.name} runs", first[0] or None, first[1] or None, call.declared)
         return
     for name in dict.fromkeys((*old, *new)):
-        if old.get(name) != new.get(name) and name not in (first if first[0] != first[1] else ()):
+        if old.get(name) == new.get(name):
+            continue
+        if name in (VERSION, PLACE):
+            yield Difference(f"{call.name}: {name} of its artifact", old.get(name), new.get(name), call.declared)
+        elif name not in (first if first[0] != first[1] else ()):
             what = f"the content of {name}" if name in old and name in new else name
             yield Difference(what, shown_digest(old.get(name)), shown_digest(new.get(name)), call.declared)
 

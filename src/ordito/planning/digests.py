@@ -29,6 +29,8 @@ from ordito.syntax.expressions import Call, Value, as_written, calls
 
 DIGEST_LENGTH = 32
 
+VERSION, PLACE = "artifact_version", "deploy_path"
+"""What stands among the files of an operation, and is said of its implementation."""
 TARGET = " -> "
 """What stands between a relationship and its target, among the files of what is carried out."""
 SETTING = "artifact::"
@@ -109,8 +111,8 @@ class Digests:
         files = [f.file for f in (operation.implementation, *operation.dependencies)]
         found = [(self._names.get(file, file), self._digests.get(file, "")) for file in files]
         version, path = operation.implementation.version, operation.implementation.deploy_path
-        found += [("artifact_version", version)] if version else []
-        return found + ([("deploy_path", path)] if path and PLACING in operation.implementation.kinds else [])
+        found += [(VERSION, version)] if version else []
+        return found + ([(PLACE, path)] if path and PLACING in operation.implementation.kinds else [])
 
     def of_step(self, config: Mapping[str, Value], context: Context, more: list[object]) -> str:
         """The digest of a lifecycle step: of its config, and of what ``more`` there is to it."""
