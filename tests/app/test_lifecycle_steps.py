@@ -314,6 +314,7 @@ def test_files_of_the_archive_are_pinned_with_the_steps_that_name_them(tmp_path:
         ("{ database: /x.db, migrations: elsewhere }", "missing-artifact", 50, "elsewhere is a link that leads out"),
         ("{ database: /x.db, migrations: { get_input: hidden } }", "missing-artifact", 50, "folder (sensitive)"),
         ("{ database: /x.db, migrations: { get_attribute: [ api, state ] } }", "bad-value", 50, "before anything runs"),
+        ("{ database: /x.db, patience: 0 s }", "constraint", 48, "greater than"),
         ("{ database: /x.db, when_one_fails: { get_input: url } }", "constraint", 54, "undo"),
     ],
 )

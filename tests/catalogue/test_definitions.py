@@ -85,10 +85,14 @@ def test_the_examples_fit(tmp_path: Path) -> None:
     examples = [item for text in re.findall(r"```yaml\n(.*?)```", CHAPTER, re.DOTALL) for item in yaml.safe_load(text)]
     assert {policy["type"] for item in examples for policy in item.values()} == set(PARTS["policy_types"])
     secrets = {name: {"type": "string", "metadata": {"sensitive": "true"}} for name in SECRETS}
-    nodes = {name: {"type": "tosca.nodes.Root"} for name in ("api", "database")}
+    nodes = {"database": {"type": "tosca.nodes.Root"}, "api": {"type": "my.Api"}}
+    cache = {"derived_from": "tosca.interfaces.Root", "operations": {"warm": {}, "clear": {}}}
+    api = {"derived_from": "tosca.nodes.Root", "interfaces": {"Cache": {"type": "my.Cache"}}}
     template = {
         "tosca_definitions_version": "tosca_simple_yaml_1_3",
         "imports": ["profile:blocks"],
+        "interface_types": {"my.Cache": cache},
+        "node_types": {"my.Api": api},
         "topology_template": {"inputs": secrets, "node_templates": nodes, "policies": examples},
     }
     (tmp_path / "migrations").mkdir()

@@ -91,6 +91,7 @@ def test_both_ways_to_declare_steps_give_the_same_plan(run: Run, tmp_path: Path)
         (FQN, FQN.replace("@v1", "@1"), "lifecycle.yaml:4:"),
         ("text: one", "text: one, exec: ls", "FR-11-003"),
         ("timeout: 1m", "timeout: 5 min", "write 5m"),
+        (f'fqn: "{FQN}",', f'fqn: "{FQN}",\n      condition: values.a =~ #"^a$"#\n      ,', '" #" begins a comment'),
         ("install:\n    after", "install:\n    later", '"after"'),
     ],
 )

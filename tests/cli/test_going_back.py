@@ -122,8 +122,8 @@ def test_an_upgrade_that_fails_takes_itself_back(versions: Versions) -> None:
 
 def test_the_outputs_after_going_back_are_those_of_what_runs(versions: Versions) -> None:
     versions("deploy", versions.write("one", ONE, "  outputs: { is: { value: the first } }\n"), "--yes")
-    versions.write("two", TWO, "  outputs: { is: { value: the second } }\n")
-    (versions.home / "fail.api_1.start").write_text("2")
+    versions.write("two", {**TWO, "last": ("1", "api")}, "  outputs: { is: { value: the second } }\n")
+    (versions.home / "fail.last_1.start").touch()
     said = versions("upgrade", "two", "--yes", "--on-failure", "rollback", code=7)
     assert "is = the first" in said
     assert "the second" not in said
@@ -134,6 +134,7 @@ def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versio
     assert "did not complete" in versions("revisions")
     # What was begun is meant now, and what is left of it is all that is different.
     assert "last_1" in versions("diff")
+    assert "upgrade --no-prune --catalog blocks" in versions("diff", "--no-prune", "--catalog", "blocks")
     assert "api_1" not in versions("plan", "upgrade", "--summary")
     (versions.home / "fail.last_1.start").unlink()
     versions("jobs", "retry", "--yes", "-q")

@@ -105,7 +105,15 @@ def _check_condition(step: LifecycleStep, diagnostics: Diagnostics) -> None:
         place: Span | None = step.spans.get("condition")
         if place is not None:
             place = span_of_part(place, step.condition, fault.place.offset, fault.place.end)
-        diagnostics.error("bad-condition", f"condition: {fault.message}", place or step.span, hint=fault.hint)
+        hint = fault.hint
+        if fault.place.end >= len(step.condition) and _is_cut(step.spans.get("condition")):
+            hint = 'in YAML " #" begins a comment: put the condition in single quotes'
+        diagnostics.error("bad-condition", f"condition: {fault.message}", place or step.span, hint=hint)
+
+
+def _is_cut(place: Span | None) -> bool:
+    """Whether a comment follows a text, which may have been meant as a part of it."""
+    return place is not None and place.source.line(place.end_line)[place.end_column - 1 :].lstrip().startswith("#")
 
 
 def _place(step: LifecycleStep, field: str) -> Span | None:

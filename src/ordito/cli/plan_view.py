@@ -257,7 +257,8 @@ def named(step: PreviewStep) -> str:
     """A step as people call it."""
     if step.hook and step.operation.endswith(f".{step.hook}"):
         return f"{step.instance} {step.hook} ({step.phase})"
-    return f"{step.instance} {title(step.operation, step.far)}"
+    about = f" ({step.hook}, {step.phase})" if step.hook else ""
+    return f"{step.instance} {title(step.operation, step.far)}{about}"
 
 
 def write_explanation(proposal: Proposal, channel: Channel) -> None:
