@@ -152,6 +152,46 @@ def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versio
     assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
 
 
+def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) -> None:
+    versions("deploy", versions.write("one", ONE), "--yes", "-q")
+    versions.write("two", TWO, STEPS)
+    (versions.home / "fail.b").touch()
+    versions("upgrade", "two", "--yes", "-q", "--no-prune", code=1)
+    said = versions("status")
+    # Every instance is as it should be, and yet it is no revision: a step that comes after them has failed.
+    assert "  failed  (3 instances, revision 1, and an attempt at revision 2 that is not complete)" in said
+    assert "ordito -e e upgrade" in said
+    assert "ordito -e e rollback" in said
+    shown = versions.run("-e", "e", "status", "-o", "json").json
+    assert (shown["status"], shown["revision"]) == ("ok", 1)
+    attempt = shown["attempt"]
+    assert attempt.pop("job") == shown["last_job"]["id"]
+    assert attempt == {"workflow": "upgrade", "status": "failed", "revision": 2, "complete": 1}
+    # Other jobs since say nothing of it.
+    versions("restart", "api_1", "--yes", "-q")
+    assert "an attempt at revision 2 that is not complete" in versions("status")
+    versions("rollback", "--yes", "-q")
+    assert "  ok  (2 instances, revision 1)\n" in versions("status")
+    assert versions.run("-e", "e", "status", "-o", "json").json["attempt"] is None
+
+
+def test_a_first_deployment_that_failed_is_an_attempt_at_the_first_revision(versions: Versions) -> None:
+    versions.write(
+        "one",
+        {"api": ("1", "")},
+        "  policies:\n    - after: { type: my.org/life@v1#Note, "
+        "properties: { phase: install.after, config: { note: b } } }\n",
+    )
+    (versions.home / "fail.b").touch()
+    versions("deploy", "one", "--yes", "-q", code=1)
+    said = versions("status")
+    assert "  failed  (1 instance, revision 0, and an attempt at revision 1 that is not complete)" in said
+    assert "ordito -e e deploy" in said
+    (versions.home / "fail.b").unlink()
+    versions("deploy", "--yes", "-q")
+    assert "  ok  (1 instance, revision 1)\n" in versions("status")
+
+
 def test_what_was_begun_is_taken_back_without_a_new_revision(versions: Versions) -> None:
     failing(versions, code=1)
     versions("rollback", "--yes", "-q")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.attempt import Attempt, attempt_in
 from ordito.app.gate import no_ensemble
 from ordito.app.jobs import OpenJob, describe
 from ordito.app.place import Place, place_of
@@ -62,7 +63,7 @@ def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
 class StatusResult(msgspec.Struct, frozen=True):
     """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
     ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
-    how many notices wait to be handled."""
+    how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete."""
 
     service: str
     effective: str
@@ -73,6 +74,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     caveat: str = ""
     failed: tuple[str, ...] = ()
     waiting: int = 0
+    attempt: Attempt | None = None
 
 
 def status(request: StatusRequest) -> StatusResult:
@@ -111,6 +113,7 @@ def status(request: StatusRequest) -> StatusResult:
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
+            attempt=attempt_in(place.layout, ensemble.status, snapshot),
         )
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 import msgspec
 
+from ordito.app.attempt import Attempt
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
@@ -20,6 +21,8 @@ MOST_NAMED = 5
 MOST_IN_TREE = 200
 """Rows above which the status is plain lines, one an instance."""
 FORMAT = "ordito.status/1"
+WELL = frozenset({"ok", "degraded"})
+ROLLBACK = "rollback"
 
 STYLES = {
     "ok": "good",
@@ -27,6 +30,8 @@ STYLES = {
     "pending": "change",
     "unknown": "change",
     "error": "bad",
+    "failed": "bad",
+    "cancelled": "change",
     "absent": "faint",
 }
 
@@ -40,6 +45,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "environment": found.status.environment,
         "status": found.effective,
         "revision": found.status.revision,
+        "attempt": msgspec.to_builtins(found.attempt) if found.attempt else None,
         "last_job": msgspec.to_builtins(last) if last else None,
         "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
         "instances": {i.instance.id: _instance_data(i) for i in found.instances},
@@ -74,8 +80,10 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one an
     instance, where that would be very many rows."""
     name = channel.paint("strong", found.service or "nothing is deployed")
-    effective = painted(found.effective, channel) if found.instances else "no instances"
+    effective = painted(whole(found), channel) if found.instances else "no instances"
     about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
+    if found.attempt is not None:
+        about.append(f"and {_attempted(found.attempt)} that is not complete")
     if found.status.environment:
         about.append(f"environment {printable(found.status.environment)}")
     channel.line(f"{name}  {effective}  ({', '.join(about)})")
@@ -92,6 +100,17 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     if found.failed:
         named = listed(found.failed, MOST_NAMED)
         channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")
+
+
+def whole(found: StatusResult) -> str:
+    """The one word for all: that of the instances, or where they are well, how the attempt ended that they are of."""
+    if found.attempt is not None and found.effective in WELL:
+        return found.attempt.status
+    return found.effective
+
+
+def _attempted(attempt: Attempt) -> str:
+    return "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:

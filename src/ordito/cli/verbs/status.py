@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ordito.app.attempt import Attempt
 from ordito.app.jobs import INTERRUPTED
 from ordito.app.status import StatusRequest, status
 from ordito.cli.exit_codes import ExitCode
@@ -33,7 +34,23 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
     session.result(data, lambda channel: write_status(found, channel, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
+    elif found.job is None and found.attempt is not None:
+        session.next(*_after(found.attempt, session))
     return ExitCode.DONE
+
+
+def _after(attempt: Attempt, session: Session) -> list[NextCommand]:
+    """The commands that end what an attempt has left half done."""
+    command = session.settings.command
+    if not attempt.complete:
+        rest = NextCommand(command("deploy"), "do what is left of it")
+        return [rest, NextCommand(command("undeploy"), "remove what was begun")]
+    again = attempt.workflow if attempt.workflow in AGAIN else "upgrade"
+    back = NextCommand(command("rollback"), f"go back to revision {attempt.complete}")
+    return [back] if again == "rollback" else [NextCommand(command(again), "do what is left of it"), back]
+
+
+AGAIN = ("deploy", "upgrade", "rollback")
 
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:

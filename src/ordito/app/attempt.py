@@ -1,0 +1,41 @@
+"""What was begun after the last complete revision, and is deployed in whole or in part though no revision."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.ensemble.job_history import job_lines
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.status import Status, stable_form
+from ordito.instances.records import Snapshot
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """A job that was to make a ``revision`` and has not: its id, its workflow, and how it has ended (`failed`,
+    `cancelled`). ``complete`` is the last revision that is complete, 0 where there is none since everything was
+    removed."""
+
+    job: str
+    workflow: str
+    status: str
+    revision: int
+    complete: int = 0
+
+
+def attempt_in(layout: Layout, status: Status, snapshot: Snapshot) -> Attempt | None:
+    """The attempt that is deployed; None where what is deployed is a revision, or was written by a version of the
+    program that did not say so. Raises ``EnsembleError``."""
+    base = stable_form(status, snapshot)
+    if not status.form or status.form == base:
+        return None
+    if not any(record.exists for record in snapshot.instances.values()):
+        return None
+    complete = status.revision if base else 0
+    last = status.last_job
+    if last is not None and last.id == status.form:
+        return Attempt(last.id, last.workflow, last.status, status.revision + 1, complete)
+    # Other jobs ran since, such as one that heals.
+    line = next((line for line in job_lines(layout) if line.id == status.form), None)
+    if line is None:
+        return Attempt(status.form, "", "failed", status.revision + 1, complete)
+    return Attempt(line.id, line.workflow, line.outcome, status.revision + 1, complete)
