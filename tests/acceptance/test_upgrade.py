@@ -3,6 +3,7 @@ what is recorded, and what comes of failures. The topology is database <- api <-
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -425,3 +426,23 @@ def test_an_upgrade_that_was_killed_goes_on_where_it_was(home: Tiers) -> None:
     assert home.is_same()
     assert completed_twice(home.log) == []
     assert home.does("upgrade", str(two.folder)) == []
+
+
+def test_an_update_that_ended_unseen_counts_when_its_job_is_cancelled(home: Tiers) -> None:
+    """What it has changed is known: it is not told of it again, and going back takes it back."""
+    api = {"maintain": ["update"], "properties": {"size": 1}}
+    deployed(home, home.version("one", tiers(api=api)))
+    two = home.version("two", tiers(api={**api, "properties": {"size": 2}}))
+    home.order("api_1.Maintain.update", "while [ ! -e open ]; do sleep 0.05; done\n")
+    process = home.begin("upgrade", str(two.folder))
+    while "api_1.Maintain.update" not in home.begun():
+        time.sleep(0.01)
+    kill(process)
+    (home.home / "open").touch()
+    while "api_1.Maintain.update" not in home.completed():
+        time.sleep(0.01)
+    assert home.look("jobs", "cancel", "--yes").code == 0
+    assert home.is_same(str(two.folder))
+    assert home.classes(str(home.home / "one")) == {"api_1": "update"}
+    assert home.does("rollback") == ["api_1.update"]
+    assert home.is_same(str(home.home / "one"))

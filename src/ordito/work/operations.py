@@ -412,6 +412,9 @@ class Operations:
         if not succeeded:
             state = ERROR if self._happenings.decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
+        if succeeded and self._applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
+            # With its success, not after it: whoever compares once the job was cut off would see what was before.
+            record = adopted(self._called.plan, record, self._form, change)
         if step.action is DELEGATE and succeeded:
             record = noted(record, reached=True)
         return self._touched(record, outcome, change)
