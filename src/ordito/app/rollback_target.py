@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 import msgspec
@@ -47,8 +47,8 @@ def target_of(known: Known, number: int) -> Target:
     forms = known_forms(known.status)
     if number == 0 and _is_unfinished(known, base) and base in forms:
         return _with_hooks(layout, Target(forms[base].revision or known.status.revision, base, forms[base]))
-    # What was deployed before everything was removed is deployed anew, not gone back to.
-    there = list(takewhile(lambda revision: not revision.was_removed, revisions(layout)))
+    # What was deployed before everything was removed is deployed anew, not gone back to. Each is a record that is read.
+    there = takewhile(lambda revision: not revision.was_removed, revisions(layout))
     found = _before(there) if number == 0 else _numbered(there, number, known)
     return _with_hooks(layout, Target(found.number, found.job, found.form))
 
@@ -62,29 +62,30 @@ def _is_unfinished(known: Known, base: str) -> bool:
     return last is not None and last.outcome not in WELL
 
 
-def _before(there: Sequence[Revision]) -> Revision:
+def _before(there: Iterable[Revision]) -> Revision:
     """The revision before the one that is deployed. What going back has made counts as the one to which it went."""
-    place = 0
-    while place < len(there) and there[place].workflow == ROLLBACK:
-        form = there[place].form
-        earlier = (n for n in range(place + 1, len(there)) if is_same(there[n].form, form))
-        place = next(earlier, len(there))
-    if place + 1 >= len(there):
-        raise Refused(
-            "no-revision",
-            "there is no revision before the one that is deployed",
-            next_words=("revisions",),
-            purpose="see which there are",
-        )
-    return there[place + 1]
+    deployed: Revision | None = None
+    for revision in there:
+        if deployed is None or (deployed.workflow == ROLLBACK and is_same(revision.form, deployed.form)):
+            deployed = revision
+        elif deployed.workflow != ROLLBACK:
+            return revision
+    raise Refused(
+        "no-revision",
+        "there is no revision before the one that is deployed",
+        next_words=("revisions",),
+        purpose="see which there are",
+    )
 
 
-def _numbered(there: Sequence[Revision], number: int, known: Known) -> Revision:
+def _numbered(there: Iterable[Revision], number: int, known: Known) -> Revision:
+    newest: list[int] = []
     for revision in there:
         if revision.number == number:
             return revision
+        newest.append(revision.number)
     was = any(revision.number == number for revision in revisions(known.place.layout))
-    named = ", ".join(str(r.number) for r in reversed(there[:MOST_NAMED]))
+    named = ", ".join(map(str, reversed(newest[:MOST_NAMED])))
     said = f"there is no revision {number}; there are {named}"
     if was:
         said = f"everything was removed after revision {number}, so that nothing can go back to it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ordito.blocks.duration import seconds
 from ordito.instances.context import Context
@@ -12,7 +12,7 @@ from ordito.model.service import Service
 from ordito.planning.draft import Draft, DraftStep
 from ordito.planning.operation_steps import run_steps
 from ordito.planning.transitions import transitions
-from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Transition
+from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Script, Transition
 from ordito.work.plan import HOOK, Action, Call
 
 BEFORE, AFTER = Moment.BEFORE, Moment.AFTER
@@ -58,7 +58,7 @@ class Hooks:
             hook = self._hook(step)
             if hook is not None:
                 found += _steps(self._draft, hook, step)
-        return in_turn(self._draft, found)
+        return self._draft.sequence(found, self._draft.why("lifecycle steps are carried out one after the other"))
 
     def _hook(self, step: LifecycleStep) -> Hook | None:
         """A step as the plan has it; None where it was carried out already, and where nothing is known of its block,
@@ -118,24 +118,12 @@ def _steps(draft: Draft, hook: Hook, step: LifecycleStep) -> list[DraftStep]:
 def hook_step(draft: Draft, hook: Hook) -> DraftStep:
     """What carries out a lifecycle step. One that may fail holds nothing up."""
     draft.hooks.append(hook)
-    script = hook.block.execute
-    call = Call(
-        owner=hook.component,
-        side="",
-        interface=HOOK,
-        operation=hook.id,
-        artifact=script.artifact if script is not None else "",
-        processor=script.processor if script is not None else "",
-        declared=hook.declared,
-        digest=hook.digest,
-        attempts=1,
-    )
     may_fail = hook.on_failure == "continue"
     said = f": {' '.join(hook.description.split())}" if hook.description else ""
     return DraftStep(
         hook.id,
         Action.HOOK,
-        call=draft.calls.put(call),
+        call=draft.calls.put(call_of(hook, HOOK, hook.block.execute)),
         reason=draft.why(f"{hook.phase} of {hook.component or 'the module'}{said}"),
         optional=may_fail,
         dispensable=may_fail,
@@ -143,9 +131,19 @@ def hook_step(draft: Draft, hook: Hook) -> DraftStep:
     )
 
 
-def in_turn(draft: Draft, steps: Sequence[DraftStep]) -> list[int]:
-    """Add steps of which each waits for the one before; gives their numbers."""
-    return draft.sequence(list(steps), draft.why("lifecycle steps are carried out one after the other"))
+def call_of(hook: Hook, interface: str, script: Script | None) -> Call:
+    """What runs a script of a lifecycle step's block, or nothing; once, however often operations are tried."""
+    return Call(
+        owner=hook.component,
+        side="",
+        interface=interface,
+        operation=hook.id,
+        artifact=script.artifact if script is not None else "",
+        processor=script.processor if script is not None else "",
+        declared=hook.declared,
+        digest=hook.digest,
+        attempts=1,
+    )
 
 
 def requirements_first(service: Service) -> Iterator[str]:

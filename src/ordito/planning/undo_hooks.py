@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.hook_steps import call_of
 from ordito.planning.operation_steps import can_be_undone, undo_steps
 from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
-from ordito.work.plan import UNDO, Action, Call
+from ordito.work.plan import UNDO, Action
 
 TO_BASE = "rollback"
 """The workflow that leads back to what was deployed before; another removes what was made."""
@@ -60,22 +61,11 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
         if hook.block.is_operation:
             is_first = not is_before_resources(hook)
             steps += undo_steps(draft, done, len(draft.undone) - 1, is_first=is_first)
-        call = Call(
-            owner=hook.component,
-            side="",
-            interface=UNDO,
-            operation=hook.id,
-            artifact=script.artifact if script is not None else "",
-            processor=script.processor if script is not None else "",
-            declared=hook.declared,
-            digest=hook.digest,
-            attempts=1,
-        )
         steps.append(
             DraftStep(
                 f"{hook.id}.undo",
                 Action.UNDO,
-                call=draft.calls.put(call),
+                call=draft.calls.put(call_of(hook, UNDO, script)),
                 tolerant=script is not None,
                 reason=draft.why(f"job {done.job} had carried it out ({hook.phase})"),
                 hook=len(draft.undone) - 1,
