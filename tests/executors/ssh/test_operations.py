@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ordito.executors.remote.upload import KEPT
 from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Started
 from ordito.work.needs import Needs
 from tests.executors.ssh.far import Far, good
@@ -147,6 +148,30 @@ async def test_each_content_comes_once(far: Far) -> None:
     await far.executor.leave()
     assert not far.files("jobs/")
     assert far.files("trees/")
+
+
+async def test_an_earlier_tree_is_there_while_a_job_works_in_it_and_comes_again(far: Far) -> None:
+    """A host keeps a number of trees. A job may need older ones than these, for instances in other forms."""
+    script = 'cat "$(dirname "$0")/lib/number"; cat "$(dirname "$0")/lib/same"\n'
+    first = far.root
+
+    async def run(number: int) -> str:
+        far.root = first.with_name(f"service{number}")
+        far.root.mkdir(exist_ok=True)
+        far.write("lib/number", f"{number} ")
+        far.write("lib/same", "same\n" * 3)
+        ran = await far.run(script)
+        return f"{ran.outcome.ending.value} {ran.text.splitlines()[0]}"
+
+    for number in range(KEPT):
+        far.executor = far.another()
+        assert await run(number) == f"succeeded {number} same"
+    # All in one job: what is new takes the place of the oldest, which are known to be there, but of none in use.
+    far.executor = far.another()
+    assert await run(0) == "succeeded 0 same"
+    for number in (KEPT, KEPT + 1, 0, 1, 2, KEPT, 0):
+        assert await run(number) == f"succeeded {number} same"
+    assert len({name.split("/")[1] for name in far.files("trees/") if name.endswith("/number")}) < KEPT + 2
 
 
 async def test_a_host_without_tar_is_served_as_well(far: Far) -> None:

@@ -44,9 +44,12 @@ _FOLDERS = """cd "$1" && while IFS= read -r folder; do mkdir -p "$folder" || exi
 _MOVE = """cd "$1" && cat >"$2.index.part" || exit 1
 rm -rf "$2" && mv "$2.part" "$2" && mv "$2.index.part" "$2.index" || exit 1
 ls -t *.index | while IFS= read -r index; do
-    count=$((${count-0} + 1))
-    [ "$count" -le "$3" ] || { rm -f "$index"; rm -rf "${index%.index}"; }
+    count=$((${count-0} + 1)) tree=${index%.index}
+    [ "$count" -gt "$3" ] || continue
+    case $4 in *" $tree "*) continue ;; esac
+    rm -f "$index" && rm -rf "$tree" && printf '%s\\n' "$tree"
 done"""
+"""Moves a tree to its place; says which earlier ones it has removed, which are none of those of this job."""
 _FINISH_LARGE = """chmod "$2" "$1.part" && mv "$1.part" "$1" && printf '%s\\n' "$4" >>"$3.index" """
 _LINK = (
     """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
@@ -72,6 +75,8 @@ class Uploads:
         self._trees = trees
         self._kept: dict[tuple[str, str], str] | None = None
         self._there: set[str] = set()
+        # Those that operations of this job may be at work in: instances can be in several forms of the service.
+        self._brought: set[str] = set()
         self._large: set[str] = set()
         self._lock = asyncio.Lock()
 
@@ -82,10 +87,11 @@ class Uploads:
         """
         place = f"{self._folder}/{tree.digest}"
         wanted = [path for path in tree.large if f"{tree.digest}/{path}" not in self._large and _is_named(path, named)]
-        if tree.digest in self._there and not wanted:
+        if tree.digest in self._brought and not wanted:
             return place
         async with self._lock:
             kept = await self._index()
+            self._brought.add(tree.digest)
             if tree.digest not in self._there:
                 await self._send(tree, kept)
                 self._there.add(tree.digest)
@@ -121,9 +127,20 @@ class Uploads:
         else:
             await self._send_singly(tree, part)
         lines = [_line(tree.contents[path], _mode(file), path) for path, file in tree.files.items()]
-        await self._sh(_MOVE, self._folder, tree.digest, str(KEPT), given="".join(lines).encode())
+        in_use = f" {' '.join(sorted(self._brought))} "
+        moved = await self._sh(_MOVE, self._folder, tree.digest, str(KEPT), in_use, given="".join(lines).encode())
+        self._forget(frozenset(moved.out.decode().split()), kept)
         for path, file in tree.files.items():
             kept[tree.contents[path], _mode(file)] = f"{tree.digest}/{path}"
+
+    def _forget(self, removed: frozenset[str], kept: dict[tuple[str, str], str]) -> None:
+        """Trees are not there any more, nor what could be linked from them."""
+        if not removed:
+            return
+        self._there -= removed
+        self._large = {name for name in self._large if _tree_of(name) not in removed}
+        for key in [key for key, name in kept.items() if _tree_of(name) in removed]:
+            del kept[key]
 
     async def _send_singly(self, tree: Tree, part: str) -> None:
         folders = "".join(f"{folder}\n" for folder in ("", *tree.folders))
@@ -157,6 +174,11 @@ class Uploads:
                 'make room there, or choose another folder (setting "base")'
             )
         return ran
+
+
+def _tree_of(name: str) -> str:
+    """The digest of the tree in which a file lies."""
+    return name.partition("/")[0]
 
 
 def _is_named(path: str, named: Sequence[str]) -> bool:
