@@ -81,6 +81,18 @@ def test_two_different_blocks_of_one_version_are_refused(tmp_path: Path) -> None
     assert str(found.span).endswith("service.yaml:5:23")
 
 
+def test_a_folder_of_scripts_lies_in_the_catalogue(tmp_path: Path) -> None:
+    """All of it comes into the pin, so a link must not lead to what is not the catalogue's."""
+    catalogue(tmp_path / "own", "1.2.0")
+    catalogue(tmp_path / "given", "1.3.0")
+    (tmp_path / "given" / "scripts").rename(tmp_path / "elsewhere")
+    (tmp_path / "given" / "other").symlink_to(tmp_path / "elsewhere")
+    file = tmp_path / "given" / "blocks.yaml"
+    file.write_text(file.read_text().replace("scripts/", "other/"))
+    with pytest.raises(InvalidDocument, match=r"runs other/export\.sh, where a link leads out of .*given"):
+        read(tmp_path, tmp_path / "given")
+
+
 def test_a_catalogue_with_errors_says_them(tmp_path: Path) -> None:
     catalogue(tmp_path / "own", "1.2.0")
     catalogue(tmp_path / "given", "1.3.0")

@@ -28,7 +28,8 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.source.meta import META, meta_text
-from ordito.source.package import Package
+from ordito.source.package import Package, leaves_root
+from ordito.source.remote import RemoteFiles
 from ordito.source.tree import FileTree
 from ordito.source.views import Added, Overlaid
 from ordito.work.hooks import Block, Script
@@ -139,6 +140,19 @@ def _check_operations(service: Service, known: Mapping[str, StaticConfig], diagn
             check_operation(service, step, known[step.id], diagnostics)
 
 
+def _problem(file: str, tree: RemoteFiles) -> str:
+    """What stands against running a file of a catalogue, or of the service, up to its name; "" for nothing."""
+    if is_url(file) or not tree.is_file(file):
+        return f"{tree.url(file) or file}, which is no file of"
+    if tree.is_archive or leaves_root(file):
+        return ""
+    # The whole folder comes into the pin, and that is to be one of the catalogue.
+    root = Path(tree.root)
+    if not (root / file).parent.resolve().is_relative_to(root.resolve()):
+        return f"{file}, where a link leads out of"
+    return ""
+
+
 def _names(service: Service, search: Search) -> Iterator[str]:
     yield from search.names()
     yield from (step.fqn for step in service.hooks.values() if step.block is not None)
@@ -161,10 +175,10 @@ class _Placing:
         self._seen[block.fqn] = step
         tree, shown = self._tree(block), self._shown(block)
         for file in script_files(block):
-            if is_url(file) or not tree.is_file(file):
+            if problem := _problem(file, tree):
                 self._diagnostics.error(
                     MISSING_FILE,
-                    f"{block.fqn} runs {file}, which is no file of {shown}",
+                    f"{block.fqn} runs {problem} {shown}",
                     step.spans.get("fqn") or step.span,
                     hint="files of blocks are looked for relative to the file that defines them",
                 )
@@ -179,7 +193,7 @@ class _Placing:
                 hint="give the one that was changed a version of its own, or remove one of them",
             )
 
-    def _tree(self, block: BlockType) -> FileTree:
+    def _tree(self, block: BlockType) -> RemoteFiles:
         return self._search.catalogues[block.origin].package.tree if block.origin else self._package.tree
 
     def _shown(self, block: BlockType) -> str:
