@@ -120,6 +120,26 @@ def test_an_upgrade_that_fails_takes_itself_back(versions: Versions) -> None:
     assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
 
 
+def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    versions.write("two", {"api": ("1", ""), "last": ("1", "api")})
+    (versions.home / "fail.last_1.start").touch()
+    words = ("upgrade", "two", "--yes", "--replace", "api", "--on-failure", "rollback")
+    said = versions(*words, code=7)
+    assert "a failure would roll back over what is made anew: api_1" in said
+    assert "What it did was taken back, save for this:\n  api_1 was made again, and what it held is not back" in said
+    assert "All that it did" not in said
+    shown = versions("jobs", "show")
+    assert "made again  api_1: what was held there is not back" in shown
+    assert versions.run("-e", "e", *words, "-o", "json").json["again"] == ["api_1"]
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+    # Of what is changed in place nothing is lost.
+    versions.write("three", {"api": ("2", ""), "last": ("1", "api")})
+    said = versions("upgrade", "three", "--yes", "--on-failure", "rollback", code=7)
+    assert "All that it did was taken back." in said
+    assert "made anew" not in said
+
+
 def test_the_outputs_after_going_back_are_those_of_what_runs(versions: Versions) -> None:
     versions("deploy", versions.write("one", ONE, "  outputs: { is: { value: the first } }\n"), "--yes")
     versions.write("two", {**TWO, "last": ("1", "api")}, "  outputs: { is: { value: the second } }\n")

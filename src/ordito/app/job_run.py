@@ -75,7 +75,8 @@ class JobReport(msgspec.Struct, frozen=True):
     before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
-    what was not. ``handled`` says that each failure was followed by what the workflow has for it, which went well.
+    what was not, ``again`` the instances that were removed and made again. ``handled`` says that each failure was
+    followed by what the workflow has for it, which went well.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
 
@@ -95,6 +96,7 @@ class JobReport(msgspec.Struct, frozen=True):
     timed_out: bool = False
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     handled: bool = False
     written: bool = False
     steps: tuple[str, ...] = ()
@@ -283,6 +285,7 @@ class _Job:
             timed_out=canceller.timed_out and result.status == "cancelled",
             rollback=result.rollback,
             remains=result.remains,
+            again=result.again,
             handled=result.handled,
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),

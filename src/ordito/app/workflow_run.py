@@ -16,7 +16,10 @@ from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
+from ordito.planning.lossy_steps import with_lossy_replace
 from ordito.work.records import JobOptions
+
+ROLLBACK = "rollback"
 
 
 class WorkflowRequest(msgspec.Struct, frozen=True):
@@ -60,7 +63,7 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
         known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
-        proposal = _propose(request.asked, known, conversation)
+        proposal = _propose(request, known, conversation)
         return _carry_out(ensemble, known, proposal, request, conversation)
 
 
@@ -69,7 +72,7 @@ def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation)
     if not request.asked.makes_ensemble:
         raise no_ensemble(place.shown)
     known = known_of(place, Snapshot(), Status(), request.environment, request.hosts)
-    proposal = _propose(request.asked, known, conversation)
+    proposal = _propose(request, known, conversation)
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     with _opened(request) as ensemble:
@@ -87,11 +90,13 @@ def _opened(request: WorkflowRequest) -> Ensemble:
     return open_ensemble(request.directory, command=request.asked.workflow, wait_lock=request.wait_lock)
 
 
-def _propose(asked: Asked, known: Known, conversation: Conversation) -> Proposal | None:
+def _propose(request: WorkflowRequest, known: Known, conversation: Conversation) -> Proposal | None:
     """A proposal that is approved, or has nothing to do."""
-    proposal = propose(asked, known)
+    proposal = propose(request.asked, known)
     if proposal is None:
         return None
+    if request.options.on_failure == ROLLBACK:
+        proposal = msgspec.structs.replace(proposal, plan=with_lossy_replace(proposal.plan))
     conversation.found(proposal.diagnostics)
     if proposal.is_empty:
         return proposal

@@ -99,7 +99,10 @@ def _summary(report: JobReport) -> Summary:
 
 def _write_rollback(report: JobReport, session: Session) -> None:
     if report.rollback == ROLLED_BACK:
-        session.err.line("All that it did was taken back.")
+        session.err.line(
+            "What it did was taken back, save for this:" if report.again else "All that it did was taken back."
+        )
+        _write_again(report, session)
         return
     session.err.line("It was rolled back, and this remains:")
     for what in report.remains[:MOST_NAMED]:
@@ -107,6 +110,15 @@ def _write_rollback(report: JobReport, session: Session) -> None:
     if len(report.remains) > MOST_NAMED:
         command = session.settings.command("jobs", "show", report.job)
         session.err.line(f"  and {len(report.remains) - MOST_NAMED} more: {command}")
+    _write_again(report, session)
+
+
+def _write_again(report: JobReport, session: Session) -> None:
+    """Say what was made again, where something was: what it held went when it was removed."""
+    if report.again:
+        named, single = listed(report.again, MOST_NAMED), len(report.again) == 1
+        made, held = ("was", "it") if single else ("were", "they")
+        session.err.line(f"  {printable(named)} {made} made again, and what {held} held is not back")
 
 
 def report_data(report: JobReport) -> dict[str, object]:
@@ -122,6 +134,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "skipped": report.skipped,
         **({"handled": True} if report.handled else {}),
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
+        **({"again": list(report.again)} if report.again else {}),
         "failures": [msgspec.to_builtins(failed, enc_hook=encode_hook) for failed in report.failures],
         "outputs": dict(report.outputs),
         **kept_data(report.kept),

@@ -99,6 +99,7 @@ class Announcer:
                 seconds=max(0.0, closing.at - self._header.began),
                 rollback=closing.rollback,
                 remains=closing.remains,
+                again=closing.again,
                 handled=closing.handled,
                 at=closing.at,
             )

@@ -71,6 +71,17 @@ class Course:
         remains = (*self._back.remains, *told, *not_run, *exist, *different)
         return NOT_ROLLED_BACK if remains else ROLLED_BACK, remains
 
+    @property
+    def again(self) -> tuple[str, ...]:
+        """The instances that were there before the job and have been removed and made again since, on its way or on
+        the way back: they hold nothing of what they held before."""
+        header = self._parts.header
+        if self._back is None or not header.base:
+            return ()
+        new = {record.id for record in self.plan.instances}
+        there = self._parts.snapshot.instances.values()
+        return tuple(i.id for i in there if i.exists and i.created >= header.id and i.id not in new)
+
     def _is_to_turn_back(self) -> bool:
         """Whether what was done is to be taken back: where the job is told so, or a lifecycle step that says so has
         failed."""

@@ -48,7 +48,8 @@ class JobResult(msgspec.Struct, frozen=True):
     """How a job ended.
 
     ``status`` is ok, degraded, failed or cancelled; ``rollback`` is "complete" or "incomplete" where what it did was
-    taken back, and ``remains`` what was not. ``counts`` leave joins out, ``outputs`` are those of the topology.
+    taken back, ``remains`` what was not, and ``again`` the instances that were removed and made again. ``counts`` leave
+    joins out, ``outputs`` are those of the topology.
     ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
     faults of executors and providers, each of them also the failure of a step, or of listeners. ``handled`` is whether
     for every step that failed there was something to do, which was done well.
@@ -63,6 +64,7 @@ class JobResult(msgspec.Struct, frozen=True):
     crashes: tuple[Crash, ...] = ()
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     handled: bool = False
 
 
@@ -199,6 +201,7 @@ class JobRun:
             handled,
             is_untouched=is_untouched,
             delta=self._writer.apply(delta),
+            again=self._course.again,
         )
         self._writer.record(closing)
         self._writer.commit()
@@ -229,6 +232,7 @@ class JobRun:
             failed=tuple(self._steps.failed),
             rollback=closing.rollback,
             remains=closing.remains,
+            again=closing.again,
             handled=closing.handled,
             crashes=(*self._workers.crashes, *self._announcer.crashes),
         )

@@ -35,10 +35,11 @@ class JobHead(_Row, frozen=True):
     the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that did nothing, ``skipped`` of
     those that were not run; ``changes`` is how many ConfigChanges there are. ``commits`` are those that hold the
     files it was made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and
-    why. ``rollback`` is complete or incomplete where the job was taken back, and ``remains`` what was not. The failures
-    of a job that was ``handled`` were followed by what its workflow has for them, and that went well; ``arguments`` are
-    the inputs of a workflow that somebody wrote. ``revision`` is the number of the revision that the job has made, 0
-    for none, and ``base`` the id of the form to which a rollback of it would have led, "" for none.
+    why. ``rollback`` is complete or incomplete where the job was taken back, ``remains`` what was not, and
+    ``again`` the instances that were removed and made again, without what they had held. The failures of a job that
+    was ``handled`` were followed by what its workflow has for them, and that went well; ``arguments`` are the inputs
+    of a workflow that somebody wrote. ``revision`` is the number of the revision that the job has made, 0 for none,
+    and ``base`` the id of the form to which a rollback of it would have led, "" for none.
     """
 
     change_id: str
@@ -50,6 +51,7 @@ class JobHead(_Row, frozen=True):
     status: str = ""
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     handled: bool = False
     arguments: Mapping[str, object] = {}
     began: str = ""

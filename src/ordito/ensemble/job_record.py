@@ -213,6 +213,7 @@ class JobRecord:
             status=closing.status,
             rollback=closing.rollback,
             remains=closing.remains,
+            again=closing.again,
             handled=closing.handled,
             arguments=self._arguments,
             began=moment(header.began),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
+from ordito.base.span import Span
 from ordito.blocks.check import OPERATION
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
@@ -13,7 +16,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import requirements_first
 from ordito.planning.operation_steps import UNDO_OPERATION
 from ordito.work.hooks import Moment, Transition
-from ordito.work.plan import Kind
+from ordito.work.plan import Kind, Plan
 
 ROLLBACK = "rollback"
 
@@ -28,13 +31,29 @@ def check_lossy(draft: Draft) -> None:
     late = [step for step in steps if step.on_failure == ROLLBACK and not _is_before(step)]
     anew = [member.id for member in draft.members.values() if member.kind is Kind.REPLACE] if late else []
     if anew:
-        draft.diagnostics.warning(
-            "lossy-replace",
-            f'lifecycle step "{late[0].id}" would roll back over what is made anew: {listed(anew, MOST_NAMED)}; '
-            "what was kept there is lost, and is not brought back by making it once more",
-            late[0].spans.get("onFailure") or late[0].span,
-            hint="back it up by a step before, which restores the backup when it is undone",
-        )
+        place = late[0].spans.get("onFailure") or late[0].span
+        _warn_of_replaced(anew, f'lifecycle step "{late[0].id}"', place, draft.diagnostics)
+
+
+def with_lossy_replace(plan: Plan) -> Plan:
+    """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
+    anew."""
+    anew = [change.instance for change in plan.changes if change.kind == Kind.REPLACE]
+    if not anew or any("[lossy-replace]" in warning for warning in plan.warnings):
+        return plan
+    found = Diagnostics()
+    _warn_of_replaced(anew, "a failure", None, found)
+    return msgspec.structs.replace(plan, warnings=(*plan.warnings, *(str(d) for d in found)))
+
+
+def _warn_of_replaced(anew: Sequence[str], who: str, place: Span | None, diagnostics: Diagnostics) -> None:
+    diagnostics.warning(
+        "lossy-replace",
+        f"{who} would roll back over what is made anew: {listed(anew, MOST_NAMED)}; "
+        "what was kept there is lost, and is not brought back by making it once more",
+        place,
+        hint="back it up by a step before, which restores the backup when it is undone",
+    )
 
 
 def _is_before(step: LifecycleStep) -> bool:

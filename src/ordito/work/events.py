@@ -150,8 +150,9 @@ class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="ty
 
 class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
     """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are
-    not joins. ``rollback`` is "complete" or "incomplete" where it was taken back, ``remains`` what was not;
-    ``handled`` says that each failure was followed by what the workflow has for it, which went well."""
+    not joins. ``rollback`` is "complete" or "incomplete" where it was taken back, ``remains`` what was not,
+    ``again`` the instances that were removed and made again; ``handled`` says that each failure was followed by what
+    the workflow has for it, which went well."""
 
     job: str
     workflow: str
@@ -164,6 +165,7 @@ class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="ty
     at: float = 0.0
     rollback: str = ""
     remains: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     handled: bool = False
 
 

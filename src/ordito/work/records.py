@@ -278,8 +278,9 @@ class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=
 
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
     """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
-    "complete" or "incomplete" where what the job did was taken back, and ``remains`` then what was not. The failures of
-    a job that was ``handled`` had something in the workflow that was there for them, and was done well. One that
+    "complete" or "incomplete" where what the job did was taken back, ``remains`` then what was not, and ``again`` are
+    instances that were removed and made again meanwhile, without what they had held. The failures of a job that was
+    ``handled`` had something in the workflow that was there for them, and was done well. One that
     ``is_untouched`` has failed, or was cancelled, before any operation of a resource changed anything: what was
     deployed before still is. ``delta`` is what the end itself changes (see ``work.forms``)."""
 
@@ -291,6 +292,7 @@ class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults
     handled: bool = False
     is_untouched: bool = False
     delta: Delta | None = None
+    again: tuple[str, ...] = ()
 
 
 ROLLED_BACK = "complete"

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
@@ -72,6 +73,10 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
             channel.line(f"  {name:<11} {printable(str(value))}")
     for remaining in islice(head.remains, MOST_ROWS):
         channel.line(f"  {'remains':<11} {printable(remaining)}")
+    if head.again:
+        channel.line(
+            f"  {'made again':<11} {printable(listed(head.again, MOST_ROWS))}: what was held there is not back"
+        )
     rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
