@@ -446,3 +446,27 @@ def test_an_update_that_ended_unseen_counts_when_its_job_is_cancelled(home: Tier
     assert home.classes(str(home.home / "one")) == {"api_1": "update"}
     assert home.does("rollback") == ["api_1.update"]
     assert home.is_same(str(home.home / "one"))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_link_is_taken_back_whose_job_was_cut_off(home: Tiers, ends: bool) -> None:
+    """It is known by which version it was made, whether its operation ended well or is in doubt; what was carried out
+    on the instance is not carried out again."""
+
+    def nodes(target: str) -> Tree:
+        return {"database": {}, "other": {}, "web": {"requirements": [peer(target, LINK)]}}
+
+    deployed(home, home.version("one", nodes("database")))
+    adds = "web_1.peer.other_1.Configure.add_target"
+    home.order(adds, "while [ ! -e open ]; do sleep 0.05; done\n")
+    process = home.begin("upgrade", str(home.version("two", nodes("other")).folder))
+    while adds not in home.begun():
+        time.sleep(0.01)
+    kill(process)
+    if ends:
+        (home.home / "open").touch()
+    while ends and adds not in home.completed():
+        time.sleep(0.01)
+    assert home.look("jobs", "cancel", "--yes").code == 0
+    assert home.does("rollback") == ["web_1.peer.other_1.remove_target", "web_1.peer.database_1.add_target"]
+    assert home.is_same(str(home.home / "one"))

@@ -64,12 +64,14 @@ def _is_left(draft: Draft, member: Member) -> bool:
 
 
 def form(draft: Draft) -> None:
-    """Transform: with the first step that brings an instance up it is in the form that is wanted."""
+    """Transform: with the first step that brings an instance up, or links one that stays, it is in the form that is
+    wanted: that one knows what it is linked with from there on."""
     if draft.workflow not in FORMING or draft.is_in_one_form:
         return
     for member in draft.members.values():
-        is_again = member.rises and member.fate is not Fate.NEW and not member.is_conditional
-        if is_again and member.up is not None and is_older(draft, member):
+        is_linked_anew = member.fate is Fate.KEEP and bool(member.dropped or member.record.form)
+        is_again = (member.rises and member.fate is not Fate.NEW) or is_linked_anew
+        if is_again and not member.is_conditional and member.up is not None and is_older(draft, member):
             first = next((s for n in member.up.steps if not (s := draft.steps[n]).done), None)
             if first is not None:
                 first.forms = True

@@ -109,7 +109,9 @@ def _decide(
     found = _class(draft, member, entries, classes, told)
     member.kind, member.differences = found.kind, found.differences
     member.changed = found.changed
-    first = min((place for place, _ in differing), default=len(entries))
+    # What is only recorded in another form does what it did, and is not carried out again.
+    alike = found.adopted if found.kind is not Kind.UPDATE else ()
+    first = min((place for place, _ in differing if entries[place].key not in alike), default=len(entries))
     fate = FATES.get(found.kind)
     if fate is not None and not operational:
         fate = _of_unfinished(draft, member, entries, fate)
