@@ -7,6 +7,7 @@ from ordito.planning.draft import FORMING, Draft, DraftStep, Fate, Member
 from ordito.work.plan import Action, Kind
 
 ADOPT = "adopt"
+REMOVED = Kind.REMOVED
 
 
 def adopt(draft: Draft) -> None:
@@ -80,7 +81,7 @@ def form(draft: Draft) -> None:
 def forget(draft: Draft) -> None:
     """Transform: what the template has lost goes as if it was undeployed: it may come back under its id."""
     for member in draft.members.values():
-        if member.kind is Kind.REMOVED and member.down is not None:
+        if member.kind is REMOVED and member.down is not None:
             for number in member.down.steps:
                 draft.steps[number].counts = True
 

@@ -159,6 +159,7 @@ class Chain:
         self.between: dict[int, list[tuple[int, int]]] | None = None
 
 
+UNCHANGED = Kind.UNCHANGED
 NOTHING: Mapping[str, tuple[object, object]] = {}
 NO_APPLIED: Mapping[str, Applied] = {}
 NO_NAMES: frozenset[str] = frozenset()
@@ -220,7 +221,7 @@ class Member:
         self.is_meant = False
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
-        self.kind = Kind.UNCHANGED
+        self.kind: Kind = UNCHANGED
         self.changed: Mapping[str, tuple[object, object]] = NOTHING
         self.adopted: Mapping[str, Applied] = NO_APPLIED
         self.dropped: frozenset[str] = NO_NAMES

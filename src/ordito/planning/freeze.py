@@ -5,8 +5,8 @@ from __future__ import annotations
 from ordito.base.diagnostics import Severity
 from ordito.planning.adopt import older
 from ordito.planning.delegated import DEPLOYS
-from ordito.planning.draft import Draft, DraftStep, Fate, Member
-from ordito.work.plan import DELEGATE, Action, Change, Kind, Plan, Step
+from ordito.planning.draft import UNCHANGED, Draft, DraftStep, Fate, Member
+from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
 
@@ -129,14 +129,14 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
             first = working.get(member.record.id)
             if first is not None:
                 found.append(_change(member, reasons[first], declared))
-            elif member.kind is not Kind.UNCHANGED:
+            elif member.kind is not UNCHANGED:
                 found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
     return tuple(found)
 
 
 def _change(member: Member, first_reason: str, declared: str) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
-    symbol, kind = SYMBOLS[fate], "" if member.kind is Kind.UNCHANGED else member.kind
+    symbol, kind = SYMBOLS[fate], "" if member.kind is UNCHANGED else member.kind
     if fate is KEEP:
         undone = "links of a target that leaves or stops are undone" if member.undone else first_reason
         reason = member.reason if kind else undone
