@@ -9,8 +9,9 @@ from ordito.instances.records import Delta
 from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
+from tests.support.forming import Forming
 from tests.support.runs import OPTIONS, World, codes, failing, steps_of
-from tests.support.services import Requires, compute, definition, get_attribute, node, on, operation, service
+from tests.support.services import Requires, compute, definition, get_attribute, maintain, node, on, operation, service
 from tests.support.services import call as function
 
 ALL = ["create", "configure", "start"]
@@ -52,6 +53,34 @@ def test_continues_after_a_job_that_was_cut_anywhere(cut: int) -> None:
     assert not done & set(world.ran)
     assert world.plan().is_empty
     assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("fails", "cut"), [("web_1.Maintain.monitor_stop", 1), ("web_1.db.db_1.Configure.remove_target", 2)]
+)
+def test_what_began_to_stop_and_was_not_stopped_goes_on(fails: str, cut: int) -> None:
+    """It is linked and watched again, and counts as started; nothing starts it once more."""
+    requires = Requires("db", "add_target", "remove_target")
+
+    def tiers(script: str) -> Service:
+        web = node("web", requires, operations=["create", operation("start", script), "stop"])
+        watched = maintain("monitor_start", "monitor_stop")
+        return service(
+            node("db", operations=ALL),
+            msgspec.structs.replace(web, interfaces={**web.interfaces, **watched}),
+        )
+
+    world = Forming(tiers("1.sh"))
+    world.to(tiers("1.sh"))
+    world.to(tiers("2.sh"), answers=failing(fails), cut=cut)
+    assert (world.snapshot.instances["web_1"].state, world.failed) == ("stopping", [fails])
+    world.to(tiers("1.sh"))
+    assert world.failed == []
+    assert not [name for name in world.ran if name.endswith("Standard.start")]
+    assert (world.snapshot.instances["web_1"].state, world.snapshot.instances["web_1"].local) == ("started", "ok")
+    assert "Configure.add_target" in world.snapshot.links["web_1.db.db_1"].applied
+    assert "Maintain.monitor_start" in world.snapshot.instances["web_1"].applied
+    assert world.differs(tiers("1.sh")).is_empty
 
 
 def test_independent_branches_are_deployed_in_spite_of_a_failure() -> None:

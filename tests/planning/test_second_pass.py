@@ -47,7 +47,7 @@ def test_what_is_configured_with_another_value_is_configured_again(moved: str) -
     changed = ["db_1", *(["api_1"] if moved else []), *(["web_1"] if "api" in moved else [])]
     lifecycle = [s for s in world.done("stop", "configure", "start") if ".Standard." in s]
     assert lifecycle == [f"{name}.Standard.{o}" for name in changed for o in ("stop", "configure", "start")]
-    assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+    assert {(i.state, i.local) for i in world.snapshot.instances.values()} == {("started", "ok")}
     assert {i.form for i in world.snapshot.instances.values()} == {""}
     for link in ("api_1.db.db_1", "web_1.api.api_1"):
         assert "Configure.add_target" in world.snapshot.links[link].applied

@@ -116,10 +116,11 @@ def _failed(failed: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _linked(link: Link, nodes: Mapping[str, str]) -> tuple[object, ...]:
-    """What configures a pair with its source does not run for a target that comes later, and what tells of changes runs
-    where something has changed."""
+    """What configures a pair with its source does not run for a target that comes later, what tells of changes runs
+    where something has changed, and that a pair was undone is known until it has been made again."""
+    counts = (key for key in link.applied if key.rpartition(".")[2] not in UNDOES)
     done = tuple(
-        sorted((key, a.digest) for key, a in link.applied.items() if not key.endswith(("configure", "changed")))
+        sorted((key, link.applied[key].digest) for key in counts if not key.endswith(("configure", "changed")))
     )
     return link.relationship, nodes[link.source], nodes[link.target], done, _failed(link.failed)
 

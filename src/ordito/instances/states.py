@@ -24,14 +24,15 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
     CONFIGURED: frozenset({CONFIGURING, STARTING, STOPPING, DELETING}),
     STARTING: frozenset({STARTED, ERROR}),
     STARTED: frozenset({CONFIGURING, STOPPING}),
-    STOPPING: frozenset({CONFIGURED, DELETED, ERROR}),
+    STOPPING: frozenset({CONFIGURED, STARTING, DELETED, ERROR}),
     DELETING: frozenset({DELETED, ERROR}),
     DELETED: frozenset({CREATING}),
     ERROR: frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING}),
 }
 """Which state may follow which in a declarative workflow. ``started`` becomes ``configuring``, and that ``started``,
-where an instance is changed by its own operation for that. ``creating`` goes straight to ``started``, and ``stopping``
-to ``deleted``, for what a provider makes. Any state becomes ``deleted`` where the host is deleted with the instance."""
+where an instance is changed by its own operation for that; ``stopping`` becomes ``starting`` where an instance that was
+not stopped after all goes on. ``creating`` goes straight to ``started``, and ``stopping`` to ``deleted``, for what a
+provider makes. Any state becomes ``deleted`` where the host is deleted with the instance."""
 
 TRANSITIONAL = frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING})
 """The states during which an operation is at work."""

@@ -9,6 +9,7 @@ failed are carried out again. What runs in another form than is wanted is change
 from __future__ import annotations
 
 from ordito.instances.records import Applied, Instance
+from ordito.instances.states import STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
@@ -101,7 +102,7 @@ def _decide(
     if not record.created and not record.applied:
         member.fate, member.reason = Fate.CONTINUE, "not started yet"
         return
-    operational = record.local in OPERATIONAL
+    operational = record.local in OPERATIONAL and record.state != STOPPING
     last, differing, missing, is_bound = _compare(draft, member, entries)
     if operational and moves is None and not (differing or missing or record.failed or record.form) and is_plain:
         return  # Most are as they should be, and nothing is to be asked about them.

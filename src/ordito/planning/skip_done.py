@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.instances.states import CONFIGURED, STARTING, UNDONE_BY_STOP
+from ordito.instances.states import CONFIGURED, STARTING, STOPPING, UNDONE_BY_STOP
 from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import HALVES, Down, Draft, DraftStep, Fate, Member
@@ -50,11 +50,13 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             is_stopped = member.record.state == CONFIGURED
             step.done = not is_stopped and applied is not None and applied.digest == call.digest
         place += 1
-    if all(step.done for step in steps):
+    # What began to stop, and did not come to be stopped, counts as started once it is linked and watched again.
+    is_half_stopped = member.record.state == STOPPING
+    if all(step.done or (is_half_stopped and (step.link or step.stage is None)) for step in steps):
         number = draft.calls.nothing(member.template, SETTLE.interface, SETTLE.operation)
         settle = DraftStep(f"{member.id}.{SETTLE.name}", Action.CALL, member.id, member.id, call=number)
         settle.reason = draft.why("everything was carried out")
-        if member.record.state == CONFIGURED:
+        if member.record.state in (CONFIGURED, STOPPING):
             # There is nothing by which it could be started, and it counts as started now.
             settle.stage = STARTS
         if member.record.local == ERROR:

@@ -15,12 +15,14 @@ def stages(draft: Draft) -> None:
         halves = HALVES[member.fate]
         if member.down is not None and halves.down:
             # An instance that is only stopped is not at the end of what it is for.
-            _set(draft, member.down, closes=halves.down is REMOVE, anew=halves.up is MAKE)
+            _set(draft, member.down, closes=halves.down is REMOVE, anew=halves.up is MAKE, part=member.is_conditional)
         if member.up is not None and halves.up:
             _set(draft, member.up, closes=True, anew=halves.down is REMOVE)
 
 
-def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool) -> None:
+def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool, part: bool = False) -> None:
+    """Set the states of a chain. Where only a ``part`` of it may be carried out, links are undone, and made again, of
+    what stays up."""
     steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
     if not steps:
         return
@@ -32,7 +34,7 @@ def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool) -> None:
     steps[-1].closes = closes
     if anew:
         first.anew = steps[-1].anew = True
-    set_states(steps)
+    set_states([step for step in steps if not step.link] if part else steps)
 
 
 def set_states(steps: list[DraftStep]) -> None:
