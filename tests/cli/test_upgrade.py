@@ -259,9 +259,11 @@ def test_what_was_put_somewhere_is_taken_away_from_there(run: Run, two: Path) ->
         text = (SERVICE % "").replace(api, f"{api}      artifacts: {{ note: {put} }}\n")
         (two / name / "service.yaml").write_text(text)
     assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
-    moved = run("-e", "e", "diff", "two", "--full")
-    assert "replace  api_1  artifact.note.deploy: deploy_path of its artifact has changed" in moved.out
-    assert f"{two}/a/file -> {two}/b/file" in moved.out
+    (moved,) = run("-e", "e", "diff", "two", "-o", "json").json["nodes"]
+    assert (moved["class"], len(moved["causes"])) == ("replace", 1)
+    cause = moved["causes"][0]
+    assert cause["what"] == "artifact.note.deploy: deploy_path of its artifact"
+    assert (cause["before"], cause["after"]) == (f"{two}/a/file", f"{two}/b/file")
     assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
     assert (two / "b" / "file").exists()
     assert not (two / "a" / "file").exists()

@@ -54,6 +54,7 @@ class UpgradeAsked(DescribedAsked, frozen=True):
                 "own-deploy",
                 f'the template has a workflow "{found.name}" of its own, which deploys it: what it would change of'
                 " what runs cannot be told",
+                f'write it as "service" in {known.place.manifest}, and deploy' if self.service else "",
                 next_words=("deploy",),
                 purpose="have that workflow bring what runs to what the template says",
             )
