@@ -44,8 +44,7 @@ def test_a_property_that_configures_a_node_changes_it_in_place_and_who_requires_
     told = {"web": {"requirements": [peer("api", TOLD)]}}
     deployed(home, home.version("one", tiers(**told)))
     two = home.version("two", tiers(**told, api={"properties": {"size": 2}}))
-    assert home.classes(two.write())["api_1"] == "reconfigure"
-    assert "database_1" not in home.classes(two.write())
+    assert home.classes(two.write()) == {"api_1": "reconfigure", "web_1": "told"}
     (node,) = (n for n in home.diff(two.write())["nodes"] if n["node"] == "api")
     assert [(c["what"], c["before"], c["after"]) for c in node["causes"]] == [("Standard.configure: input size", 1, 2)]
     done = changed(home, two)
@@ -64,7 +63,9 @@ def test_links_of_what_is_stopped_are_undone_and_made_again(home: Tiers) -> None
     }
     deployed(home, home.version("one", tiers(**linked)))
     linked["api"] = {**linked["api"], "properties": {"size": 2}}
-    done = changed(home, home.version("two", tiers(**linked)))
+    two = home.version("two", tiers(**linked))
+    assert home.classes(str(two.folder)) == {"api_1": "reconfigure", "web_1": "relink"}
+    done = changed(home, two)
     first = ["web_1.peer.api_1.remove_target", "api_1.peer.database_1.remove_target"]
     assert done[:5] == [*first, *of("api: stop configure start")]
     assert sorted(done[5:]) == ["api_1.peer.database_1.add_target", "web_1.peer.api_1.add_target"]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
 from ordito.app.proposal import Proposal
 from ordito.base.sensitive import shown
-from ordito.work.plan import Action, Change, Difference, Plan, Step
+from ordito.work.plan import Action, Change, Condition, Difference, Plan, Step
 
-KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace", "~": "mend"}
-"""The class of a change that planning says nothing of, by its symbol: of what is as it is wanted, and not in order,
-``mend``."""
+KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace"}
+"""The class of a change that planning says nothing of, by its symbol."""
 
-ORDER = ("removed", "replace", "update", "reconfigure", "restart", "relink", "scale", "mend", "added", "adopt")
+SECOND, MEND, RELINK, TOLD = "reconfigure", "mend", "relink", "told"
+"""The classes of what is as it is wanted: it may have to be configured again once others are changed; it is mended;
+only pairs with such others are made again; it is only told of a change. The first of any of its steps counts."""
+
+ORDER = ("removed", "replace", "update", "reconfigure", "restart", "relink", "told", "scale", "mend", "added", "adopt")
 """All classes, in the order in which their numbers are told."""
 
 
@@ -107,15 +110,21 @@ def _node_of(proposal: Proposal) -> Mapping[str, str]:
 def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
     """Changes together that are the same but for the instance, in the order of the plan."""
     operations: dict[str, list[str]] = {}
+    kinds: dict[str, set[str]] = {}
     for step in plan.steps:
+        if step.condition is Condition.IF_OTHER_INPUTS:
+            kinds.setdefault(step.instance, set()).add(SECOND)
         if name := _runs(plan, step, node_of):
             operations.setdefault(step.instance, []).append(name)
+            kind = TOLD if step.condition is Condition.IF_CHANGED else RELINK if step.far else MEND
+            kinds.setdefault(step.instance, set()).add(kind)
     groups: dict[tuple[str, str, str, bytes, tuple[str, ...]], list[Change]] = {}
     for change in plan.changes:
         # One operation on several far ends in turn is said once.
         runs = tuple(dict.fromkeys(operations.get(change.instance, ())))
         causes = msgspec.json.encode(change.differences)
-        key = (node_of.get(change.instance, change.instance), _kind(change), change.reason, causes, runs)
+        kind = _kind(change, kinds.get(change.instance, ()))
+        key = (node_of.get(change.instance, change.instance), kind, change.reason, causes, runs)
         groups.setdefault(key, []).append(change)
     for (node, kind, _, _, runs), found in groups.items():
         first = found[0]
@@ -132,8 +141,10 @@ def _once(differences: Iterable[Difference]) -> Iterator[Difference]:
             yield found
 
 
-def _kind(change: Change) -> str:
-    return change.kind or KINDS.get(change.symbol, "mend")
+def _kind(change: Change, of_steps: Collection[str]) -> str:
+    if change.kind or change.symbol != "~":
+        return change.kind or KINDS.get(change.symbol, MEND)
+    return next((kind for kind in (SECOND, MEND, RELINK, TOLD) if kind in of_steps), MEND)
 
 
 def _runs(plan: Plan, step: Step, node_of: Mapping[str, str]) -> str:
