@@ -224,3 +224,31 @@ def test_what_is_wrong_with_containers_is_said_before_anything_is_made(tmp_path:
     wrong = said()
     assert wrong.code == 3
     assert "no image for containers is known" in wrong.both
+
+
+ON_A_MACHINE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs: { cpus: { type: integer, default: 1 } }
+  node_templates:
+    host: { type: tosca.nodes.Compute, capabilities: { host: { properties: { num_cpus: { get_input: cpus } } } } }
+    app:
+      type: tosca.nodes.SoftwareComponent
+      requirements: [ host: host ]
+      interfaces: { Standard: { operations: { create: note.sh, stop: note.sh } } }
+"""
+
+
+def test_a_machine_that_is_replaced_is_another_host_to_what_runs_on_it(deployment: Deployment) -> None:
+    """The container that an upgrade makes anew has the same name, and nothing of what was in the one before."""
+    (deployment.ensemble / "hosts.yaml").write_text(f"containers: {{ engine: podman, image: {SMALL} }}\n")
+    service = deployment.home / "service.yaml"
+    service.write_text(ON_A_MACHINE)
+    (deployment.home / "note.sh").write_text('#!/bin/sh\necho "${ORDITO_STEP##*.}" >>/tmp/noted\n')
+    deployment.done("deploy", service, "--yes")
+    (before,) = deployment.containers().values()
+    deployment.done("upgrade", "-i", "cpus=2", "--yes")
+    (after,) = deployment.containers().values()
+    assert before != after
+    assert deployment.inside("host_1", "cat", "/tmp/noted").split() == ["create"]
+    assert "No differences" in deployment.done("diff").out

@@ -27,6 +27,9 @@ NO_IMAGE = (
 WAIT = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done"
 """What runs in a container that is a Compute: it waits, and takes in the processes whose parents have ended."""
 
+SHORT = 12
+"""How much of a container's own id tells it from all others."""
+
 
 class ContainerProvider:
     """Provides ``tosca.nodes.Compute``, and what derives from it, as containers that the engine of this machine runs:
@@ -105,14 +108,17 @@ class ContainerProvider:
             settings = self._settings
         except ProviderFailed as problem:
             raise Unreachable(f"{instance}: {problem}") from problem
-        told = {"engine": engine, "container": name, "user": settings.user, "base": settings.base}
+        # One that is made anew under its name is another host: nothing that was made ready on the former one is there.
+        made = str(made_by.get("container") or "")
+        told = {"engine": engine, "container": name, "made": made, "user": settings.user, "base": settings.base}
         return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
 
     async def _engine_of(self, asked: Delegation) -> Engine:
         return await self._engines.of(None, asked.attributes.get(HOST))
 
     def _attributes(self, engine: Engine, name: str, container: Container) -> dict[str, object]:
-        return {HOST: {"provider": self.name, "id": name, "engine": engine.name}, **attributes_of(container)}
+        host = {"provider": self.name, "id": name, "engine": engine.name, "container": container.id[:SHORT]}
+        return {HOST: host, **attributes_of(container)}
 
     def _wanted(self, engine: Engine, asked: Delegation) -> Wanted:
         """The container as inventory and template ask for it."""
