@@ -57,10 +57,13 @@ def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) 
         # The same job, cut off before it could write that down, finds it.
         assert await provider.create(_asked()) == first
         assert engine.run("inspect", "--format", "{{.Id}}", NAME) == identity
-        assert first.attributes[HOST] == {"provider": "container", "id": NAME, "engine": "podman"}
+        host = first.attributes[HOST]
+        assert isinstance(host, dict)
+        made = host["container"]
+        assert host == {"provider": "container", "id": NAME, "engine": "podman", "container": made}
         assert first.attributes["private_address"] == "127.0.0.1"  # The network of the tests is that of the host.
         target = provider.target("inner-server_1", first.attributes)
-        assert target == Target("container", f"container {NAME}", {"engine": "podman", "container": NAME})
+        assert target == Target("container", f"container {NAME}", {"engine": "podman", "container": NAME, "made": made})
         seen = await provider.look(_asked())
         assert (seen.status, seen.attributes) == ("ok", first.attributes)
         # Nobody wrote down what an earlier job has made: nothing of it is wanted.
