@@ -248,6 +248,43 @@ def test_lifecycle_steps_are_undone_around_the_resources(versions: Versions) -> 
     assert not any("hook" in line for line in versions.log())
 
 
+LEAVING = """\
+  policies:
+    - left: { type: my.org/life@v1#Note, targets: [ web ], properties: { phase: delete.before, config: { note: l } } }
+    - gone: { type: my.org/life@v1#Note, targets: [ web ], properties: { phase: delete.after, config: { note: g } } }
+    - bye: { type: my.org/life@v1#Note, targets: [ web ], properties: { phase: delete.after, config: { note: h } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("failing", "first", "then"),
+    [
+        ("l", ["hook l"], ["hook l", "web_1.stop 1", "web_1.delete 1", "hook g", "hook h"]),
+        ("g", ["hook l", "web_1.stop 1", "web_1.delete 1", "hook g"], ["hook g", "hook h"]),
+    ],
+)
+def test_the_steps_that_are_left_of_what_an_upgrade_removes_are_carried_out_by_the_next(
+    versions: Versions, failing: str, first: list[str], then: list[str]
+) -> None:
+    """Though of the component itself nothing may be there any more."""
+    versions("deploy", versions.write("one", {"api": ("1", ""), "web": ("1", "api")}, LEAVING), "--yes", "-q")
+    versions.write("two", {"api": ("1", "")})
+    (versions.home / f"fail.{failing}").touch()
+    versions.log()
+    versions("upgrade", "two", "--yes", "-q", code=1)
+    assert versions.log() == first
+    # Without pruning nothing is removed, and no step of a removal is carried out.
+    assert "delete." not in versions("plan", "deploy")
+    versions("upgrade", "two", "--yes", "-q", code=1)
+    assert versions.log() == [f"hook {failing}"]
+    (versions.home / f"fail.{failing}").unlink()
+    versions("upgrade", "two", "--yes", "-q")
+    assert versions.log() == then
+    assert "Nothing to change" in versions("upgrade", "--yes")
+    assert "  ok  (1 instance, revision 2)\n" in versions("status")
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+
+
 def test_steps_of_an_attempt_that_changed_nothing_are_undone(versions: Versions) -> None:
     versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
     second = STEPS.replace("- after:", "- next:").replace(

@@ -17,7 +17,7 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.base.paths import below
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.pins import pinned_digests
-from ordito.ensemble.status import Status
+from ordito.ensemble.status import Status, is_complete
 from ordito.instances.records import Snapshot
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
@@ -39,11 +39,24 @@ class Whole(msgspec.Struct, frozen=True):
     blocks: Mapping[str, Block] = {}
 
 
-def left_behind(service: Service, snapshot: Snapshot, status: Status | JobHeader) -> dict[str, LeftBehind]:
+def with_removed(service: Service, snapshot: Snapshot, status: Status) -> dict[str, LeftBehind]:
+    """What a service has left behind, and also what attempts at a revision that is not complete have removed of it:
+    lifecycle steps that come after a removal may still be missing."""
+    gone: set[str] = set()
+    if not is_complete(status):
+        records = snapshot.instances.values()
+        gone = {r.node for r in records if not r.exists and r.last_config_change > status.base}
+        gone &= {node for left in status.left.values() for node in left.nodes}
+    return left_behind(service, snapshot, status, frozenset(gone))
+
+
+def left_behind(
+    service: Service, snapshot: Snapshot, status: Status | JobHeader, gone: frozenset[str] = frozenset()
+) -> dict[str, LeftBehind]:
     """The nodes that have instances and that a service does not have, by the digest of the pinned service that they
     were deployed with; nodes of which that is not known are left out. ``status`` says what was deployed last, or is
-    being deployed."""
-    missing = {i.node for i in snapshot.instances.values() if i.exists} - set(service.nodes)
+    being deployed; ``gone`` are nodes that count though none of their instances exists."""
+    missing = ({i.node for i in snapshot.instances.values() if i.exists} | gone) - set(service.nodes)
     found: dict[str, LeftBehind] = {}
     for digest, left in status.left.items():
         if nodes := tuple(sorted(missing.intersection(left.nodes))):

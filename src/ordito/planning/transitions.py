@@ -27,8 +27,10 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
         transition = _of(members, hooking, is_forced=draft.options.force)
         if transition is not NONE:
             found[name] = transition
-    if hooking.transition is DELETE and hooking.since:
-        found |= _gone(draft, hooking.since)
+    if hooking.since:
+        gone = _gone(draft, hooking.since)
+        pruned = draft.options.pruned
+        found |= {n: DELETE for n in gone if hooking.transition is DELETE or n in pruned}
     if not found:
         return {}
     if hooking.which == "all" and hooking.transition is not DELETE:
@@ -40,11 +42,11 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
     return {**found, MODULE: hooking.transition}
 
 
-def _gone(draft: Draft, since: str) -> dict[str, Transition]:
+def _gone(draft: Draft, since: str) -> set[str]:
     """The components that an earlier attempt has removed: steps that were to come after that may still be missing."""
     records = draft.snapshot.instances.values()
-    gone = {r.node for r in records if not r.exists and r.last_config_change >= since and r.node not in draft.of_node}
-    return dict.fromkeys(gone & draft.service.nodes.keys(), DELETE)
+    gone = {r.node for r in records if not r.exists and r.last_config_change >= since and not draft.of_node.get(r.node)}
+    return gone & draft.service.nodes.keys()
 
 
 def _of(members: list[Member], hooking: Hooking, *, is_forced: bool) -> Transition:

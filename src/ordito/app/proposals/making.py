@@ -10,7 +10,7 @@ import msgspec
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.foresee import foresee
 from ordito.app.hooking import for_workflow, hooking_of
-from ordito.app.left_behind import Whole, left_behind, whole_service
+from ordito.app.left_behind import Whole, whole_service, with_removed
 from ordito.app.makers import check_makers
 from ordito.app.pinned_service import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.plugins import plugins_of
@@ -62,7 +62,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what choosing raises."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
-    left = left_behind(read.service, known.snapshot, known.status)
+    left = with_removed(read.service, known.snapshot, known.status)
     whole = whole_service(known.place, read.service, left, measured.root)
     told = options_of(known, whole, measured.digests)
     forms = EarlierForms(known.place, known_forms(known.status), current_form(known.status))
