@@ -127,6 +127,7 @@ def test_a_block_that_is_there_must_be_imported_all_the_same(tmp_path: Path) -> 
         ('condition: component.name == "x"', "bad-condition", 22, '"component"'),
         ("condition: values.a ==", "bad-condition", 33, ""),
         ("condition: previous.version == 1", "bad-condition", 30, '"previous" has no "version"'),
+        ("condition: outputs.ap.x == 1", "bad-condition", 29, 'there is no component "ap"'),
         ('condition: "transition == install"', "bad-condition", 37, '"install"'),
         ("condition: |\n            transition != 1 &&\n            hase == 1", "bad-condition", 13, "phase"),
         ("phase: install.later", "constraint", 18, "install.after"),

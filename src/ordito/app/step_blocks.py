@@ -118,8 +118,9 @@ def blocks_of(
         return NO_BLOCKS
     before = diagnostics.errors
     placing = _Placing(package, search, diagnostics)
+    components = {*service.nodes, *service.substituted}
     for step in service.hooks.values():
-        check_step(step, lambda: _names(service, search), diagnostics)
+        check_step(step, lambda: _names(service, search), components, diagnostics)
         if step.block is not None:
             placing.see(step)
     known = static_configs(service, known_inputs(service.inputs, service.data_types, inputs), diagnostics)

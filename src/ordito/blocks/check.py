@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
@@ -20,14 +20,19 @@ OPERATION = "ordito.dev/lifecycle/run@v1#Operation"
 """The block that runs an operation of a component. The engine carries it out, so nothing implements it."""
 
 LIST_HINT = "`ordito blocks list` shows the blocks that there are"
+BY_COMPONENT = ("outputs", "resources")
+"""What has a field for each component in the conditions of the module's steps."""
 BOTH = ("values", "resources", "outputs", "transition", "phase", "previous")
 
 
-def check_step(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
-    """Report what is wrong with a step. ``names`` are those of all blocks, for suggestions."""
+def check_step(
+    step: LifecycleStep, names: Callable[[], Iterable[str]], components: Collection[str], diagnostics: Diagnostics
+) -> None:
+    """Report what is wrong with a step. ``names`` are those of all blocks, for suggestions; ``components`` are the
+    names of all node templates."""
     _check_block(step, names, diagnostics)
     if step.condition:
-        _check_condition(step, diagnostics)
+        _check_condition(step, components, diagnostics)
     if step.timeout:
         try:
             seconds(step.timeout)
@@ -95,10 +100,11 @@ def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnos
     diagnostics.error("unknown-block", message, _place(step, "fqn"), hint=hint + LIST_HINT)
 
 
-def _check_condition(step: LifecycleStep, diagnostics: Diagnostics) -> None:
+def _check_condition(step: LifecycleStep, components: Collection[str], diagnostics: Diagnostics) -> None:
     faults: list[NotACondition]
     try:
-        faults = unknown(parse_condition(step.condition), condition_roots(step.component))
+        by_component = {} if step.component else dict.fromkeys(BY_COMPONENT, components)
+        faults = unknown(parse_condition(step.condition), condition_roots(step.component), by_component)
     except NotACondition as unreadable:
         faults = [unreadable]
     for fault in faults:
