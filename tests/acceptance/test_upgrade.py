@@ -231,6 +231,29 @@ def test_what_has_an_update_is_told_what_has_changed(home: Tiers) -> None:
     assert home.is_same()
 
 
+def test_an_update_that_failed_is_told_the_same_once_more(home: Tiers) -> None:
+    """What it was told is told until it has succeeded, and by what leads back the other way round."""
+    api = {"maintain": ["update"], "properties": {"size": 1}}
+    deployed(home, home.version("one", tiers(api=api)))
+    told = 'echo "$changed $old $new" >told\n'
+    two = home.version("two", tiers(api={**api, "properties": {"size": 2}}))
+    forth, back = ['["size"]', '{"size":1}', '{"size":2}'], ['["size"]', '{"size":2}', '{"size":1}']
+    for _ in range(2):
+        home.order("api_1.Maintain.update", f"{told}exit 3\n")
+        changed(home, two, code=1)
+        assert (home.home / "told").read_text().split() == forth
+    home.order("api_1.Maintain.update", told)
+    assert home.does("rollback") == ["api_1.update"]
+    assert (home.home / "told").read_text().split() == back
+    assert home.is_same(str(home.home / "one"))
+    home.order("api_1.Maintain.update", f"{told}exit 3\n")
+    changed(home, two, code=1)
+    home.order("api_1.Maintain.update", told)
+    assert changed(home, two) == ["api_1.update"]
+    assert (home.home / "told").read_text().split() == forth
+    assert home.is_same()
+
+
 @pytest.mark.parametrize(
     ("property_", "kind", "done"),
     [

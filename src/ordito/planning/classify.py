@@ -43,14 +43,15 @@ UNCHANGED = Class(Kind.UNCHANGED)
 class Found(NamedTuple):
     """What was found of an instance: the places of operations that were carried out in another form, with the digests
     of those, and of operations that are missing; the operations that are not wanted any more; whether it is to lie on
-    another host; whether its own operation for updates has failed; and whether an operation was carried out just as it
-    is wanted, and so beside the very targets that are required now (``is_bound``), whatever its form says."""
+    another host; the job in which its own operation for updates has failed (``attempted``, "" for none); and whether an
+    operation was carried out just as it is wanted, and so beside the very targets that are required now (``is_bound``),
+    whatever its form says."""
 
     differing: tuple[tuple[int, str], ...] = ()
     missing: tuple[int, ...] = ()
     gone: tuple[str, ...] = ()
     moves: tuple[str, str] | None = None
-    update_failed: bool = False
+    attempted: str = ""
     is_bound: bool = False
 
 
@@ -106,14 +107,24 @@ class Classes:
             unread += self._of_missing(entries[place], form)
         causes += unread
         causes += [compared.gone[key] for key in found.gone]
+        values = compared.values
+        if found.attempted and not causes:
+            # It is wanted as it was before the update that failed: that may have been carried out in part.
+            attempted = self.compared(node, self._attempted(form, found))
+            causes, values = list(attempted.causes), attempted.values
         kind = max((cause.kind for cause in causes), key=RANK.__getitem__, default=Kind.UNCHANGED)
         if not causes and (adopted or found.gone):
             kind = Kind.ADOPT
         kind, reason = self._with_update(node, kind, causes, found)
         differences = _once(c.difference for c in causes)
         every = [e.key for e in entries] if kind is Kind.UPDATE else adopted
-        changed = {**_inputs(causes), **compared.values} if kind is Kind.UPDATE else {}
+        changed = {**_inputs(causes), **values} if kind is Kind.UPDATE else {}
         return Class(kind, reason, differences, tuple(every), changed, found.gone)
+
+    def _attempted(self, form: Formed, found: Found) -> Formed:
+        """The form to which an instance was to be updated when that failed; where it is not known any more, its
+        own."""
+        return self._draft.forms.named(found.attempted) or form
 
     def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
@@ -142,7 +153,7 @@ class Classes:
         """The class in view of the node's own operation for updates, and the sentence about it. What can be updated is
         replaced only where its type, its host or somebody says so."""
         causes = list(causes)
-        if found.update_failed and kind is not Kind.REPLACE:
+        if found.attempted and kind is not Kind.REPLACE:
             return Kind.UPDATE, f"its {UPDATE} has failed"
         if RANK[kind] <= RANK[Kind.ADOPT] or maintaining(node, UPDATE) is None:
             return kind, sentence([c.difference for c in causes if c.kind is kind])

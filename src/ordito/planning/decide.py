@@ -8,6 +8,7 @@ failed are carried out again. What runs in another form than is wanted is change
 
 from __future__ import annotations
 
+from ordito.base.change_ids import job_of
 from ordito.instances.records import Applied, Instance
 from ordito.instances.states import STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
@@ -153,8 +154,8 @@ def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Cl
     member.dropped = compared.unlinked if found.is_bound else compared.dropped | compared.unlinked
     failed = record.failed
     update = maintaining(member.template, UPDATE) if failed else None
-    if update is not None and f"{update.interface}.{UPDATE}" in failed:
-        found = found._replace(update_failed=True)
+    if update is not None and (change := failed.get(f"{update.interface}.{UPDATE}")):
+        found = found._replace(attempted=job_of(change))
     if compared.gone and not compared.gone.keys().isdisjoint(record.applied):
         found = found._replace(gone=tuple(key for key in compared.gone if key in record.applied))
     nothing = found in (NOTHING_FOUND, ALL_AS_WANTED)

@@ -205,8 +205,11 @@ class Operations:
             owner = self._called.source(step, self._called.plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
         record = known = self._snapshot.instances[owner]
-        if step.forms and record.form != self._form:
-            record = self._formed(step, record, change)
+        is_update = step.forms and self._called.plan.calls[step.call].operation == UPDATE
+        if step.forms and record.form != self._form and not is_update:
+            # What counts as carried out in that form without being so does from now on: its digests say nothing in any
+            # other. What is updated is in the form in which it was until that has succeeded, and is told the same then.
+            record = adopted(self._called.plan, record, self._form, change)
         # What its provider could not remove is still there, and known by what is recorded of it.
         is_left = step.action is DELEGATE and record.exists and bool(record.applied)
         again = step.anew and step.opens and step.enter == CREATING and not is_left
@@ -224,14 +227,6 @@ class Operations:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
         return Delta(() if changed == known else (changed,), links, left)
-
-    def _formed(self, step: Step, record: Instance, change: str) -> Instance:
-        """An instance in the form of what begins to be carried out for it. What counts as carried out in that form
-        without being so does from then on: its digests say nothing in any other. An update is told what has changed
-        until it has succeeded."""
-        if self._called.plan.calls[step.call].operation == UPDATE:
-            return msgspec.structs.replace(record, form=self._form)
-        return adopted(self._called.plan, record, self._form, change)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
         """How a step ended, as it may be kept and shown."""
@@ -417,6 +412,8 @@ class Operations:
             record = adopted(self._called.plan, record, self._form, change)
         if step.action is DELEGATE and succeeded:
             record = noted(record, reached=True)
+        if succeeded and step.forms and call.operation == UPDATE:
+            record = adopted(self._called.plan, record, self._form, change)
         return self._touched(record, outcome, change)
 
     def _touched(self, record: Instance, outcome: Outcome, change: str) -> Instance:
