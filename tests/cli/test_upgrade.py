@@ -274,3 +274,39 @@ def test_what_was_put_somewhere_is_taken_away_from_there(run: Run, two: Path) ->
     assert "runs: note.undeploy, create" in lost.out
     assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
     assert not (two / "b" / "file").exists()
+
+
+LINKED = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+relationship_types:
+  my.Link:
+    derived_from: tosca.relationships.DependsOn
+    interfaces: { Configure: { operations: { add_target: PLACElink.sh, remove_target: PLACEunlink.sh } } }
+topology_template:
+  node_templates:
+    db: { type: tosca.nodes.Root }
+    api: { type: tosca.nodes.Root, requirements: [ dependency: { node: db, relationship: my.Link } ] }
+"""
+
+
+def test_what_is_linked_by_scripts_at_another_place_is_not_linked_anew(run: Run, tmp_path: Path) -> None:
+    for name, place in (("one", ""), ("two", "deep/")):
+        scripts = tmp_path / name / place
+        scripts.mkdir(parents=True)
+        (tmp_path / name / "service.yaml").write_text(LINKED.replace("PLACE", place))
+        for script in ("link.sh", "unlink.sh"):
+            (scripts / script).write_text("true\n")
+    assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
+    found = run("-e", "e", "diff", "two", "-o", "json").json
+    assert {(node["class"], tuple(node["operations"])) for node in found["nodes"]} == {("adopt", ())}
+    assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
+    assert not run("-e", "e", "diff", "-o", "json").json["different"]
+    # From then on it is undone from there, and linked anew for another content.
+    (tmp_path / "two" / "deep" / "link.sh").write_text("echo other\n")
+    (node,) = run("-e", "e", "diff", "-o", "json").json["nodes"]
+    assert (node["class"], node["operations"]) == (
+        "relink",
+        ["Configure.remove_target -> db", "Configure.add_target -> db"],
+    )
+    assert run("-e", "e", "rollback", "1", "--yes", "-q").code == 0
+    assert run("-e", "e", "jobs", "replay").code == 0

@@ -15,7 +15,7 @@ def adopt(draft: Draft) -> None:
     after all that is carried out for them."""
     reason = draft.why("what is recorded of it is to be what is wanted")
     lagging = [member for member in _lagging(draft) if not (member.goes or member.fate in (Fate.ANEW, Fate.NEW))]
-    if not (any(member.adopted or member.dropped for member in lagging) or _has_work(draft)):
+    if not (any(_takes_over(draft, member) for member in lagging) or _has_work(draft)):
         # It is in an earlier form that says the same of it: that is as true as anything, and no reason for a job.
         return
     for member in lagging:
@@ -36,8 +36,12 @@ def _lagging(draft: Draft) -> list[Member]:
     """The instances about which something has to be recorded that nothing else does."""
     every = draft.members.values()
     if draft.is_in_one_form:
-        return [member for member in every if member.adopted or member.dropped]
-    return [member for member in every if member.adopted or member.dropped or _names_older(draft, member)]
+        return [member for member in every if _takes_over(draft, member)]
+    return [member for member in every if _takes_over(draft, member) or _names_older(draft, member)]
+
+
+def _takes_over(draft: Draft, member: Member) -> bool:
+    return bool(member.adopted or member.dropped) or member.id in draft.linked_alike
 
 
 def _names_older(draft: Draft, member: Member) -> bool:
@@ -93,7 +97,7 @@ def older(draft: Draft) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for member in draft.members.values():
-        works = member.falls or member.rises or member.adopted or member.dropped
+        works = member.falls or member.rises or _takes_over(draft, member)
         is_new = member.fate is Fate.NEW or member.is_conditional
         if works and not is_new and is_older(draft, member):
             found[member.id] = draft.forms.name_of(member.record)

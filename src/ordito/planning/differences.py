@@ -57,6 +57,11 @@ class Differences:
             self._known[key] = self._find(number, applied, form)
         return self._known[key]
 
+    def are_alike(self, number: int, applied: str, form: Formed) -> bool:
+        """Whether a call does what was carried out, though it is written otherwise."""
+        found = self.of(number, applied, form)
+        return found.known and not found.differences
+
     def before(self, form: Formed) -> Before:
         """What was declared in a form."""
         if form.name not in self._before:

@@ -309,6 +309,9 @@ class Draft:
         self.reasons: dict[str, int] = {"": 0}
         self.order: list[int] = []
         self.redone: set[str] = set()
+        # What is recorded of pairs without being carried out, by their ids; and the sources of these.
+        self.adopted_links: dict[str, dict[str, Applied]] = {}
+        self.linked_alike: set[str] = set()
         self.again: set[int] = set()
         self.observed: dict[str, str] = {}
         self._is_change: bool | None = None

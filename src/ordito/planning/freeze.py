@@ -60,7 +60,10 @@ def freeze(draft: Draft) -> Plan:
         undone=tuple(draft.undone),
         makers=_makers(draft, kept),
         older=older(draft),
-        adopted={m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
+        adopted={
+            **{m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
+            **draft.adopted_links,
+        },
         observed=dict(draft.observed),
         moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
     )

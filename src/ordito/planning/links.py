@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
-from ordito.instances.records import Instance, link_id
+from ordito.instances.records import Applied, Instance, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
@@ -22,7 +22,7 @@ from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
 from ordito.planning.recipe import Making, PairEntry, Pairs
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Kind
 
 
 def links(draft: Draft) -> None:
@@ -191,15 +191,29 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs) -> lis
     if link is None or down is Down.REMOVE or relationship.key in source.dropped:
         return list(pairs.entries)
     missing: list[PairEntry] = []
+    alike: dict[str, Applied] = {}
     for entry in pairs.entries:
         applied = link.applied.get(entry.key)
         if applied is None or (down is Down.STOP and entry.key.rpartition(".")[2] in UNDONE_BY_STOP):
             missing.append(entry)
-        elif applied.digest != draft.calls.all[call_of_pair(draft, source, target, entry)].digest:
+        elif applied.digest != (digest := draft.calls.all[call_of_pair(draft, source, target, entry)].digest):
+            if draft.differences.are_alike(entry.call, applied.digest, draft.forms.of(source.record)):
+                alike[entry.key] = Applied(applied.change, digest)
+                continue
             draft.redone.add(link.id)
             tell_relinked(draft, source, entry.call, applied.digest)
             return list(pairs.entries)
+    if alike:
+        _count_alike(draft, source, link.id, alike)
     return missing
+
+
+def _count_alike(draft: Draft, source: Member, link: str, alike: dict[str, Applied]) -> None:
+    """Operations of a pair do what they did, from another place in the service: they count as they are wanted now."""
+    draft.adopted_links.setdefault(link, {}).update(alike)
+    draft.linked_alike.add(source.id)
+    if source.kind is Kind.UNCHANGED:
+        source.kind, source.reason = Kind.ADOPT, source.reason or "what links it does what it did"
 
 
 def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:

@@ -316,7 +316,8 @@ class Operations:
             for operation in interface.operations.values()
             if operation.implementation is not None
         }
-        applied = {key: one for key, one in link.applied.items() if key in wanted}
+        taken = {**link.applied, **self._called.plan.adopted.get(link.id, {})}
+        applied = {key: one for key, one in taken.items() if key in wanted}
         is_empty = link.applied and not applied and not link.told and link.id not in self._snapshot.attributes
         return None if is_empty else msgspec.structs.replace(link, applied=applied)
 

@@ -273,10 +273,10 @@ class Plan(msgspec.Struct, frozen=True):
     ``hooks`` are the lifecycle steps that the plan carries out, ``undone`` those of before that it undoes. ``older``
     are the instances that the plan brings into another form: until a step that ``forms`` them starts they are in the
     one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
-    instance: the operations that count as carried out as they are wanted now; those without a digest are not wanted any
-    more, and count as nothing. ``moved`` are instances that are made again on another host, each with that host, ""
-    for none: with the first step that makes it again its record says so. ``observed`` are digests of what the inputs of
-    operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``).
+    instance, or the pair: the operations that count as carried out as they are wanted now; those without a digest are
+    not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
+    that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
+    the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``).
     """
 
     workflow: str
