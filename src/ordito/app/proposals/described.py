@@ -184,7 +184,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     completes = made.plan.is_empty and not renews and not is_complete(status)
     if completes:
         diagnostics.note(
-            "completed",
+            "attempt-completed",
             "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
             None,
         )
