@@ -8,6 +8,7 @@ from dataclasses import replace
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
 from ordito.work.plan import Action, Change, Plan
+from tests.support.forming import Forming
 from tests.support.runs import OPTIONS, World, steps_of
 from tests.support.services import Requires, compute, maintain, node, on, operation, service
 
@@ -263,3 +264,16 @@ def test_more_and_fewer_are_a_class_of_their_own() -> None:
     running = Running(service(node("a", count=2), node("b", count=2)))
     made = running.plan(service(node("a", count=1), node("b", count=3), node("c")))
     assert kinds(made) == {"a_2": "scale", "b_3": "scale", "c_1": "added"}
+
+
+def test_what_has_to_go_before_what_it_requires_is_made_anew_is_said() -> None:
+    def db(script: str) -> NodeTemplate:
+        return node("db", operations=[operation("create", script), "start", "stop", "delete"])
+
+    lost = node("lost", Requires("db"), operations=ALL)
+    before = service(db("1.sh"), lost)
+    for script, said in (("2.sh", True), ("1.sh", False)):
+        world = Forming(before)
+        world.to(before)
+        plan = world.differs(service(db(script)))
+        assert any("lost_1" in warning and "not last" in warning for warning in plan.warnings) is said

@@ -24,6 +24,8 @@ from ordito.planning.ready import ready_steps
 from ordito.work.hooks import Transition
 from ordito.work.plan import Action, Condition
 
+LAST = "last"
+"""When what leaves is removed: when all else is done."""
 MOST_NAMED = 8
 """Steps that are named where there may be many."""
 
@@ -41,6 +43,8 @@ def phases(draft: Draft) -> None:
     module = hooks.of_module()
     _follow(draft, after, module)
     prune = draft.options.upgrading.prune
+    if prune == LAST:
+        _warn_of_early(draft, main)
     if not draft.hooks and prune == "no":
         return  # Everything is one walk, as it is where nobody asks for phases.
     removal: list[Sequence[int]] = [leaving, pruned, gone]
@@ -48,6 +52,24 @@ def phases(draft: Draft) -> None:
         _lay(draft, [before, *removal, main], [after + module])
     else:
         _lay(draft, [before, main], [after + module, *removal])
+
+
+def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
+    """Warn of what is removed before all else is done, though what leaves is to go last."""
+    leaving = [m for m in draft.members.values() if m.goes and m.down is not None and not m.is_lost]
+    if not leaving:
+        return
+    among = set(main)
+    early = [m for m in leaving if any(n in among and does_work(draft, n) for n in (m.down.steps if m.down else ()))]
+    if early:
+        template = early[0].template
+        draft.diagnostics.warning(
+            "removed-early",
+            f"removed before all else is done, and not last: {listed([m.id for m in early], MOST_NAMED)};"
+            " going back would make it again without what it held",
+            template.span,
+            hint="what it requires, or lies on, is made anew: back it up before",
+        )
 
 
 def removal_phases(draft: Draft) -> None:
