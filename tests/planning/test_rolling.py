@@ -35,6 +35,8 @@ def test_each_turn_begins_when_the_one_before_is_up(said: str) -> None:
     upgrading = Upgrading(max_unavailable=Portion() if said else Portion(2))
     plan = running.plan(turning("2.sh", said), upgrading=upgrading)
     assert set(kinds(plan).values()) == {"restart", ""}
+    # What only goes along with others says with whom.
+    assert {c.reason for c in plan.changes if not c.kind} == {"it is linked anew: app is stopped and started"}
     for earlier in ("app_1", "app_2"):
         for later in ("app_3", "app_4"):
             assert_order(plan, *chain(plan, earlier), *chain(plan, later))

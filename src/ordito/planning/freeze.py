@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.base.diagnostics import Severity
 from ordito.planning.adopt import older
 from ordito.planning.delegated import DEPLOYS
-from ordito.planning.draft import UNCHANGED, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import FORMING, UNCHANGED, Draft, DraftStep, Fate, Member
 from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
@@ -117,12 +117,12 @@ def _chain_lengths(draft: Draft, edges: tuple[tuple[int, int, int], ...]) -> lis
 
 
 def _changes(draft: Draft) -> tuple[Change, ...]:
-    working: dict[str, int] = {}
+    working: dict[str, DraftStep] = {}
     drafted = draft.steps
     for number in reversed(draft.order):
         step = drafted[number]
         if step.action is not JOIN and not step.done:
-            working[step.owner] = step.reason
+            working[step.owner] = step
     reasons = tuple(draft.reasons)
     found: list[Change] = []
     for members in draft.of_node.values():
@@ -131,18 +131,32 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
         for member in members:
             first = working.get(member.record.id)
             if first is not None:
-                found.append(_change(member, reasons[first], declared))
+                stays = member.fate is KEEP and member.kind is UNCHANGED
+                reason = _why_linked(draft, member, first) if stays else ""
+                found.append(_change(member, reason or reasons[first.reason], declared))
             elif member.kind is not UNCHANGED:
                 found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
     return tuple(found)
+
+
+def _why_linked(draft: Draft, member: Member, first: DraftStep) -> str:
+    """Why an instance that stays is linked, or its links are undone: what becomes of the other end; "" where that
+    stays as well."""
+    undone = "links of a target that leaves or stops are undone" if member.undone else ""
+    if draft.workflow not in FORMING:
+        return undone
+    other = draft.members.get(first.far if first.instance == member.record.id else first.instance)
+    if not first.link or other is None or other.fate is KEEP:
+        return undone
+    how = "its link is undone" if other.goes else "it is linked anew" if member.undone else "it is linked"
+    return f"{how}: {other.template.name} {other.fate}"
 
 
 def _change(member: Member, first_reason: str, declared: str) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
     symbol, kind = SYMBOLS[fate], "" if member.kind is UNCHANGED else member.kind
     if fate is KEEP:
-        undone = "links of a target that leaves or stops are undone" if member.undone else first_reason
-        reason = member.reason if kind else undone
+        reason = member.reason if kind else first_reason
     elif fate is CONTINUE and not member.record.created:
         symbol = "+"
     return Change(symbol, identity, reason, declared, member.differences, kind=kind)
