@@ -231,6 +231,16 @@ def test_what_has_an_update_is_told_what_has_changed(home: Tiers) -> None:
     assert home.is_same()
 
 
+def test_an_update_that_is_taken_back_counts_as_it_was_before(home: Tiers) -> None:
+    api = {"maintain": ["update"], "properties": {"size": 1}}
+    deployed(home, home.version("one", tiers(api=api)))
+    home.order("api_1.Maintain.update", "exit 3\n")
+    two = home.version("two", tiers(api={**api, "properties": {"size": 2}}))
+    assert changed(home, two, "--on-failure", "rollback", code=7)[-1] == "rollback.api_1.update"
+    assert home.job()["rollback"] == "complete"
+    assert home.is_same(str(home.home / "one"))
+
+
 def test_an_update_that_failed_is_told_the_same_once_more(home: Tiers) -> None:
     """What it was told is told until it has succeeded, and by what leads back the other way round."""
     api = {"maintain": ["update"], "properties": {"size": 1}}

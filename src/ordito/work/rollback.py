@@ -35,7 +35,8 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
         reasons=plan.reasons + back.reasons,
         capacity={**plan.capacity, **back.capacity},
         undone=plan.undone + back.undone,
-        adopted={**plan.adopted, **back.adopted},
+        # What was to count as carried out in the form to which the job led does not in the one to which it goes back.
+        adopted=back.adopted,
         moved=moved,
     )
 
