@@ -151,6 +151,24 @@ def test_what_failed_is_completed_by_the_next_upgrade(home: Tiers, failing: Vers
     assert home.is_same()
 
 
+def test_what_was_stopped_by_an_upgrade_that_failed_is_started_by_the_next(home: Tiers) -> None:
+    """What starts it lies at another place, which is only recorded: it does not count as carried out for that."""
+    deployed(home, home.version("one"))
+    two = home.version("two", tiers(api={"properties": {"size": 2}}))
+    place = two.folder / "moved"
+    place.mkdir()
+    (two.folder / "scripts").rename(place / "scripts")
+    service = two.folder / "service.yaml"
+    service.write_text(service.read_text(encoding="utf-8").replace("scripts/", "moved/scripts/"), encoding="utf-8")
+    configure = place / "scripts/api-configure.sh"
+    said = configure.read_text(encoding="utf-8")
+    configure.write_text(f"{said}exit 3\n", encoding="utf-8")
+    changed(home, two, code=1)
+    configure.write_text(said, encoding="utf-8")
+    assert changed(home, two) == of("api: configure start")
+    assert home.is_same()
+
+
 def test_what_is_hosted_goes_with_its_host(home: Tiers) -> None:
     hosted = {"type": "tiers.Hosted", "requirements": [{"host": "machine"}], "here": True}
     nodes = {"machine": {"type": "tiers.Host"}, "database": hosted, "api": hosted}

@@ -48,11 +48,18 @@ def begun(plan: Plan, snapshot: Snapshot) -> Delta:
 
 
 def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
-    """The record of an instance that takes over what is wanted of it, without anything that is carried out."""
+    """The record of an instance that takes over what is wanted of it, without anything that is carried out. What the
+    job has taken back since it was planned, or carried out again, is as that has left it."""
     taken = plan.adopted.get(record.id)
     if not taken:
         return replace(record, form=form)
-    applied = {**record.applied, **{k: one if one.change else replace(one, change=change) for k, one in taken.items()}}
+    applied = dict(record.applied)
+    for key, one in taken.items():
+        known = applied.get(key)
+        if not one.change:
+            applied[key] = replace(one, change=change)
+        elif known is not None and known.change == one.change:
+            applied[key] = one
     return replace(record, applied={k: one for k, one in applied.items() if one.digest}, form=form)
 
 
