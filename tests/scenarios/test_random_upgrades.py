@@ -12,7 +12,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ordito.instances.records import Instance, Link, Snapshot
@@ -153,8 +153,22 @@ def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], s
         both.settled(1)
 
 
+HOST: Nodes = {"n0": {"runs": "start", "compute": True, "count": 2, "size": 1, "scripts": {}}}
+ON_IT: dict[str, object] = {
+    "runs": "configure stop",
+    "hosted_on": {"n0": "add_target"},
+    "count": 2,
+    "size": 1,
+    "scripts": {},
+}
+CONNECTED = {**ON_IT, "outputs": True, "connects": {"n0": "add_target remove_target add_source remove_source"}}
+NEWLY_LINKED = ({**HOST, "n1": {**ON_IT, "outputs": True}}, {**HOST, "n1": CONNECTED})
+"""What stays is linked anew, and takes over what its other operations are called by then."""
+
+
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.booleans())
+@example(NEWLY_LINKED, 535, 1, True)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

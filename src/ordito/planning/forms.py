@@ -12,6 +12,7 @@ from ordito.model.service import Service
 from ordito.planning.calls import Calls
 from ordito.planning.digests import Digests
 from ordito.planning.options import Former, PlanOptions
+from ordito.planning.recipe import Pairs
 from ordito.planning.recipes import Recipes
 from ordito.work.plan import Call, Scope
 
@@ -101,6 +102,18 @@ class FormsOfPlan:
             former = self._options.forms.former(name)
             self._former[name] = self._of_former(name, former) if former is not None else None
         return self._former[name]
+
+    def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
+        """What undoes the pairs of a relationship as a form says, or the one that was deployed last: nothing where
+        neither knows of it. An instance that lies on another one does so until it is removed."""
+        for name in (form, self._base):
+            former = self.named(name) if name else None
+            if former is not None and node in former.service.nodes:
+                unlink = former.recipes.removing(former.service.nodes[node]).unlink
+                found = tuple(p for p in unlink if p.relationship.key == relationship)
+                if found:
+                    return tuple(p for p in found if not p.relationship.is_hosting)
+        return ()
 
     def _of_former(self, name: str, former: Former) -> Formed:
         # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
+from ordito.base.change_ids import job_of
 from ordito.instances.records import Applied, Instance, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
-from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.draft import FORMING, HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
 from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.lifecycle import Side
 from ordito.planning.needs import Needs
@@ -67,12 +68,39 @@ def unlinks(draft: Draft) -> None:
                 earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
                 of_forms[form.name] = (earlier, _turns(draft, earlier))
             unlink, turns = of_forms[form.name]
+            if not draft.is_in_one_form and (more := _of_no_form(draft, source, (*wanted, *unlink))):
+                unlink, turns = (*unlink, *more), {**turns, **_turns(draft, more)}
+                _drop(source, more)
             if not unlink:
                 continue
             if not source.falls:
                 _unlink_kept(draft, source, unlink, turns, pairing)
             elif source.fate is not Fate.DROP and not source.is_lost:
                 _unlink(draft, source, unlink, turns, pairing)
+
+
+def _of_no_form(draft: Draft, source: Member, known: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
+    """What undoes those pairs of a source of which neither the form in which it is knows nor the one that is wanted: a
+    job that failed has begun them, and they are undone as its form says."""
+    if not (draft.workflow in FORMING or source.goes):
+        return ()
+    keys = {pairs.relationship.key for pairs in known}
+    begun: dict[str, str] = {}
+    for name in draft.snapshot.links_of(source.id):
+        link = draft.snapshot.links[name]
+        changes = [*(one.change for one in link.applied.values()), *link.failed.values()]
+        if link.source == source.id and link.relationship not in keys and changes:
+            begun[link.relationship] = max(begun.get(link.relationship, ""), *changes)
+    found: list[Pairs] = []
+    for key, change in begun.items():
+        found += draft.forms.unlinking(source.template.name, key, job_of(change))
+    return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
+
+
+def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
+    source.dropped |= {pairs.relationship.key for pairs in unlink}
+    if source.kind in (Kind.UNCHANGED, Kind.ADOPT):
+        source.kind, source.reason = Kind.RELINK, source.reason or "what a job that failed has linked is undone"
 
 
 def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:
