@@ -87,7 +87,7 @@ class Uploads:
         """
         place = f"{self._folder}/{tree.digest}"
         wanted = [path for path in tree.large if f"{tree.digest}/{path}" not in self._large and _is_named(path, named)]
-        if tree.digest in self._brought and not wanted:
+        if tree.digest in self._brought & self._there and not wanted:
             return place
         async with self._lock:
             kept = await self._index()
