@@ -99,7 +99,7 @@ def _of_no_form(draft: Draft, source: Member, known: tuple[Pairs, ...]) -> tuple
 
 def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
     source.dropped |= {pairs.relationship.key for pairs in unlink}
-    if source.kind in (Kind.UNCHANGED, Kind.ADOPT):
+    if not source.goes and source.kind in (Kind.UNCHANGED, Kind.ADOPT):
         source.kind, source.reason = Kind.RELINK, source.reason or "what a job that failed has linked is undone"
 
 
