@@ -3,7 +3,6 @@ what is recorded, and what comes of failures. The topology is database <- api <-
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from tests.acceptance.orders import kill, until
 from tests.acceptance.program import completed_twice
 from tests.acceptance.tiers import Tiers, Tree, Version, in_order, make_tiers, of, peer, step, tiers
+from tests.cli.program import until as happened
 
 TOLD, LINK = "tiers.Told", "tiers.Link"
 CACHE = {"requirements": [peer("database")]}
@@ -487,12 +487,10 @@ def test_an_update_that_ended_unseen_counts_when_its_job_is_cancelled(home: Tier
     two = home.version("two", tiers(api={**api, "properties": {"size": 2}}))
     home.order("api_1.Maintain.update", "while [ ! -e open ]; do sleep 0.05; done\n")
     process = home.begin("upgrade", str(two.folder))
-    while "api_1.Maintain.update" not in home.begun():
-        time.sleep(0.01)
+    happened(lambda: "api_1.Maintain.update" in home.begun())
     kill(process)
     (home.home / "open").touch()
-    while "api_1.Maintain.update" not in home.completed():
-        time.sleep(0.01)
+    happened(lambda: "api_1.Maintain.update" in home.completed())
     assert home.look("jobs", "cancel", "--yes").code == 0
     assert home.is_same(str(two.folder))
     assert home.classes(str(home.home / "one")) == {"api_1": "update"}
@@ -512,13 +510,11 @@ def test_a_link_is_taken_back_whose_job_was_cut_off(home: Tiers, ends: bool) -> 
     adds = "web_1.peer.other_1.Configure.add_target"
     home.order(adds, "while [ ! -e open ]; do sleep 0.05; done\n")
     process = home.begin("upgrade", str(home.version("two", nodes("other")).folder))
-    while adds not in home.begun():
-        time.sleep(0.01)
+    happened(lambda: adds in home.begun())
     kill(process)
     if ends:
         (home.home / "open").touch()
-    while ends and adds not in home.completed():
-        time.sleep(0.01)
+    happened(lambda: not ends or adds in home.completed())
     assert home.look("jobs", "cancel", "--yes").code == 0
     assert home.does("rollback") == ["web_1.peer.other_1.remove_target", "web_1.peer.database_1.add_target"]
     assert home.is_same(str(home.home / "one"))

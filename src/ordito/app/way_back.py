@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ordito.app.earlier_forms import EarlierForms
 from ordito.app.left_behind import Whole
 from ordito.app.pinned_service import measured_files
+from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
 from ordito.app.proposal import UNDEPLOY
 from ordito.app.services import ReadService
 from ordito.ensemble.layout import Layout
-from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
-from ordito.planning.options import Forms, Hooking, PlanOptions, RolledBack
+from ordito.planning.options import Forms, Hooking, RolledBack
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
 from ordito.planning.undo_hooks import cannot_be_undone
@@ -38,18 +40,10 @@ def way_back(  # noqa: PLR0913  (what a job is)
     plan, ``forms`` earlier forms of its service, ``done`` the lifecycle steps that it has carried out. What it has
     removed is not made again. What cannot be planned remains. Raises ``EnsembleError``."""
     rolled_back = RolledBack(header.id, new)
-    options = PlanOptions(
+    options = replace(
+        plan_options(layout, plugins, whole, measured_files(layout, read).digests),
         forms=Forms(forms.former),
-        digests={**measured_files(layout, read).digests, **whole.digests},
-        names=whole.names,
-        accepts=plugins.accepts,
-        provides=plugins.provides,
-        maker=plugins.maker,
-        accepts_on=plugins.accepts,
-        takes=plugins.takes,
-        lacking=lacking_here,
         allow_large=True,
-        left_behind=whole.nodes,
         rolled_back=rolled_back,
         hooking=Hooking(which="none", done=done, undoes=True),
     )

@@ -4,6 +4,7 @@ deployed before, with the files and inputs of then. So going back is found by th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
@@ -11,16 +12,15 @@ from ordito.app.earlier_forms import EarlierForms
 from ordito.app.left_behind import Whole, left_behind, whole_service
 from ordito.app.pinned_service import measured_files
 from ordito.app.place import Place
+from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
 from ordito.app.services import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.status import Status
-from ordito.ensemble.vault import Vault
-from ordito.executors.interpreters import lacking_here
 from ordito.instances.records import Snapshot
-from ordito.planning.options import Former, Forms, Hooking, PlanOptions, Upgrading
+from ordito.planning.options import Former, Forms, Hooking, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import plan
@@ -84,22 +84,13 @@ class ToBase(msgspec.Struct, frozen=True):
         measured = measured_files(layout, read)
         left = left_behind(read.service, self.snapshot, header)
         whole = whole_service(self.place, read.service, left, measured.root)
-        options = PlanOptions(
-            digests={**measured.digests, **whole.digests},
-            names=whole.names,
-            accepts=plugins.accepts,
-            provides=plugins.provides,
-            maker=plugins.maker,
-            accepts_on=plugins.accepts,
-            takes=plugins.takes,
-            lacking=lacking_here,
+        options = replace(
+            plan_options(layout, plugins, whole, measured.digests),
             allow_large=True,
-            left_behind=whole.nodes,
             kept=self.status.kept,
             forms=Forms(self._former, base=header.id, own=header.base),
             upgrading=Upgrading(prune="early"),
             hooking=hooking,
-            digest_key=Vault(layout).digest_key,
         )
         return plan(ROLLBACK, whole.service, self.snapshot, form.inputs, options)
 

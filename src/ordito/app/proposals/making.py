@@ -13,12 +13,11 @@ from ordito.app.hooking import for_workflow, hooking_of
 from ordito.app.left_behind import Whole, whole_service, with_removed
 from ordito.app.makers import check_makers
 from ordito.app.pinned_service import PinnedService, main_in_pin, measured_files, read_pinned
+from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, Known, Proposal
 from ordito.app.services import ReadService
 from ordito.ensemble.status import current_form, known_forms
-from ordito.ensemble.vault import Vault
-from ordito.executors.interpreters import lacking_here
 from ordito.model.service import Service
 from ordito.planning.keep import UPGRADES, kept_behind
 from ordito.planning.options import Deployed, PlanOptions
@@ -115,19 +114,7 @@ def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> 
 def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
     """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
     plugins = plugins_of(known.place.layout, known.spec.inventory)
-    return PlanOptions(
-        digests={**digests, **whole.digests},
-        names=whole.names,
-        accepts=plugins.accepts,
-        provides=plugins.provides,
-        maker=plugins.maker,
-        accepts_on=plugins.accepts,
-        takes=plugins.takes,
-        lacking=lacking_here,
-        left_behind=whole.nodes,
-        kept=known.status.kept,
-        digest_key=Vault(known.place.layout).digest_key,
-    )
+    return replace(plan_options(known.place.layout, plugins, whole, digests), kept=known.status.kept)
 
 
 def _deployed(forms: EarlierForms) -> Deployed | None:

@@ -1,0 +1,28 @@
+"""What planning is told of the machine and of a service's files, whatever is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.app.left_behind import Whole
+from ordito.app.plugins import Plugins
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.vault import Vault
+from ordito.executors.interpreters import lacking_here
+from ordito.planning.options import PlanOptions
+
+
+def plan_options(layout: Layout, plugins: Plugins, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
+    """The options that every plan for a service has; ``digests`` are those of the files that it names itself."""
+    return PlanOptions(
+        digests={**digests, **whole.digests},
+        names=whole.names,
+        accepts=plugins.accepts,
+        provides=plugins.provides,
+        maker=plugins.maker,
+        accepts_on=plugins.accepts,
+        takes=plugins.takes,
+        lacking=lacking_here,
+        left_behind=whole.nodes,
+        digest_key=Vault(layout).digest_key,
+    )
