@@ -102,6 +102,8 @@ class LineProgress:
         return self._titles.pop(event.step, (subject(event), titled(event)))
 
     def _success(self, outcome: Outcome) -> str:
+        if outcome.ending is Ending.BY_HAND:
+            return self._channel.paint("change", str(outcome.ending))
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
         # What only looks has done its work when it says that something is broken.
         said = "ok" if outcome.status in {"", "ok"} else f"says {outcome.status}"

@@ -13,14 +13,17 @@ from ordito.work.records import JobOptions
 
 HELP = """Do what a job that failed or was cancelled has left undone, with one of its steps counted as done by hand.
 
-JOB is its id or the beginning of it, STEP the id of the step, as in web_1.Standard.create. The record says that the
-step was skipped by hand, and later deployments do not run it again."""
+JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the template is
+meant. STEP is the id of the step, as in web_1.Standard.create. The record says that the step was skipped by hand, and
+later deployments do not run it again."""
 
 
 @verb("skip", HELP)
-@click.argument("job")
-@click.argument("step")
+@click.argument("words", nargs=-1, required=True, metavar="[JOB] STEP")
 @making_options
-def command(session: Session, job: str, step: str, options: JobOptions, wait_lock: float) -> ExitCode:
+def command(session: Session, words: tuple[str, ...], options: JobOptions, wait_lock: float) -> ExitCode:
     """Skip."""
+    if len(words) > 2:
+        raise click.UsageError("give one step, and before it the job, if it is not the latest")
+    job, step = words if len(words) == 2 else ("", words[0])
     return retry(session, job, step, options, wait_lock)
