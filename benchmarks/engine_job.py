@@ -163,7 +163,7 @@ if __name__ == "__main__":
     if work == "bare":
         print(json.dumps(bare(int(file), folder)))
     else:
-        from ordito.app.services import network, read_service
+        from ordito.app.services.read import network, read_service
         from ordito.base.change_ids import ChangeIds
         from ordito.base.clock import SystemClock
         from ordito.base.collector import paused_collector

@@ -77,7 +77,7 @@ def beginning(folder: Path) -> float:
 
 def simulated(file: Path, seconds: Mapping[str, float]) -> float:
     """The seconds that the plan would take if only sleeping took time: the scheduler itself, on a clock of its own."""
-    from ordito.app.services import read_service
+    from ordito.app.services.read import read_service
     from ordito.base.diagnostics import Diagnostics
     from ordito.engine.core import Core
     from ordito.engine.messages import Start, StepEnded

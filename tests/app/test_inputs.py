@@ -9,7 +9,7 @@ import pytest
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import BoundInputs, bind_given
 from ordito.app.place import place_of
-from ordito.app.services import read_service
+from ordito.app.services.read import read_service
 from ordito.app.spec.environments import Environment, Section
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from ordito.app.services import read_service
+from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.package import CATALOGUE
 from tests.support.blocks import definitions

@@ -25,7 +25,7 @@ READING = (
     "syntax",
     "model",
     "planning",
-    "app/services.py",
+    "app/services/read.py",
     "app/inputs.py",
     "app/validate.py",
     "app/user_part.py",

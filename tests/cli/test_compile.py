@@ -13,7 +13,7 @@ import pytest
 
 from ordito.app.compile import compiled
 from ordito.app.plain_data import plain_data
-from ordito.app.services import read_service
+from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
 from ordito.model.service import Relationship, Service

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.services import check_files, read_service
+from ordito.app.services.files import check_files
+from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source.package import Package, open_package
 from tests.source.archives import EMPTY, HEAD, META, NAMED, packed, with_meta

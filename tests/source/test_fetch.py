@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.services import ReadService, check_files, read_service
+from ordito.app.services.files import check_files
+from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import remote, transfer
 from ordito.source.fetch import Limits
@@ -374,7 +375,7 @@ def test_large_files_are_not_kept_in_memory(tmp_path: Path, server: Server, monk
     place = service.package.stored(f"{server.url}/types/scripts/create.sh")
     with service.package.tree.open(place) as one, service.package.tree.open(place) as other:
         assert (one.read(), other.read()) == (content, content)
-    monkeypatch.setattr("ordito.app.services.ARTIFACTS", Limits(1000, 20))
+    monkeypatch.setattr("ordito.app.services.files.ARTIFACTS", Limits(1000, 20))
     assert remote.ARTIFACTS.most_bytes > 1000
     _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
     assert [code for code, _ in found] == ["missing-artifact"]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.services import ReadService, check_files, read_service
+from ordito.app.services.files import check_files
+from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import git_files
 from ordito.source.package import Network

@@ -13,8 +13,8 @@ import msgspec
 from ordito.app.blocks import BlocksRequest, Found
 from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.lifecycle_steps.paths import step_paths
 from ordito.app.spec.inputs import read_given
-from ordito.app.step_paths import step_paths
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.masking import Masking
 from ordito.base.sensitive import revealed, sensitive_parts

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.explain import opened_types
-from ordito.app.step_blocks import StepSources, places_of, search_of
+from ordito.app.lifecycle_steps.blocks import StepSources, places_of, search_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.blocks.catalogue import content_digest
 from ordito.blocks.check import OPERATION

@@ -7,9 +7,9 @@ import msgspec
 from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.hidden import Hidden
-from ordito.app.look import look_at
 from ordito.app.plain_data import plain_data
-from ordito.app.services import check_files
+from ordito.app.services.files import check_files
+from ordito.app.services.viewed import look_at
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.model.service import Relationship, Service

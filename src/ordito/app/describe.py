@@ -11,7 +11,7 @@ from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
 from ordito.app.names import Names
 from ordito.app.place import Place, place_of
-from ordito.app.service_in_use import service_in
+from ordito.app.services.in_use import service_as_it_runs
 from ordito.app.status import made_by
 from ordito.base.change_ids import job_of
 from ordito.ensemble.status import Status
@@ -129,11 +129,11 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
-        service, lost, caveat = service_in(place, ensemble)
-        named = Names(service, ensemble.snapshot, deleted=True).find(request.name)
-        if service is None:
+        used, caveat = service_as_it_runs(place, ensemble)
+        named = Names(used.service if used else None, ensemble.snapshot, deleted=True).find(request.name)
+        if used is None:
             raise Refused("no-service", f"the service cannot be read: {caveat or 'nothing was ever deployed'}")
-        describing = _Describing(place, ensemble, service, lost)
+        describing = _Describing(place, ensemble, used.service, used.left)
         if named.instance:
             return describing.instance(ensemble.snapshot.instances[named.instance])
         return describing.node(named.node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.services import network
+from ordito.app.services.read import network
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, suggestion
 from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView, read_types
 from ordito.model.types import Types

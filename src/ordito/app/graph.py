@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.given_choices import GivenChoices
-from ordito.app.look import look_at
+from ordito.app.services.viewed import look_at
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.model.service import Service

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ordito.app.deciding import decide
-from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place
+from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking
 from ordito.ensemble.errors import EnsembleError

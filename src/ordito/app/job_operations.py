@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.as_it_runs import Seen, as_it_runs, owners
 from ordito.app.compile import compiled
-from ordito.app.earlier_forms import EarlierForms
-from ordito.app.left_behind import Whole
 from ordito.app.plugins import Plugins
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import Whole
+from ordito.app.services.mixed_forms import Seen, owners, with_mixed_forms
 from ordito.base.masking import Masking
 from ordito.ensemble.status import UNDEPLOY
 from ordito.ensemble.store import Ensemble
@@ -63,14 +63,14 @@ class JobOperations(msgspec.Struct, frozen=True):
         if not forms_in_use(snapshot.instances):
             return self.whole.service
         keep = owners(self.whole.service, (call for call in plan.calls if not call.form))
-        return as_it_runs(self._own, self._own, self.forms, snapshot, keep)
+        return with_mixed_forms(self._own, self._own, self.forms, snapshot, keep)
 
     def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
         """What the steps of a plan mean in an earlier form of the service."""
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
         inputs, root = self.header.forms[form].inputs, self.forms.read(form).package.root
         if self._is_about_what_runs:
-            service = as_it_runs(Seen(form, service, inputs, root), self._own, self.forms, self.ensemble.snapshot)
+            service = with_mixed_forms(Seen(form, service, inputs, root), self._own, self.forms, self.ensemble.snapshot)
         return self._made(plan, service, inputs, root, form, masking)
 
     def _made(

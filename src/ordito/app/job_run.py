@@ -11,7 +11,6 @@ import msgspec
 
 from ordito.app.canceller import Canceller
 from ordito.app.conversation import Conversation
-from ordito.app.earlier_forms import EarlierForms
 from ordito.app.errors import Refused
 from ordito.app.given_changes import words_of_steps
 from ordito.app.hook_runs import hook_runs
@@ -19,12 +18,13 @@ from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import Inventory, read_inventory
 from ordito.app.job_operations import JobOperations
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
-from ordito.app.left_behind import Whole, whole_service
-from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Proposal
-from ordito.app.services import ReadService
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import Whole, whole_service
+from ordito.app.services.pinned import read_pinned
+from ordito.app.services.read import ReadService
 from ordito.app.way_back import way_back
 from ordito.app.way_back_to_base import CHANGING, ToBase, leads_to_base
 from ordito.base.change_ids import ChangeIds

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
-
 import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inventory_file.read import Inventory
-from ordito.app.services import ReadService
 from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.ensemble.git.job_files import stamp_of
 from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_of, obstacles
 from ordito.ensemble.git.tree import existing
 from ordito.ensemble.keeping import Keeper, KeepsNothing
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.pins import Pinned
 from ordito.work.records import JobHeader, JobOptions, JobSources
 
 
@@ -26,25 +20,6 @@ def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -
     if (mode or header.options.commit) == NEVER:
         return KeepsNothing()
     return GitKeeper(layout, header, service, mode=mode)
-
-
-def sources_of(
-    layout: Layout, read: ReadService, pinned: Pinned, merged: Iterable[str], inputs: Iterable[str]
-) -> JobSources:
-    """Where the files of a service lie of which a pin was made; further ones that were read are those ``merged`` into
-    `ensemble.yaml`, and those with ``inputs``."""
-    base = Path(read.package.root).absolute()
-    archives = [str(base)] if read.package.is_archive else []
-    definite = (*archives, *merged)
-    further = [*definite, *(os.path.abspath(file) for file in inputs)]  # noqa: PTH100  (links stay as they are)
-    stamps = {file: stamp for file in further if (stamp := stamp_of(Path(file)))}
-    if archives:
-        return JobSources(others=stamps, definite=definite)
-    prefix = PurePosixPath(Path(pinned.root).relative_to(layout.artifacts / pinned.digest))
-    levels = len(prefix.parts)
-    origin = base.parents[levels - 1] if levels else base
-    named = tuple(sorted(os.path.normpath(prefix / file) for file in pinned.digests))
-    return JobSources(str(origin), named, stamps, definite)
 
 
 def with_inventory(sources: JobSources, inventory: Inventory) -> JobSources:

@@ -9,7 +9,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
-from ordito.app.service_in_use import service_in
+from ordito.app.services.in_use import service_as_it_runs
 from ordito.base.diagnostics import suggestion
 from ordito.base.sensitive import revealed
 from ordito.ensemble.errors import EnsembleError
@@ -61,14 +61,12 @@ def output(request: OutputRequest) -> OutputResult:
 
 def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], list[str], str]:
     """The outputs as things are, what could not be evaluated, and why none could: then they are the last job's."""
-    service, _, caveat = service_in(place, ensemble)
-    if service is None:
+    used, caveat = service_as_it_runs(place, ensemble)
+    if used is None:
         return ensemble.status.outputs, [], caveat
-    unfinished = ensemble.unfinished
-    inputs = unfinished.header.inputs if unfinished else ensemble.status.inputs
-    counts = {**ensemble.status.counts, **(unfinished.counts if unfinished else {})}
+    counts = {**ensemble.status.counts, **(ensemble.unfinished.counts if ensemble.unfinished else {})}
     try:
-        values, problems = topology_outputs(Evaluator(service, ensemble.snapshot, inputs), counts)
+        values, problems = topology_outputs(Evaluator(used.service, ensemble.snapshot, used.inputs), counts)
     except EnsembleError as error:
         # Something sensitive is needed for them, and cannot be opened here.
         return ensemble.status.outputs, [], error.message

@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ordito.app.services import ReadService
+from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.package import BLOCKS, PROFILE_SCHEME, Package, profile_file, read_beside_profile, read_profile

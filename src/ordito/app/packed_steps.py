@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import posixpath
 
-from ordito.app.services import ReadService
-from ordito.app.step_files import kept_file
+from ordito.app.lifecycle_steps.files import kept_file
+from ordito.app.services.read import ReadService
 from ordito.blocks.search import FOLDER
 from ordito.ensemble.pins import LIFECYCLE
 from ordito.model.block import BUILT_IN

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.app.left_behind import Whole
 from ordito.app.plugins import Plugins
+from ordito.app.services.left_behind import Whole
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import Vault
 from ordito.executors.interpreters import lacking_here

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.carried_out import is_heeded
-from ordito.app.ensemble_service import service_in_use
 from ordito.app.errors import Refused
 from ordito.app.hidden import Hidden
 from ordito.app.jobs import ensemble_place
+from ordito.app.services.in_use import service_in_use
 from ordito.base.suggest import nearest
 from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
 from ordito.ensemble.store import read_ensemble

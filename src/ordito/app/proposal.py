@@ -12,10 +12,10 @@ from typing import Protocol, Self, runtime_checkable
 import msgspec
 
 from ordito.app.inventory_file.read import NO_INVENTORY, Inventory
-from ordito.app.left_behind import Whole
-from ordito.app.pinned_service import PinnedService, ReadFiles
 from ordito.app.place import Place
-from ordito.app.services import ReadService
+from ordito.app.services.left_behind import Whole
+from ordito.app.services.pinned import PinnedService, ReadFiles
+from ordito.app.services.read import ReadService
 from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.ensemble.status import Status

@@ -10,9 +10,9 @@ import msgspec
 from ordito.app.errors import JobUnfinished, Refused
 from ordito.app.gate import no_ensemble
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
-from ordito.app.left_behind import whole_service
-from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
+from ordito.app.services.left_behind import whole_service
+from ordito.app.services.pinned import read_pinned
 from ordito.base.change_ids import is_change_id
 from ordito.base.clock import Clock, SystemClock
 from ordito.base.diagnostics import InvalidDocument

@@ -7,19 +7,19 @@ from contextlib import suppress
 
 import msgspec
 
-from ordito.app.chosen import weighed
 from ordito.app.gate import no_ensemble
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import secret_inputs
+from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.located import plain
 from ordito.app.place import place_of
-from ordito.app.services import read_service
+from ordito.app.services.chosen import weighed
+from ordito.app.services.read import read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs, gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.spec.sources import kind_of
 from ordito.app.spec.variables import variables_of
-from ordito.app.step_blocks import StepSources
 from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import SHOWN, shown

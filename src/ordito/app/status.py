@@ -153,8 +153,8 @@ def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
     if kept is not None:
         return kept, ""
     # Who has no outline needs all that reads services, which takes much longer to import than all the rest.
-    from ordito.app.service_in_use import service_in
+    from ordito.app.services.in_use import service_as_it_runs
     from ordito.instances.outlining import outline_of
 
-    service, lost, caveat = service_in(place, ensemble)
-    return outline_of(service, lost) if service else None, caveat
+    used, caveat = service_as_it_runs(place, ensemble)
+    return outline_of(used.service, used.left) if used is not None else None, caveat

@@ -5,17 +5,18 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
-from ordito.app.chosen import chosen_service, weighed
-from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import secret_inputs
+from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place
-from ordito.app.services import check_files, network, read_service
+from ordito.app.services.chosen import chosen_service, weighed
+from ordito.app.services.circumstances import check_choices, circumstances_of
+from ordito.app.services.files import check_files
+from ordito.app.services.read import network, read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
-from ordito.app.step_blocks import StepSources
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values

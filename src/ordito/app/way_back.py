@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ordito.app.earlier_forms import EarlierForms
-from ordito.app.left_behind import Whole
-from ordito.app.pinned_service import measured_files
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
 from ordito.app.proposal import UNDEPLOY
-from ordito.app.services import ReadService
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import Whole
+from ordito.app.services.pinned import measured_files
+from ordito.app.services.read import ReadService
 from ordito.ensemble.layout import Layout
 from ordito.instances.records import Snapshot
 from ordito.planning.options import Forms, Hooking, RolledBack

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import msgspec
 
-from ordito.app.earlier_forms import EarlierForms
-from ordito.app.left_behind import Whole, left_behind, whole_service
-from ordito.app.pinned_service import measured_files
 from ordito.app.place import Place
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
-from ordito.app.services import ReadService
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import Whole, left_behind, whole_service
+from ordito.app.services.pinned import measured_files
+from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.app.gate import no_ensemble
-from ordito.app.pinned_service import read_pinned
 from ordito.app.place import Place, place_of
 from ordito.app.proposals.workflow import nothing_deployed
+from ordito.app.services.pinned import read_pinned
 from ordito.app.written_workflows import MADE, OVERRIDES, overriding, workflow_named
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Assertion, Condition, Step, Workflow

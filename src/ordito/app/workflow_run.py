@@ -9,9 +9,9 @@ from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.job_run import JobReport, run_new
 from ordito.app.keeping import refuse_uncommittable
-from ordito.app.pinned_service import pin_service
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Asked, Known, Proposal, known_of, propose
+from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble

@@ -10,21 +10,22 @@ from typing import ClassVar, Self
 import msgspec
 
 from ordito.app.carried_out import check_carried_out
-from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs import bind_given
 from ordito.app.inventory_file.as_service import hosts_as_service
-from ordito.app.pinned_service import ReadFiles
+from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import make_plan
-from ordito.app.services import check_files, network, read_service
+from ordito.app.services.circumstances import check_choices, circumstances_of
+from ordito.app.services.files import check_files
+from ordito.app.services.pinned import ReadFiles
+from ordito.app.services.read import network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
-from ordito.app.step_blocks import StepSources
 from ordito.app.user_part import new_user_part
 from ordito.app.written_workflows import in_place, without_own
 from ordito.base.collector import paused_collector

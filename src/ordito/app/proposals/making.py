@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import msgspec
 
-from ordito.app.earlier_forms import EarlierForms
 from ordito.app.foresee import foresee
 from ordito.app.hooking import for_workflow, hooking_of
-from ordito.app.left_behind import Whole, whole_service, with_removed
 from ordito.app.makers import check_makers
-from ordito.app.pinned_service import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, Known, Proposal
-from ordito.app.services import ReadService
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import Whole, whole_service, with_removed
+from ordito.app.services.pinned import PinnedService, main_in_pin, measured_files, read_pinned
+from ordito.app.services.read import ReadService
 from ordito.ensemble.status import current_form, known_forms
 from ordito.model.service import Service
 from ordito.planning.keep import UPGRADES, kept_behind

@@ -11,7 +11,6 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.given_changes import as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
-from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
@@ -21,7 +20,9 @@ from ordito.app.proposals.rollback import ROLLBACK, TO, going_back
 from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.proposals.workflow_rest import rest_of_workflow
-from ordito.app.services import ReadService, artifact_files, definition_files, read_service
+from ordito.app.services.files import artifact_files, definition_files
+from ordito.app.services.pinned import PinnedService, read_pinned
+from ordito.app.services.read import ReadService, read_service
 from ordito.app.user_part import read_user_part
 from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector

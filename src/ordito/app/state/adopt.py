@@ -9,10 +9,10 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
-from ordito.app.pinned_service import measured_files
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, Proposal, known_of
 from ordito.app.proposals.making import options_of
+from ordito.app.services.pinned import measured_files
 from ordito.app.state.edit import Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
 from ordito.base.suggest import nearest

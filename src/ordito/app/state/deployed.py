@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ordito.app.left_behind import Whole, file_digests, left_behind, whole_service
-from ordito.app.pinned_service import PinnedService, read_pinned
 from ordito.app.place import Place
+from ordito.app.services.left_behind import Whole, file_digests, left_behind, whole_service
+from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.state.edit import Basis
 from ordito.ensemble.store import Ensemble
 

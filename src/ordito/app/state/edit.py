@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
-from ordito.app.left_behind import Whole
-from ordito.app.pinned_service import PinnedService
+from ordito.app.services.left_behind import Whole
+from ordito.app.services.pinned import PinnedService
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept

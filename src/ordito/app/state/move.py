@@ -8,10 +8,10 @@ from ordito.app.conversation import Conversation
 from ordito.app.errors import Declined, Refused
 from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.given_choices import GivenChoices
-from ordito.app.look import look_at
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, known_of
 from ordito.app.proposals.making import options_of
+from ordito.app.services.viewed import look_at
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Basis, Edit, Recorded, record
 from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.pinned_service import pin_service
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.services.pinned import pin_service
 from ordito.app.state.edit import Basis
 from ordito.instances.records import Delta, Snapshot
 from ordito.work.plan import Kind

@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
-from ordito.app.left_behind import Whole
-from ordito.app.pinned_service import measured_files, read_pinned
 from ordito.app.place import Place
-from ordito.app.services import ReadService
+from ordito.app.services.left_behind import Whole
+from ordito.app.services.pinned import measured_files, read_pinned
+from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.model.left_behind import Left, with_left_behind

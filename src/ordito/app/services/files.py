@@ -1,81 +1,19 @@
-"""Services as they are read: the package, the resolved model, and whether the files it names are there."""
+"""The files of a service that was read: which its definitions and artifacts name, and whether they can be used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
-from ordito.app.step_blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
-from ordito.app.step_files import written_steps
-from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.app.services.read import ReadService
+from ordito.base.diagnostics import Diagnostics
 from ordito.model.artifacts import CONTAINER_IMAGE
-from ordito.model.circumstances import Circumstances
 from ordito.model.operation import Artifact, Interface, Notification, Operation
-from ordito.model.resolve import AS_WRITTEN, resolve_service
 from ordito.model.service import NodeTemplate, Relationship, Service
-from ordito.source.package import Network, Package, leaves_root, open_package
+from ordito.source.package import Package, leaves_root
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
 
 MISSING_FILE = "missing-artifact"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
-
-
-def network(fetch: bool) -> Network:
-    """Whether what a service names by URLs is fetched, as a command says."""
-    return Network.ALLOWED if fetch else Network.REFUSED
-
-
-class ReadService(msgspec.Struct, frozen=True):
-    """A service that was read without errors, and the blocks of its lifecycle steps."""
-
-    package: Package
-    service: Service
-    steps: StepBlocks = NO_BLOCKS
-
-
-ANYWHERE = StepSources()
-PINNED = StepSources(pinned=True)
-"""Where blocks of lifecycle steps are looked for."""
-
-
-def read_service(
-    path: str,
-    diagnostics: Diagnostics,
-    allowed: Network = Network.REFUSED,
-    circumstances: Circumstances = AS_WRITTEN,
-    sources: StepSources = ANYWHERE,
-) -> ReadService:
-    """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched,
-    ``circumstances`` what it is resolved with besides its files, and ``sources`` where blocks of its lifecycle steps
-    are. Raises ``InvalidDocument`` with all that is wrong with it."""
-    package = open_package(path, diagnostics, allowed)
-    if package is None:
-        raise InvalidDocument(diagnostics.sorted())
-    return read_package(package, diagnostics, circumstances, sources)
-
-
-def read_package(
-    package: Package,
-    diagnostics: Diagnostics,
-    circumstances: Circumstances = AS_WRITTEN,
-    sources: StepSources = ANYWHERE,
-) -> ReadService:
-    """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
-    search = search_of(package, sources, diagnostics)
-    written = written_steps(package, sources.file, diagnostics, pinned=sources.pinned)
-    root = written.root if written is not None else None
-    service = resolve_service(
-        package, diagnostics, msgspec.structs.replace(circumstances, blocks=search.find, steps=root)
-    )
-    if service is None:
-        raise InvalidDocument(diagnostics.sorted())
-    if sources.looked_past:
-        return ReadService(package, service)
-    steps = blocks_of(package, service, circumstances.inputs, search, written, diagnostics)
-    if diagnostics.has_errors:
-        raise InvalidDocument(diagnostics.sorted())
-    return ReadService(package, service, steps)
 
 
 def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.keeping import sources_of
 from ordito.app.place import Place
-from ordito.app.services import PINNED, ReadService, artifact_files, definition_files, read_service
+from ordito.app.services.files import artifact_files, definition_files
+from ordito.app.services.read import PINNED, ReadService, read_service
+from ordito.app.services.sources import sources_of
 from ordito.app.user_part import UserPart, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.errors import EnsembleError

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from ordito.app.earlier_forms import EarlierForms
+from ordito.app.services.earlier_forms import EarlierForms
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.instances.records import Snapshot
@@ -31,7 +31,9 @@ class Seen(msgspec.Struct, frozen=True):
     root: str
 
 
-def as_it_runs(seen: Seen, last: Seen, forms: EarlierForms, snapshot: Snapshot, keep: Collection[str] = ()) -> Service:
+def with_mixed_forms(
+    seen: Seen, last: Seen, forms: EarlierForms, snapshot: Snapshot, keep: Collection[str] = ()
+) -> Service:
     """The service of a form with the nodes in its place whose instances are all in another one, save those that are to
     be kept; ``last`` is the form that was deployed last. What cannot be read any more is left as it is."""
     if seen.form == last.form and not forms_in_use(snapshot.instances):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.step_files import WrittenSteps, kept_file
-from ordito.app.step_paths import step_paths
+from ordito.app.lifecycle_steps.files import WrittenSteps, kept_file
+from ordito.app.lifecycle_steps.paths import step_paths
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import is_url
 from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ordito.app.chosen import chosen_service
-from ordito.app.circumstances import check_choices, circumstances_of
 from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
-from ordito.app.services import ReadService, network, read_service
-from ordito.app.step_blocks import StepSources
+from ordito.app.lifecycle_steps.blocks import StepSources
+from ordito.app.services.chosen import chosen_service
+from ordito.app.services.circumstances import check_choices, circumstances_of
+from ordito.app.services.read import ReadService, network, read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.choices import Choices
 

@@ -1,0 +1,73 @@
+"""The service that an ensemble is about: the one that is being deployed, or was last, with what it has left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.place import Place
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import whole_service
+from ordito.app.services.mixed_forms import Seen, with_mixed_forms
+from ordito.app.services.pinned import read_pinned
+from ordito.base.diagnostics import InvalidDocument
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.status import Status, known_forms
+from ordito.ensemble.store import Ensemble
+from ordito.model.service import Service
+from ordito.work.records import JobHeader
+
+
+class ServiceInUse(msgspec.Struct, frozen=True):
+    """A service with what it has left behind, the nodes that this is, its inputs, and the folder in which its files
+    lie."""
+
+    service: Service
+    left: frozenset[str]
+    inputs: Mapping[str, object]
+    root: str
+
+
+def service_in_use(place: Place, ensemble: Ensemble) -> ServiceInUse:
+    """The service as it is written. Raises ``Refused`` where nothing was ever deployed, ``EnsembleError``, and
+    ``InvalidDocument`` where its files were changed."""
+    said = _said(ensemble)
+    if not said.service:
+        raise Refused(
+            "not-deployed",
+            f"nothing was ever deployed in {place.shown}",
+            next_words=("deploy",),
+            purpose="deploy first",
+        )
+    return _read(place, said)
+
+
+def service_as_it_runs(place: Place, ensemble: Ensemble) -> tuple[ServiceInUse | None, str]:
+    """The service with each node in the form in which its instances are. None where nothing was ever deployed, and
+    where it cannot be read: then also why."""
+    said = _said(ensemble)
+    if not said.service:
+        return None, ""
+    try:
+        used = _read(place, said)
+    except EnsembleError as error:
+        return None, error.message
+    except InvalidDocument as error:
+        return None, f"the pinned service was changed: {error}"
+    seen = Seen("", used.service, used.inputs, used.root)
+    forms = EarlierForms(place, known_forms(ensemble.status))
+    return msgspec.structs.replace(used, service=with_mixed_forms(seen, seen, forms, ensemble.snapshot)), ""
+
+
+def _said(ensemble: Ensemble) -> Status | JobHeader:
+    """Who says which service that is: the header of a job that is not closed, else the status."""
+    return ensemble.status if ensemble.unfinished is None else ensemble.unfinished.header
+
+
+def _read(place: Place, said: Status | JobHeader) -> ServiceInUse:
+    read = read_pinned(place, said.service, said.main, said.inputs, said.choices)
+    root = read.package.root
+    whole = whole_service(place, read.service, said.left, root)
+    return ServiceInUse(whole.service, whole.nodes, said.inputs, root)
