@@ -212,6 +212,19 @@ def test_values_do_not_outlive_what_they_are_of() -> None:
     assert set(record.failed) == {"Standard.start"}
 
 
+@pytest.mark.parametrize("heals", [True, False])
+def test_what_the_job_has_mended_counts_as_it_was_made(heals: bool) -> None:
+    """And what came back by itself as changed from outside: removing it asks."""
+    world = shop("check", "heal")
+    world.run("check", checks(1))
+    found = world.snapshot.instances["db_1"]
+    assert found.last_state_change > found.last_config_change
+    heal(world, "db_1", answers=checks(*([1, 0] if heals else [0])))
+    mended = world.snapshot.instances["db_1"]
+    assert mended.local == "ok"
+    assert (mended.last_state_change <= mended.last_config_change) is heals
+
+
 def test_pairs_with_others_that_are_not_up_are_neither_undone_nor_made() -> None:
     """They are made when those are healed."""
     world = shop()

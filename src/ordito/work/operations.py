@@ -513,7 +513,9 @@ class Operations:
         news = is_news(record, changed) and not (is_host and found != ABSENT)
         if is_host:
             changed = noted(changed, reached=is_reached)
-        changed = marked(changed, change, applies=False, modified=news or bool(attributes))
+        # What this very job has mended is not changed from outside: the look that says so is part of it.
+        mended = self._applies and found in OPERATIONAL and record.last_config_change > self._job
+        changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
         return outcome, Delta(
             instances=() if changed == record else (changed,),
