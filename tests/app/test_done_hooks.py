@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.job_run import JobReport
+from ordito.app.job.report import JobReport
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.resume import ResumeRequest, resume
 from ordito.app.workflow_run import WorkflowRequest, run_workflow

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.canceller import Canceller
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.job.canceller import Canceller
 from ordito.app.output import OutputRequest, output
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.app.proposals.upgrade import UpgradeAsked

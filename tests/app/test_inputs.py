@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.bound_inputs import BoundInputs, bind_given
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import BoundInputs, bind_given
 from ordito.app.place import place_of
 from ordito.app.services.read import read_service
 from ordito.app.spec.environments import Environment, Section

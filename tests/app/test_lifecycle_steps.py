@@ -9,8 +9,8 @@ import pytest
 
 from ordito.app.compile import CompileRequest, compile_service, compiled
 from ordito.app.graph import GraphRequest, graph
-from ordito.app.hooking import named_files
 from ordito.app.lifecycle_steps.blocks import StepSources
+from ordito.app.proposals.hooking import named_files
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.read import PINNED, ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ordito.app.located import plain
 from ordito.app.place import place_of
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.merge import Merged, merged
 from ordito.app.spec.reach import Reach
 from ordito.app.user_part import read_user_part

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.located import plain
 from ordito.app.place import Place, place_of
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.evaluate import Evaluated, Evaluation, Names
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import MOST_BYTES, NoSecret, Sources

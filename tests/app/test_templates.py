@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.evaluate import Evaluation, Given, Names
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import Secrets, Sources

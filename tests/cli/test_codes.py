@@ -26,7 +26,7 @@ READING = (
     "model",
     "planning",
     "app/services/read.py",
-    "app/inputs.py",
+    "app/bound_inputs.py",
     "app/validate.py",
     "app/user_part.py",
     "app/spec",

@@ -82,7 +82,7 @@ def test_the_same_service_gives_the_same_bytes(run: Run) -> None:
 def test_yaml_says_the_same(run: Run) -> None:
     found = Diagnostics()
     Path("service.yaml").write_text(run("compile", ROOT / "examples" / "hello", "-o", "yaml").out, encoding="utf-8")
-    from ordito.app.located import plain
+    from ordito.app.plain_nodes import plain
     from ordito.source.package import load_file
 
     document = load_file("service.yaml", found)

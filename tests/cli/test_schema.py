@@ -10,7 +10,7 @@ import pytest
 
 from ordito.app.json_schema.service import json_schema, schema_of_types
 from ordito.app.json_schema.values import pointer
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import read_types
 from ordito.model.resolve import resolve_service

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.inputs import read_given
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.inputs import bind_inputs

@@ -6,7 +6,9 @@ import msgspec
 
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
-from ordito.app.job_run import JobReport, Limits, run_rest
+from ordito.app.job.report import JobReport
+from ordito.app.job.run import run_rest
+from ordito.app.job.running import Limits
 from ordito.app.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.place import Place
 from ordito.ensemble.door import CANCEL, NOW, ask

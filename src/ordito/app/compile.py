@@ -6,7 +6,7 @@ import msgspec
 
 from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
-from ordito.app.hidden import Hidden
+from ordito.app.hidden_values import Hidden
 from ordito.app.plain_data import plain_data
 from ordito.app.services.files import check_files
 from ordito.app.services.viewed import look_at

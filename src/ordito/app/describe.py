@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.gate import no_ensemble
 from ordito.app.names import Names
 from ordito.app.place import Place, place_of
 from ordito.app.services.in_use import service_as_it_runs

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.job_run import JobReport
+from ordito.app.job.report import JobReport
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.look import LookAsked, chosen_instances
 from ordito.app.workflow_run import WorkflowRequest, run_workflow

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.writing import write_document
+from ordito.app.output_file import write_document
 
 VARIABLE = "CUE_EXE"
 MOST_SECONDS = 60

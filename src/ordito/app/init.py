@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.writing import cannot_write
+from ordito.app.output_file import cannot_write
 from ordito.base.suggest import nearest
 
 ELSEWHERE = "choose another directory: ordito init DIR"

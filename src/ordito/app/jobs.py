@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError

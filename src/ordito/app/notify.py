@@ -14,12 +14,12 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.handling import Handling, HandlingRequest, Onlooker, handle_waiting
 from ordito.app.jobs import ensemble_place
 from ordito.app.names import Names, notification_named
+from ordito.app.notices.handling import Handling, HandlingRequest, Onlooker, handle_waiting
+from ordito.app.notices.told_value import told_value
 from ordito.app.services.in_use import ServiceInUse, service_in_use
 from ordito.app.spec.inputs import read_given
-from ordito.app.told_value import told_value
 from ordito.base.clock import Clock, SystemClock
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.suggest import nearest

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.gate import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.app.services.in_use import service_as_it_runs
 from ordito.base.diagnostics import suggestion

@@ -14,13 +14,13 @@ from ordito.app.errors import Refused
 from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.lifecycle_steps.blocks import StepSources
-from ordito.app.packed_files import check_packed, everything, files_below
-from ordito.app.packed_profiles import WithProfiles, imports_blocks, with_profiles
-from ordito.app.packed_steps import is_for_pins, packed_steps, replaced_files
+from ordito.app.output_file import cannot_write
+from ordito.app.packing.files import check_packed, everything, files_below
+from ordito.app.packing.lifecycle_steps import is_for_pins, packed_steps, replaced_files
+from ordito.app.packing.profiles import WithProfiles, imports_blocks, with_profiles
 from ordito.app.services.circumstances import check_choices, circumstances_of
 from ordito.app.services.files import artifact_files, check_files, definition_files
 from ordito.app.services.read import ReadService, network, read_package, read_service
-from ordito.app.writing import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
 from ordito.model.choices import Choices

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Refused
-from ordito.app.gate import no_ensemble, refuse_unfinished
+from ordito.app.output_file import write_private
 from ordito.app.place import place_of
 from ordito.app.proposal import Asked, Proposal, known_of, propose
 from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
-from ordito.app.writing import write_private
 from ordito.ensemble.status import status_during
 from ordito.ensemble.store import read_ensemble
 from ordito.work.effects import revises

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.carried_out import is_heeded
 from ordito.app.errors import Refused
-from ordito.app.hidden import Hidden
+from ordito.app.hidden_values import Hidden
 from ordito.app.jobs import ensemble_place
 from ordito.app.services.in_use import service_in_use
+from ordito.app.unsupported import is_heeded
 from ordito.base.suggest import nearest
 from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
 from ordito.ensemble.store import read_ensemble

@@ -7,9 +7,9 @@ from itertools import islice
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import JobUnfinished, Refused
-from ordito.app.gate import no_ensemble
-from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
+from ordito.app.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.place import Place, place_of
 from ordito.app.services.left_behind import whole_service
 from ordito.app.services.pinned import read_pinned

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.gate import no_ensemble
-from ordito.app.job_run import JobReport, run_rest
+from ordito.app.ensemble_checks import no_ensemble
+from ordito.app.job.report import JobReport
+from ordito.app.job.run import run_rest
 from ordito.app.place import place_of
 from ordito.ensemble.store import open_ensemble
 

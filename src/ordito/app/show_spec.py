@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import msgspec
 
-from ordito.app.gate import no_ensemble
+from ordito.app.bound_inputs import secret_inputs
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import secret_inputs
 from ordito.app.lifecycle_steps.blocks import StepSources
-from ordito.app.located import plain
 from ordito.app.place import place_of
+from ordito.app.plain_nodes import plain
 from ordito.app.services.chosen import weighed
 from ordito.app.services.read import read_service
 from ordito.app.spec.environments import Environment

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.attempt import Attempt, attempt_in
-from ordito.app.gate import no_ensemble
+from ordito.app.ensemble_checks import no_ensemble
+from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
 from ordito.app.jobs import OpenJob, describe
 from ordito.app.place import Place, place_of
 from ordito.base.sensitive import shown
@@ -74,7 +74,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     caveat: str = ""
     failed: tuple[str, ...] = ()
     waiting: int = 0
-    attempt: Attempt | None = None
+    attempt: IncompleteRevision | None = None
 
 
 def status(request: StatusRequest) -> StatusResult:
@@ -113,7 +113,7 @@ def status(request: StatusRequest) -> StatusResult:
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
-            attempt=attempt_in(place.layout, ensemble.status, snapshot),
+            attempt=incomplete_revision(place.layout, ensemble.status, snapshot),
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.gate import no_ensemble
 from ordito.app.place import place_of
 from ordito.ensemble.git.shared_lock import Lease, find, remove
 from ordito.ensemble.git.sharing import Meeting, asks_for_lock, meeting_of

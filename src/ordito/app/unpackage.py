@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.writing import cannot_write
+from ordito.app.output_file import cannot_write
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source.archive import open_archive
 from ordito.source.pack import unpack

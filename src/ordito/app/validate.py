@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.carried_out import check_carried_out
+from ordito.app.bound_inputs import secret_inputs
 from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import secret_inputs
 from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place
 from ordito.app.services.chosen import chosen_service, weighed
@@ -17,6 +16,7 @@ from ordito.app.services.files import check_files
 from ordito.app.services.read import network, read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
+from ordito.app.unsupported import check_supported
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.instances.static_values import check_static_values
@@ -97,7 +97,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
 def _tell_what_is_not_carried_out(service: Service, diagnostics: Diagnostics) -> None:
     """Note what is valid, and what planning will refuse or warn of all the same."""
     found = Diagnostics()
-    check_carried_out(service, found)
+    check_supported(service, found)
     diagnostics.extend(msgspec.structs.replace(d, severity=Severity.NOTE) for d in found)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ordito.app.gate import no_ensemble
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.app.proposals.workflow import nothing_deployed
 from ordito.app.services.pinned import read_pinned
-from ordito.app.written_workflows import MADE, OVERRIDES, overriding, workflow_named
+from ordito.app.template_workflows import MADE, OVERRIDES, overriding, workflow_named
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Assertion, Condition, Step, Workflow
 from ordito.model.schema import PropertyDefinition, Schema

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.gate import no_ensemble, refuse_unfinished
-from ordito.app.job_run import JobReport, run_new
-from ordito.app.keeping import refuse_uncommittable
+from ordito.app.git_keeping import refuse_uncommittable
+from ordito.app.job.report import JobReport
+from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Asked, Known, Proposal, known_of, propose
 from ordito.app.services.pinned import pin_service

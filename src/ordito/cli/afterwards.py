@@ -20,7 +20,7 @@ def handle_afterwards(session: Session, code: ExitCode) -> ExitCode:
     if not was_held(layout) or not layout.inbox.exists():
         return code
     # Hardly any command finds something to do here.
-    from ordito.app.handling import HandlingRequest, handle_waiting
+    from ordito.app.notices.handling import HandlingRequest, handle_waiting
     from ordito.cli.failures import EXPECTED, interrupted, present
     from ordito.cli.handling_view import CliOnlooker, say_waiting
     from ordito.ensemble.errors import EnsembleError

@@ -29,8 +29,8 @@ def deliver(session: Session, document: bytes, out: str, sources: Sequence[str] 
     if out in STANDARD_OUTPUT:
         session.out.write(document.decode("utf-8"))
     else:
+        from ordito.app.output_file import write_document
         from ordito.app.place import place_of
-        from ordito.app.writing import write_document
 
         manifest = place_of(session.settings.directory).layout.manifest
         write_document(out, document, (*sources, str(manifest)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
-from ordito.app.handling import Refusal
-from ordito.app.job_run import JobReport
+from ordito.app.job.report import JobReport
+from ordito.app.notices.handling import Refusal
 from ordito.base.sensitive import shown
 from ordito.cli.conversation import CliConversation, LookingConversation
 from ordito.cli.progress.report import NextCommand

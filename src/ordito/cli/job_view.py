@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from ordito.app.job_run import JobReport
+from ordito.app.job.report import JobReport
 from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel

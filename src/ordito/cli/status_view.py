@@ -7,7 +7,7 @@ from itertools import islice
 
 import msgspec
 
-from ordito.app.attempt import Attempt
+from ordito.app.incomplete_revision import IncompleteRevision
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
@@ -109,7 +109,7 @@ def whole(found: StatusResult) -> str:
     return found.effective
 
 
-def _attempted(attempt: Attempt) -> str:
+def _attempted(attempt: IncompleteRevision) -> str:
     return "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.format.text import VERSION, format_text
 from ordito.app.format.tree import NotFormattable
-from ordito.app.writing import cannot_write
+from ordito.app.output_file import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.ensemble.files import Changed, is_same, put_whole
 from ordito.model.resolve import resolve_service

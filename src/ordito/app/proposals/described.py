@@ -9,11 +9,10 @@ from typing import ClassVar, Self
 
 import msgspec
 
-from ordito.app.carried_out import check_carried_out
+from ordito.app.bound_inputs import bind_given
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.inputs import bind_given
 from ordito.app.inventory_file.as_service import hosts_as_service
 from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place, relative_to
@@ -26,8 +25,9 @@ from ordito.app.services.pinned import ReadFiles
 from ordito.app.services.read import network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
+from ordito.app.template_workflows import in_place, without_own
+from ordito.app.unsupported import check_supported
 from ordito.app.user_part import new_user_part
-from ordito.app.written_workflows import in_place, without_own
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
@@ -150,7 +150,7 @@ def _propose(asked: DescribedAsked, known: Known) -> Proposal:
     check_choices(asked.choices, read.service, diagnostics)
     _check_replaced(asked.changes, read.service, diagnostics)
     check_files(read, diagnostics, required=True)
-    check_carried_out(read.service, diagnostics)
+    check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
     asked_values = gathered.asked
     gathered = without_own(gathered, read.service)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import msgspec
 
-from ordito.app.foresee import foresee
-from ordito.app.hooking import for_workflow, hooking_of
-from ordito.app.makers import check_makers
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, Known, Proposal
+from ordito.app.proposals.hooking import for_workflow, hooking_of
+from ordito.app.proposals.missing_providers import refuse_missing_providers
+from ordito.app.proposals.provider_forecast import foresee
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import Whole, whole_service, with_removed
 from ordito.app.services.pinned import PinnedService, main_in_pin, measured_files, read_pinned
@@ -82,7 +82,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     )
     made = plan(workflow, whole.service, known.snapshot, inputs, choose(whole.service, options))
     plugins = plugins_of(known.place.layout, known.spec.inventory)
-    check_makers(plugins.providers, known.snapshot, made, known.spec.inventory.file)
+    refuse_missing_providers(plugins.providers, known.snapshot, made, known.spec.inventory.file)
     foresee(plugins, whole.service, known.snapshot, made, inputs, known.status.ensemble)
     return Made(made, measured.digest, measured.contents, whole, forms.known)
 

@@ -23,8 +23,8 @@ from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
+from ordito.app.template_workflows import is_written
 from ordito.app.user_part import read_user_part
-from ordito.app.written_workflows import is_written
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.done_hooks import done_since

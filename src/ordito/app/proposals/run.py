@@ -10,13 +10,13 @@ import msgspec
 
 from ordito.app.called_inputs import CalledInputs
 from ordito.app.errors import Refused
-from ordito.app.filters import Filters, filtered
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.filters import Filters, filtered
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.stand_ins import stand_in, without_stand_ins
+from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.written_workflows import in_place
+from ordito.app.template_workflows import in_place
 from ordito.base.collector import paused_collector
 
 replace = msgspec.structs.replace

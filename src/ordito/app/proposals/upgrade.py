@@ -8,7 +8,7 @@ from ordito.app.errors import Refused
 from ordito.app.place import relative_to
 from ordito.app.proposal import DEPLOY, UPGRADE, Known
 from ordito.app.proposals.described import DescribedAsked, Named, is_same
-from ordito.app.written_workflows import overriding
+from ordito.app.template_workflows import overriding
 from ordito.model.service import Service
 from ordito.work.records import GivenService
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ordito.app.jobs import WELL, step_of
 from ordito.app.place import Place
-from ordito.app.written_workflows import NAMED, is_written, overriding
+from ordito.app.template_workflows import NAMED, is_written, overriding
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.evaluate import Evaluation, Given
 from ordito.app.spec.numbers import computable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.app.located import plain
 from ordito.app.place import Place
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.environments import Connection, Environment, variable_of
 from ordito.app.spec.evaluate import Evaluation
 from ordito.app.spec.reading import evaluation_of

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, Proposal, known_of
 from ordito.app.proposals.making import options_of

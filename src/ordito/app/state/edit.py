@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options
+from ordito.app.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService
 from ordito.base.clock import SystemClock

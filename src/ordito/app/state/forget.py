@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.names import Names
 from ordito.app.place import place_of
 from ordito.app.state.deployed import deployed

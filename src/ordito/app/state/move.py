@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.gate import no_ensemble, refuse_unfinished
 from ordito.app.given_choices import GivenChoices
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, known_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.gate import no_ensemble
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.names import Names
 from ordito.app.place import Place, place_of
 from ordito.app.state.deployed import deployed

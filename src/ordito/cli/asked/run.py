@@ -42,7 +42,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs: GivenInputs,
         **others: Any,
     ) -> Any:
-        from ordito.app.filters import Filters
+        from ordito.app.proposals.filters import Filters
         from ordito.app.proposals.run import RunAsked
 
         wanted = RunAsked(operation, Filters(nodes, instances, types), dependency_order, override, inputs)

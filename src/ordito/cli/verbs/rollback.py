@@ -47,7 +47,7 @@ def command(session: Session, asked: RollbackAsked, options: JobOptions, wait_lo
 
 def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of going back."""
-    from ordito.app.leftovers import leftovers
+    from ordito.app.rollback_leftovers import leftovers
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
     from ordito.cli.progress.report import NextCommand
     from ordito.cli.text_width import printable

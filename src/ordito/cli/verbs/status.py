@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ordito.app.attempt import Attempt
+from ordito.app.incomplete_revision import IncompleteRevision
 from ordito.app.jobs import INTERRUPTED
 from ordito.app.status import StatusRequest, status
 from ordito.cli.exit_codes import ExitCode
@@ -39,7 +39,7 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
     return ExitCode.DONE
 
 
-def _after(attempt: Attempt, session: Session) -> list[NextCommand]:
+def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
     """The commands that end what an attempt has left half done."""
     command = session.settings.command
     if not attempt.complete:

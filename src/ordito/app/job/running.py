@@ -1,32 +1,28 @@
-"""A job from its first step to its files: what deploying, undeploying and resuming have in common."""
+"""A job that runs, from its first step or from where it was interrupted to its files: here all its parts meet."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ordito.app.canceller import Canceller
 from ordito.app.conversation import Conversation
-from ordito.app.errors import Refused
+from ordito.app.git_keeping import keeper_of
 from ordito.app.given_changes import words_of_steps
-from ordito.app.hook_runs import hook_runs
-from ordito.app.inventory_file.find import inventory_again
-from ordito.app.inventory_file.read import Inventory, read_inventory
-from ordito.app.job_operations import JobOperations
-from ordito.app.keeping import keeper_of, refuse_uncommittable, shared_options, with_inventory
-from ordito.app.place import Place, place_of
+from ordito.app.inventory_file.read import Inventory
+from ordito.app.job.canceller import Canceller
+from ordito.app.job.hook_runs import hook_runs
+from ordito.app.job.operations import JobOperations
+from ordito.app.job.report import JobReport
+from ordito.app.job.rollback import way_back
+from ordito.app.job.rollback_to_base import ToBase, leads_to_base
+from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Proposal
 from ordito.app.services.earlier_forms import EarlierForms
-from ordito.app.services.left_behind import Whole, whole_service
-from ordito.app.services.pinned import read_pinned
+from ordito.app.services.left_behind import Whole
 from ordito.app.services.read import ReadService
-from ordito.app.way_back import way_back
-from ordito.app.way_back_to_base import CHANGING, ToBase, leads_to_base
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
@@ -36,20 +32,14 @@ from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.door import Door
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.git.keeper import ALWAYS, JobFiles
-from ordito.ensemble.keeping import NOTHING, Kept
+from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
-from ordito.ensemble.owner import current_user
-from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
 from ordito.ensemble.store import Ensemble
-from ordito.ensemble.unfinished import UnfinishedJob
-from ordito.ensemble.vault import Vault
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.effects import revises
-from ordito.work.events import StepFailed
 from ordito.work.formed import FormedOperations
 from ordito.work.forms import form_after
 from ordito.work.hook_runs import HookRuns
@@ -57,119 +47,13 @@ from ordito.work.hooks import DoneHook
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
-    USUAL,
     JobClosingRecord,
     JobHeader,
-    JobOptions,
     Record,
-    StepFinishedRecord,
     StepProcessRecord,
-    StepStartedRecord,
 )
 from ordito.work.rollback import WayBack
 from ordito.work.targets import Target, Unreachable
-
-
-class JobReport(msgspec.Struct, frozen=True):
-    """How a job ended: ``status`` is ok, degraded, failed or cancelled; counts are of steps and include what was done
-    before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
-    faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
-    command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
-    what was not, ``again`` the instances that were removed and made again. ``handled`` says that each failure was
-    followed by what the workflow has for it, which went well.
-    ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
-    options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
-
-    job: str
-    workflow: str
-    status: str
-    seconds: float
-    succeeded: int
-    no_op: int
-    failed: int
-    skipped: int
-    failures: tuple[StepFailed, ...] = ()
-    outputs: Mapping[str, object] = {}
-    left: int = 0
-    crash_file: str = ""
-    kept: Kept = NOTHING
-    timed_out: bool = False
-    rollback: str = ""
-    remains: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
-    handled: bool = False
-    written: bool = False
-    steps: tuple[str, ...] = ()
-
-
-def run_new(
-    ensemble: Ensemble,
-    proposal: Proposal,
-    options: JobOptions,
-    conversation: Conversation,
-    begins: Callable[[str], None] = lambda _: None,
-) -> JobReport:
-    """Carry out a proposal that is not empty and has its service pinned; ``begins`` is told the job's id before
-    anything is written. Raises ``Refused`` and ``EnsembleError``."""
-    if options.on_failure == USUAL:
-        options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
-    if proposal.told:
-        options = msgspec.structs.replace(options, told=proposal.told)
-    if options.on_failure == "rollback" and not proposal.can_be_taken_back:
-        raise Refused(
-            "no-way-back",
-            f"what {proposal.workflow} does cannot be taken back",
-            "give --on-failure abort, or continue",
-        )
-    pinned = proposal.pinned
-    if pinned is None:
-        raise ValueError("the proposal's service is not pinned")
-    options = shared_options(options) if ensemble.is_shared else options
-    sources = with_inventory(pinned.sources, proposal.inventory)
-    refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, sources))
-    # Digests of sensitive values are kept from here on, and so must be their key.
-    Vault(ensemble.layout).keep()
-    now, inventory = SystemClock().now(), proposal.inventory
-    tasks = len(proposal.plan.steps)
-    if options.on_failure == "rollback" or any(hook.on_failure == "rollback" for hook in proposal.plan.hooks):
-        # Two for an instance at most that the job has taken one step for: stop and delete. To make one again that it
-        # has removed in two takes many more.
-        tasks *= 3 if proposal.workflow not in CHANGING else 12
-    change_ids = ensemble.change_ids(now, tasks)
-    status = ensemble.status
-    header = JobHeader(
-        id=change_ids.job,
-        workflow=proposal.workflow,
-        service=pinned.digest,
-        main=pinned.main,
-        began=now,
-        inputs=proposal.inputs,
-        options=options,
-        machine=socket.gethostname(),
-        user=current_user(),
-        ticks=change_ids.ticks,
-        given=proposal.given,
-        named=proposal.named,
-        choices=proposal.service.choices,
-        environment=proposal.environment,
-        variables=proposal.variables,
-        left=proposal.whole.left,
-        sources=sources,
-        retries=proposal.retries,
-        cause=proposal.cause,
-        hosts=inventory.file.seen,
-        hosts_given=inventory.file.given,
-        ensemble=status.ensemble or new_id(),
-        forms=known_forms(status),
-        current=current_form(status),
-        base=stable_form(status, ensemble.snapshot),
-    )
-    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.earlier)
-    limits, subject = Limits(options.timeout), _Subject(proposal.read, proposal.whole, pinned.root, forms)
-    job = _Job(ensemble, header, proposal.plan, subject, limits, inventory)
-    begins(header.id)
-    ensemble.name_job(header.id)
-    return job.run(change_ids, conversation, None)
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -182,34 +66,7 @@ class Limits(msgspec.Struct, frozen=True):
 NO_LIMITS = Limits()
 
 
-def run_rest(
-    ensemble: Ensemble,
-    place: Place,
-    unfinished: UnfinishedJob,
-    conversation: Conversation,
-    limits: Limits = NO_LIMITS,
-    *,
-    commit: str = "",
-) -> JobReport:
-    """Carry on with a job that was interrupted; ``commit`` wins over what it was told when it began.
-
-    Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
-    """
-    header = unfinished.header
-    read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
-    used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
-    change_ids = ChangeIds(header.id, header.ticks, used=used)
-    whole = whole_service(place, read.service, header.left, read.package.root)
-    subject = _Subject(read, whole, read.package.root, EarlierForms(place, header.forms))
-    inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
-    job = _Job(ensemble, header, unfinished.plan, subject, limits, inventory)
-    return job.run(change_ids, conversation, unfinished.records, commit=commit)
-
-
-StepRecord = StepStartedRecord | StepFinishedRecord
-
-
-class _Subject(msgspec.Struct, frozen=True):
+class Subject(msgspec.Struct, frozen=True):
     """What a job is about: the service, with what it has left behind, the folder of its pinned files, and earlier forms
     of it."""
 
@@ -219,15 +76,15 @@ class _Subject(msgspec.Struct, frozen=True):
     forms: EarlierForms
 
 
-class _Job:
-    """A job that is about to run, or to go on."""
+class RunningJob:
+    """A job that is about to run, or to go on; ``limits`` say when it is cancelled though nobody interrupts it."""
 
     def __init__(
         self,
         ensemble: Ensemble,
         header: JobHeader,
         plan: Plan,
-        subject: _Subject,
+        subject: Subject,
         limits: Limits,
         inventory: Inventory,
     ) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ordito.app.template_workflows import OVERRIDES
 from ordito.app.trigger_checks import check_triggers
-from ordito.app.unprocessed import warn_of_unprocessed
-from ordito.app.written_workflows import OVERRIDES
+from ordito.app.unprocessed_workflows import warn_of_unprocessed
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.imperative import Policy
@@ -26,7 +26,7 @@ def is_heeded(service: Service, policy: Policy) -> bool:
     return bool(policy.triggers) or not ENFORCED.isdisjoint(policy.kinds) or bool(container_type(service, policy))
 
 
-def check_carried_out(service: Service, diagnostics: Diagnostics) -> None:
+def check_supported(service: Service, diagnostics: Diagnostics) -> None:
     """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
     called = {target for s in service.substituted.values() for target in s.operations.values()}
     for name, workflow in service.workflows.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ordito.app.deciding import decide
+from ordito.app.job.step_conditions import decide
 from ordito.app.place import Place
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ordito.app.notices.rulings import ruled
 from ordito.app.place import Place
-from ordito.app.rulings import ruled
 from ordito.app.state.deployed import deployed
 from ordito.app.state.edit import Edit, Record, write_down
 from ordito.app.state.rebased import copied

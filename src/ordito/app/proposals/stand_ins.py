@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ordito.app.called_inputs import CalledInputs
 from ordito.app.errors import Refused
-from ordito.app.filters import Filters
 from ordito.app.names import MOST_NAMED, operation_named
-from ordito.app.written_workflows import bound_inputs
+from ordito.app.proposals.filters import Filters
+from ordito.app.template_workflows import bound_inputs
 from ordito.base.listing import listed
 from ordito.model.service import Service
 from ordito.planning.options import OfStandIn

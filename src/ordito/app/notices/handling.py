@@ -16,13 +16,14 @@ import msgspec
 
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
-from ordito.app.job_run import JobReport, run_new
+from ordito.app.job.report import JobReport
+from ordito.app.job.run import run_new
 from ordito.app.jobs import ensemble_place
+from ordito.app.notices.reception import Reception, receive
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal, known_of, propose
 from ordito.app.proposals.tell import TellAsked
 from ordito.app.proposals.trigger import TriggerAsked
-from ordito.app.reception import Reception, receive
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.listing import listed
 from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox

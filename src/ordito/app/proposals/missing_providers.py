@@ -12,7 +12,7 @@ from ordito.work.providing import Providers, recorded_provider
 MOST_NAMED = 5
 
 
-def check_makers(providers: Providers, snapshot: Snapshot, plan: Plan, file: InventoryFile) -> None:
+def refuse_missing_providers(providers: Providers, snapshot: Snapshot, plan: Plan, file: InventoryFile) -> None:
     """See that who has made a host is still there, where something is to be done with it or on it: an inventory that is
     not there any more says nothing of hosts, and they must not be taken for lost. Raises ``Refused``."""
     touched = dict.fromkeys(s.instance if s.action is Action.DELEGATE else s.runs_on for s in plan.steps)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive

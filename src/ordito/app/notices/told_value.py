@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.app.located import plain
+from ordito.app.plain_nodes import plain
 from ordito.source.nodes import Mapping, Scalar, Sequence
 from ordito.source.scalars import core_value
 

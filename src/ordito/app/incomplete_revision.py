@@ -10,7 +10,7 @@ from ordito.ensemble.status import Status, stable_form
 from ordito.instances.records import Snapshot
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class IncompleteRevision(msgspec.Struct, frozen=True):
     """A job that was to make a ``revision`` and has not: its id, its workflow, and how it has ended (`failed`,
     `cancelled`). ``complete`` is the last revision that is complete, 0 where there is none since everything was
     removed."""
@@ -22,7 +22,7 @@ class Attempt(msgspec.Struct, frozen=True):
     complete: int = 0
 
 
-def attempt_in(layout: Layout, status: Status, snapshot: Snapshot) -> Attempt | None:
+def incomplete_revision(layout: Layout, status: Status, snapshot: Snapshot) -> IncompleteRevision | None:
     """The attempt that is deployed; None where what is deployed is a revision, or was written by a version of the
     program that did not say so. Raises ``EnsembleError``."""
     base = stable_form(status, snapshot)
@@ -33,9 +33,9 @@ def attempt_in(layout: Layout, status: Status, snapshot: Snapshot) -> Attempt | 
     complete = status.revision if base else 0
     last = status.last_job
     if last is not None and last.id == status.form:
-        return Attempt(last.id, last.workflow, last.status, status.revision + 1, complete)
+        return IncompleteRevision(last.id, last.workflow, last.status, status.revision + 1, complete)
     # Other jobs ran since, such as one that heals.
     line = next((line for line in job_lines(layout) if line.id == status.form), None)
     if line is None:
-        return Attempt(status.form, "", "failed", status.revision + 1, complete)
-    return Attempt(line.id, line.workflow, line.outcome, status.revision + 1, complete)
+        return IncompleteRevision(status.form, "", "failed", status.revision + 1, complete)
+    return IncompleteRevision(line.id, line.workflow, line.outcome, status.revision + 1, complete)

@@ -1,0 +1,1 @@
+"""One job: carried out from its first step to its files, resumed, cancelled, rolled back."""

@@ -1,0 +1,42 @@
+"""How a job ended, for who has asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.ensemble.keeping import NOTHING, Kept
+from ordito.work.events import StepFailed
+
+
+class JobReport(msgspec.Struct, frozen=True):
+    """How a job ended: ``status`` is ok, degraded, failed or cancelled; counts are of steps and include what was done
+    before an interruption. ``left`` is how many instances exist after it. ``crash_file`` holds what is known about
+    faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
+    command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
+    what was not, ``again`` the instances that were removed and made again. ``handled`` says that each failure was
+    followed by what the workflow has for it, which went well.
+    ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
+    options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
+
+    job: str
+    workflow: str
+    status: str
+    seconds: float
+    succeeded: int
+    no_op: int
+    failed: int
+    skipped: int
+    failures: tuple[StepFailed, ...] = ()
+    outputs: Mapping[str, object] = {}
+    left: int = 0
+    crash_file: str = ""
+    kept: Kept = NOTHING
+    timed_out: bool = False
+    rollback: str = ""
+    remains: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    handled: bool = False
+    written: bool = False
+    steps: tuple[str, ...] = ()

@@ -1,0 +1,159 @@
+"""Beginning a job, and going on with one: its header says all that it needs to know from then on."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Refused
+from ordito.app.git_keeping import refuse_uncommittable, shared_options, with_inventory
+from ordito.app.inventory_file.find import inventory_again
+from ordito.app.inventory_file.read import read_inventory
+from ordito.app.job.report import JobReport
+from ordito.app.job.rollback_to_base import CHANGING
+from ordito.app.job.running import NO_LIMITS, Limits, RunningJob, Subject
+from ordito.app.place import Place, place_of
+from ordito.app.proposal import Proposal
+from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.left_behind import whole_service
+from ordito.app.services.pinned import PinnedService, read_pinned
+from ordito.base.change_ids import ChangeIds
+from ordito.base.clock import SystemClock
+from ordito.ensemble.git.keeper import JobFiles
+from ordito.ensemble.owner import current_user
+from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
+from ordito.ensemble.store import Ensemble
+from ordito.ensemble.unfinished import UnfinishedJob
+from ordito.ensemble.vault import Vault
+from ordito.work.records import (
+    USUAL,
+    JobHeader,
+    JobOptions,
+    JobSources,
+    StepFinishedRecord,
+    StepStartedRecord,
+)
+
+StepRecord = StepStartedRecord | StepFinishedRecord
+
+ROLLBACK = "rollback"
+
+
+def run_new(
+    ensemble: Ensemble,
+    proposal: Proposal,
+    options: JobOptions,
+    conversation: Conversation,
+    begins: Callable[[str], None] = lambda _: None,
+) -> JobReport:
+    """Carry out a proposal that is not empty and has its service pinned; ``begins`` is told the job's id before
+    anything is written. Raises ``Refused`` and ``EnsembleError``."""
+    pinned = proposal.pinned
+    if pinned is None:
+        raise ValueError("the proposal's service is not pinned")
+    options = _options(options, proposal, is_shared=ensemble.is_shared)
+    sources = with_inventory(pinned.sources, proposal.inventory)
+    refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, sources))
+    # Digests of sensitive values are kept from here on, and so must be their key.
+    Vault(ensemble.layout).keep()
+    now = SystemClock().now()
+    change_ids = ensemble.change_ids(now, _most_tasks(proposal, options))
+    header = _header(ensemble, proposal, pinned, options, sources, change_ids, now)
+    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.earlier)
+    subject = Subject(proposal.read, proposal.whole, pinned.root, forms)
+    job = RunningJob(ensemble, header, proposal.plan, subject, Limits(options.timeout), proposal.inventory)
+    begins(header.id)
+    ensemble.name_job(header.id)
+    return job.run(change_ids, conversation, None)
+
+
+def _options(options: JobOptions, proposal: Proposal, *, is_shared: bool) -> JobOptions:
+    """How a job runs: as the command says, else as its workflow does. Raises ``Refused``."""
+    if options.on_failure == USUAL:
+        options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
+    if proposal.told:
+        options = msgspec.structs.replace(options, told=proposal.told)
+    if options.on_failure == ROLLBACK and not proposal.can_be_taken_back:
+        raise Refused(
+            "no-way-back",
+            f"what {proposal.workflow} does cannot be taken back",
+            "give --on-failure abort, or continue",
+        )
+    return shared_options(options) if is_shared else options
+
+
+def _most_tasks(proposal: Proposal, options: JobOptions) -> int:
+    """How many ids of tasks a job needs at most: those of its plan, and those of a rollback if there may be one."""
+    tasks = len(proposal.plan.steps)
+    if options.on_failure != ROLLBACK and all(hook.on_failure != ROLLBACK for hook in proposal.plan.hooks):
+        return tasks
+    # Two for an instance at most that the job has taken one step for: stop and delete. To make one again that it
+    # has removed in two takes many more.
+    return tasks * (12 if proposal.workflow in CHANGING else 3)
+
+
+def _header(
+    ensemble: Ensemble,
+    proposal: Proposal,
+    pinned: PinnedService,
+    options: JobOptions,
+    sources: JobSources,
+    change_ids: ChangeIds,
+    now: float,
+) -> JobHeader:
+    """All that a job has to know, so that it can be resumed from its journal alone."""
+    status, inventory = ensemble.status, proposal.inventory
+    return JobHeader(
+        id=change_ids.job,
+        workflow=proposal.workflow,
+        service=pinned.digest,
+        main=pinned.main,
+        began=now,
+        inputs=proposal.inputs,
+        options=options,
+        machine=socket.gethostname(),
+        user=current_user(),
+        ticks=change_ids.ticks,
+        given=proposal.given,
+        named=proposal.named,
+        choices=proposal.service.choices,
+        environment=proposal.environment,
+        variables=proposal.variables,
+        left=proposal.whole.left,
+        sources=sources,
+        retries=proposal.retries,
+        cause=proposal.cause,
+        hosts=inventory.file.seen,
+        hosts_given=inventory.file.given,
+        ensemble=status.ensemble or new_id(),
+        forms=known_forms(status),
+        current=current_form(status),
+        base=stable_form(status, ensemble.snapshot),
+    )
+
+
+def run_rest(
+    ensemble: Ensemble,
+    place: Place,
+    unfinished: UnfinishedJob,
+    conversation: Conversation,
+    limits: Limits = NO_LIMITS,
+    *,
+    commit: str = "",
+) -> JobReport:
+    """Carry on with a job that was interrupted; ``commit`` wins over what it was told when it began.
+
+    Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
+    """
+    header = unfinished.header
+    read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
+    used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
+    change_ids = ChangeIds(header.id, header.ticks, used=used)
+    whole = whole_service(place, read.service, header.left, read.package.root)
+    subject = Subject(read, whole, read.package.root, EarlierForms(place, header.forms))
+    inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
+    job = RunningJob(ensemble, header, unfinished.plan, subject, limits, inventory)
+    return job.run(change_ids, conversation, unfinished.records, commit=commit)

@@ -1,0 +1,1 @@
+"""Notices from outside: written down as jobs, and what triggers do about them."""

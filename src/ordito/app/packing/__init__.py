@@ -1,0 +1,1 @@
+"""What goes into an archive of a service (CSAR)."""
