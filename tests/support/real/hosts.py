@@ -35,12 +35,12 @@ INIT = Path(__file__).with_name("host_init.py")
 OPS = User("ops")
 
 
-def free_place() -> tuple[str, int]:
-    """An address on loopback that is nobody else's, and a port that is free there."""
+def free_place(port: int = 0) -> tuple[str, int]:
+    """An address on loopback that is nobody else's, and a port that is free there, or the one that is asked for."""
     chance = SystemRandom()
     address = f"127.{chance.randint(1, 254)}.{chance.randint(0, 255)}.{chance.randint(1, 254)}"
     with socket.socket() as probe:
-        probe.bind((address, 0))
+        probe.bind((address, port))
         return address, probe.getsockname()[1]
 
 
@@ -48,7 +48,16 @@ class SshHost:
     """A host that runs. ``root`` is its root directory as seen from outside, without the ``disks`` of its own."""
 
     def __init__(
-        self, folder: Path, name: str, key: Path, *, user: User, disks: Mapping[str, str], config: str, isolated: bool
+        self,
+        folder: Path,
+        name: str,
+        key: Path,
+        *,
+        user: User,
+        disks: Mapping[str, str],
+        config: str,
+        isolated: bool,
+        port: int,
     ) -> None:
         folder.mkdir(parents=True)
         self.name = name
@@ -57,7 +66,7 @@ class SshHost:
         self.user = user.name if isolated else getpass.getuser()
         self.root = folder / "root"
         self.root.mkdir()
-        self.address, self.port = free_place()
+        self.address, self.port = free_place(port)
         self._folder = folder
         self._user = user
         self._disks = dict(disks)
@@ -237,12 +246,20 @@ class SshHosts:
             host.stop()
 
     def start(
-        self, name: str, *, user: User = OPS, disks: Mapping[str, str] | None = None, config: str = ""
+        self,
+        name: str,
+        *,
+        user: User = OPS,
+        disks: Mapping[str, str] | None = None,
+        config: str = "",
+        port: int = 0,
     ) -> SshHost:
         """Start a new host. ``disks`` are directories on a disk of their own, of so many bytes (``64k``); ``config``
-        are lines of `sshd_config` for all that is asked beyond the usual."""
+        are lines of `sshd_config` for all that is asked beyond the usual; without ``port`` it is any that is free."""
         folder = self.folder / f"{len(self._all)}-{name}"
-        host = SshHost(folder, name, self.key, user=user, disks=disks or {}, config=config, isolated=self.isolated)
+        host = SshHost(
+            folder, name, self.key, user=user, disks=disks or {}, config=config, isolated=self.isolated, port=port
+        )
         self._all.append(host)
         host.start_again()
         return host
