@@ -15,7 +15,7 @@ from unittest import mock
 
 import msgspec
 
-from ordito.app import job_run
+from ordito.app.job import run as job_run
 from ordito.cli.main import run as run_here
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.status import Status
