@@ -69,7 +69,7 @@ def test_a_user_part_is_read_with_what_it_brings_in(tmp_path: Path) -> None:
     user = read_user_part(place.layout, place.manifest, found)
     assert not found.has_errors
     assert user.service == "x.yaml"
-    assert {name: plain(node) for name, node in user.inputs.items()} == {"b": 3, "a": 1}
+    assert {name: plain(node) for name, node in user.environments.common.inputs.items()} == {"b": 3, "a": 1}
     assert user.files == (str(tmp_path / "base.yaml"),)
 
 

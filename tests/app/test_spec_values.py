@@ -36,7 +36,7 @@ def evaluated(folder: Path, inputs: str, **variables: str) -> tuple[Evaluated, D
     user = read_user_part(Layout(folder), "ensemble.yaml", found)
     sources = Sources(Reach(folder, "."), variables, Kept(), found)
     names = Names(variables, "prod", {"directory": str(folder), "name": folder.name})
-    return Evaluation(sources, names, found).inputs(user.inputs, {}), found
+    return Evaluation(sources, names, found).inputs(user.environments.common.inputs, {}), found
 
 
 def value(folder: Path, inputs: str, **variables: str) -> object:
@@ -162,6 +162,6 @@ def _again(place: Place) -> object:
     found = Diagnostics()
     user = read_user_part(place.layout, place.manifest, found)
     sources = Sources(Reach(place.layout.root, "."), {}, Kept(), found)
-    result = Evaluation(sources, Names(), found).inputs(user.inputs, {})
+    result = Evaluation(sources, Names(), found).inputs(user.environments.common.inputs, {})
     assert not found.has_errors, list(found)
     return plain(result.values["x"])

@@ -123,7 +123,7 @@ def test_templates_cost_nothing_where_there_are_none(tmp_path: Path) -> None:
         "from ordito.app.user_part import read_user_part; from ordito.base.diagnostics import Diagnostics\n"
         "place, found = place_of('.'), Diagnostics()\n"
         "user = read_user_part(place.layout, place.manifest, found)\n"
-        "assert evaluation_of(place, found).inputs(user.inputs, {}).values\n"
+        "assert evaluation_of(place, found).inputs(user.environments.common.inputs, {}).values\n"
         "assert 'jinja2' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

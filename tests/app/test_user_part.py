@@ -24,8 +24,11 @@ def test_service_and_located_inputs(tmp_path: Path) -> None:
     user, found = read(tmp_path, "spec:\n  service: a/b.yaml\n  inputs:\n    port: 80\n    tags: [x, 1]\n")
     assert not found.has_errors
     assert user.service == "a/b.yaml"
-    assert {name: plain(node) for name, node in user.inputs.items()} == {"port": 80, "tags": ["x", 1]}
-    assert str(user.inputs["port"].span) == "ensemble.yaml:4:11"
+    assert {name: plain(node) for name, node in user.environments.common.inputs.items()} == {
+        "port": 80,
+        "tags": ["x", 1],
+    }
+    assert str(user.environments.common.inputs["port"].span) == "ensemble.yaml:4:11"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ def test_service_and_located_inputs(tmp_path: Path) -> None:
 def test_nothing_is_said(tmp_path: Path, text: str) -> None:
     user, found = read(tmp_path, text)
     assert not found.has_errors
-    assert (user.service, dict(user.inputs)) == ("", {})
+    assert (user.service, dict(user.environments.common.inputs)) == ("", {})
 
 
 def test_the_machines_part_is_none_of_its_business(tmp_path: Path) -> None:
@@ -73,7 +76,7 @@ def test_a_new_one_is_read_back_and_is_relative_to_the_ensemble(
     assert not found.has_errors
     assert user.service == "../../my service/x.yaml"
     assert user.service_path(place.layout, place.shown) == "my service/x.yaml"
-    assert plain(user.inputs["tags"]) == ["yes", "1"]
+    assert plain(user.environments.common.inputs["tags"]) == ["yes", "1"]
 
 
 def test_a_service_far_away_is_named_by_its_absolute_path(tmp_path: Path) -> None:

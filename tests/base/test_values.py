@@ -225,7 +225,7 @@ PATTERNS = st.recursive(
 def test_programs_of_patterns(text: str, value: str) -> None:
     """R-3.6.3-7: followed as a program a pattern matches what Python's own matcher says it does."""
     program = compile_pattern(text)
-    slow = Pattern(text, program.direct, program.program, Choices(nested=True))
+    slow = Pattern(program.direct, program.program, Choices(nested=True))
     assert slow.matches(value) == (re.compile(text).fullmatch(value) is not None)
     assert slow.found_in(value) == (re.compile(text).search(value) is not None)
 

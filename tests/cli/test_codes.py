@@ -13,7 +13,7 @@ from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
-from ordito.cli.pages import ENSEMBLE, MAIN, Page, page_codes, read_page
+from ordito.cli.pages import MAIN, Page, page_codes, read_page
 from ordito.planning.refused import PlanRefused
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
@@ -133,7 +133,7 @@ def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagno
         if by == "plan":
             proposal = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(main)))).proposal
             return list(proposal.diagnostics) if proposal is not None else []
-        if ENSEMBLE in documents:
+        if "ensemble.yaml" in documents:
             return list(validate(ValidateRequest(directory=str(folder))).diagnostics)
         return list(validate(ValidateRequest(str(main))).diagnostics)
     except (InvalidDocument, PlanRefused) as error:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_rows
-from ordito.ensemble.replay import rebuild, states
+from ordito.ensemble.replay import Replay, rebuild
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
@@ -39,7 +39,10 @@ def test_the_first_records_give_the_state_after_each_job(
         with read_ensemble(root) as ensemble:
             after.append((content(ensemble.snapshot), ensemble.status))
     found = []
-    for _, rebuilt in states(Layout(root)):
+    replay = Replay(Layout(root))
+    for job in replay.jobs:
+        replay.run(job)
+        rebuilt = replay.result(all_of_them=False)
         assert rebuilt.problems == ()
         found.append((content(rebuilt.snapshot), rebuilt.status))
     assert found == after

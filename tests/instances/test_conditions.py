@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordito.instances.conditions import Conditions, Verdict
 from ordito.instances.context import Trace
-from ordito.instances.entities import NodeEntity
+from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.model.imperative import Assertion, Condition
@@ -47,6 +47,15 @@ def read() -> tuple[Service, Conditions]:
 SERVICE, CONDITIONS = read()
 
 
+def entity(of: str) -> NodeEntity | LinkEntity:
+    """What a condition is about, by the id of an instance or a link."""
+    if "." not in of:
+        return NodeEntity(SERVICE.nodes[of.rpartition("_")[0]], of)
+    source, requirement, target = of.split(".")
+    relationship = next(r for r in SERVICE.nodes["web"].requirements if r.requirement == requirement)
+    return LinkEntity(relationship, source, target)
+
+
 @pytest.mark.parametrize("name", SERVICE.workflows)
 def test_what_a_condition_says(name: str) -> None:
     """R-3.6.24-1, R-3.6.24-2, R-3.6.25-2, R-3.6.25-3, R-3.6.25-4."""
@@ -55,10 +64,7 @@ def test_what_a_condition_says(name: str) -> None:
     (precondition,) = workflow.preconditions
     condition = precondition.condition
     assert condition is not None
-    if of in SERVICE.groups:
-        verdict = CONDITIONS.of_group(condition, SERVICE.groups[of])
-    else:
-        verdict = CONDITIONS.of_link(condition, of) if "." in of else CONDITIONS.of_instance(condition, of)
+    verdict = CONDITIONS.of(condition, entity(of))
     assert verdict.holds == (expected == "holds")
     assert str(verdict) == ("" if verdict.holds else expected)
     assert "s3cr3t" not in f"{verdict!r}{verdict}"

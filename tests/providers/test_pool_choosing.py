@@ -45,7 +45,7 @@ def test_instances_are_packed_where_that_is_asked_for() -> None:
 
 
 def test_why_there_is_no_host_is_said_of_ten_and_the_others_are_counted() -> None:
-    lost = {"h1": Lost("h1", "2024-01-01", "away")}
+    lost = {"h1": Lost("2024-01-01", "away")}
     choosing = Choosing(
         pool(*(1 for _ in range(13))), {"h0": [Taken("there", "x_1", "x", "h0", place="/t")]}, lost, "f"
     )

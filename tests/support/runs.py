@@ -64,7 +64,7 @@ class World:
         self.jobs += 1
         self.ran, self.failed, self.skipped, self.states = [], [], [], []
         self.needless, self.left_out = {}, set()
-        self._apply(Delta(instances=begun(made, self.snapshot).instances, links=made.links))
+        self._apply(Delta(instances=begun(made, self.snapshot).instances))
         self.operations = self.operations_of(made)
         before: list[list[int]] = [[] for _ in made.steps]
         after: list[list[int]] = [[] for _ in made.steps]

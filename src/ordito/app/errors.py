@@ -11,8 +11,6 @@ class JobUnfinished(Exception):
 
     def __init__(self, job: str, workflow: str) -> None:
         super().__init__(f"job {job} ({workflow}) was interrupted and is not finished")
-        self.job = job
-        self.workflow = workflow
 
 
 class Refused(Exception):

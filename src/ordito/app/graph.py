@@ -10,7 +10,7 @@ import msgspec
 from ordito.app.given_choices import GivenChoices
 from ordito.app.services.viewed import look_at
 from ordito.base.collector import paused_collector
-from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service
 
 
@@ -54,10 +54,9 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A graph, what is to be said about the service, and the files that it was read from."""
+    """A graph, and the files that its service was read from."""
 
     graph: Graph
-    diagnostics: tuple[Diagnostic, ...]
     sources: tuple[str, ...] = ()
 
 
@@ -66,7 +65,7 @@ def graph(request: GraphRequest) -> Drawn:
     diagnostics = Diagnostics()
     with paused_collector():
         read = look_at(request.service, request.directory, request.choices, diagnostics, fetch=request.fetch)
-    return Drawn(graph_of(read.service, request.limit), tuple(diagnostics.sorted()), read.package.sources)
+    return Drawn(graph_of(read.service, request.limit), read.package.sources)
 
 
 def graph_of(service: Service, limit: int = 0) -> Graph:

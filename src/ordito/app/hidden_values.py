@@ -25,7 +25,6 @@ class Hidden:
 
     def __init__(self, service: Service) -> None:
         self._marks = Marks(service.data_types)
-        self._service = service
 
     def instead(self, value: msgspec.Struct) -> Mapping[str, object]:
         """The fields of a structure that hold something sensitive, without it."""

@@ -39,7 +39,6 @@ class Names:
     """
 
     def __init__(self, service: Service | None, snapshot: Snapshot, *, deleted: bool = False) -> None:
-        self._service = service
         self._snapshot = snapshot
         self._instances = {i.id for i in snapshot.instances.values() if deleted or i.exists}
         self._nodes = dict.fromkeys(service.nodes if service is not None else ())

@@ -20,7 +20,7 @@ from ordito.app.notices.handling import Handling, HandlingRequest, Onlooker, han
 from ordito.app.notices.told_value import told_value
 from ordito.app.services.in_use import ServiceInUse, service_in_use
 from ordito.app.spec.inputs import read_given
-from ordito.base.clock import Clock, SystemClock
+from ordito.base.clock import SystemClock
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.suggest import nearest
 from ordito.ensemble.inbox import HANDLED, Entry, Inbox
@@ -43,8 +43,7 @@ JOB = "ORDITO_JOB"
 
 class NotifyRequest(msgspec.Struct, frozen=True):
     """Of which ensemble: what is told (``event``) about which node, instance or pair (``about``), with which values of
-    the notification's outputs. ``options`` and ``wait_lock`` are for what is carried out because of it; ``environment``
-    holds the variables of this command."""
+    the notification's outputs. ``options`` and ``wait_lock`` are for what is carried out because of it."""
 
     directory: str
     about: str
@@ -52,15 +51,13 @@ class NotifyRequest(msgspec.Struct, frozen=True):
     inputs: GivenInputs = GivenInputs()
     options: JobOptions = JobOptions(on_failure=USUAL)
     wait_lock: float = 0.0
-    environment: Mapping[str, str] = os.environ
 
 
 class NotifyResult(msgspec.Struct, frozen=True):
-    """The notice with its number, and what was handled by this command: perhaps others that waited before it, and not
+    """The number of the notice, and what was handled by this command: perhaps others that waited before it, and not
     this one if another command works on the ensemble. ``entry`` is what the inbox says of it now."""
 
     number: int
-    notice: Notice
     handling: Handling
     entry: Entry | None
 
@@ -75,22 +72,22 @@ class NotifyResult(msgspec.Struct, frozen=True):
         return self.entry.said if self.entry is not None else ""
 
 
-def notify(request: NotifyRequest, onlooker: Onlooker, clock: Clock | None = None) -> NotifyResult:
+def notify(request: NotifyRequest, onlooker: Onlooker) -> NotifyResult:
     """Keep a notice, and handle what waits if nobody else does.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``; then nothing was kept, or it waits.
     """
     place = ensemble_place(request.directory)
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
     with read_ensemble(request.directory) as ensemble:
         used = service_in_use(place, ensemble)
         notice = _checked(request, used, ensemble.snapshot, now)
     with Inbox(place.layout) as inbox:
-        notice = msgspec.structs.replace(notice, depth=_depth(request, inbox, notice))
+        notice = msgspec.structs.replace(notice, depth=_depth(inbox, notice))
         number = inbox.put(notice)
     handling = handle_waiting(HandlingRequest(request.directory, request.options, request.wait_lock), onlooker)
     with Inbox(place.layout) as inbox:
-        return NotifyResult(number, notice, handling, inbox.entry(number))
+        return NotifyResult(number, handling, inbox.entry(number))
 
 
 def _checked(request: NotifyRequest, used: ServiceInUse, snapshot: Snapshot, now: float) -> Notice:
@@ -204,10 +201,10 @@ def _values(request: NotifyRequest, notice: Notice, outputs: list[str]) -> dict[
     return {name: told_value(value) for name, value in given.items()}
 
 
-def _depth(request: NotifyRequest, inbox: Inbox, notice: Notice) -> int:
+def _depth(inbox: Inbox, notice: Notice) -> int:
     """How many triggers have led to a notice: those that led to the job that gives it, and that job's own. Raises
     ``Refused`` for one that would go on for ever."""
-    cause = inbox.cause(request.environment.get(JOB, ""))
+    cause = inbox.cause(os.environ.get(JOB, ""))
     if cause is None:
         return 0
     firing, before = cause

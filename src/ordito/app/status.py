@@ -69,7 +69,6 @@ class StatusResult(msgspec.Struct, frozen=True):
     effective: str
     status: Status
     instances: tuple[InstanceStatus, ...]
-    deleted: int
     job: OpenJob | None
     caveat: str = ""
     failed: tuple[str, ...] = ()
@@ -108,7 +107,6 @@ def status(request: StatusRequest) -> StatusResult:
             effective=topology_status(outline or NO_OUTLINE, snapshot, effective),
             status=ensemble.status,
             instances=tuple(found),
-            deleted=sum(not instance.exists for instance in snapshot.instances.values()),
             job=describe(place, ensemble.unfinished) if ensemble.unfinished else None,
             caveat=caveat,
             failed=_failed(place, ensemble),

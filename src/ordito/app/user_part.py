@@ -22,7 +22,7 @@ from ordito.app.spec.merge import merged
 from ordito.app.spec.reach import Reach
 from ordito.app.spec.sources import as_literal
 from ordito.base.diagnostics import Diagnostic, Diagnostics
-from ordito.base.span import SourceText, Span
+from ordito.base.span import SourceText
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.sharing import asks_for_lock
 from ordito.ensemble.layout import Layout
@@ -47,12 +47,11 @@ spec:
 
 class UserPart(msgspec.Struct, frozen=True):
     """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
-    there is none, where it stands, and the environments with what is common to all of them; and the ``files`` that were
+    there is none, and the environments with what is common to all of them; and the ``files`` that were
     merged into it, by their absolute paths. Where `upgrade` was given another service, that is the ``service``, for as
     long as the user's part names the one that it named then, which is ``written``."""
 
     service: str = ""
-    span: Span | None = None
     environments: Environments = Environments()
     exists: bool = False
     files: tuple[str, ...] = ()
@@ -62,12 +61,7 @@ class UserPart(msgspec.Struct, frozen=True):
         """The same with the service that `upgrade` was given, where that still holds."""
         if named is None or named.over != self.written or not self.exists:
             return self
-        return msgspec.structs.replace(self, service=named.path, span=None)
-
-    @property
-    def inputs(self) -> MappingType[str, Node]:
-        """Located values of inputs, those of no environment."""
-        return self.environments.common.inputs
+        return msgspec.structs.replace(self, service=named.path)
 
     def service_path(self, layout: Layout, shown: str) -> str:
         """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
@@ -128,7 +122,6 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     written = service.text if service is not None and not is_null(service) else ""
     return UserPart(
         written,
-        service.span if service is not None else None,
         environments,
         exists=True,
         files=whole.files,

@@ -47,12 +47,11 @@ _SET = {
 
 
 class GitFailed(Exception):
-    """Git did not do what it was asked to; ``message`` is what it said, ``code`` its exit code (-1 for none)."""
+    """Git did not do what it was asked to; ``message`` is what it said."""
 
-    def __init__(self, message: str, code: int = -1) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
 
 
 class NoGit(GitFailed):
@@ -81,7 +80,7 @@ class Git:
         Raises ``GitFailed``."""
         code, printed, said = self.attempt(*arguments, given=given, limit=limit, more=more, most_written=most_written)
         if code != 0:
-            raise GitFailed(_summary(said or printed) or f"git ended with exit code {code}", code)
+            raise GitFailed(_summary(said or printed) or f"git ended with exit code {code}")
         return printed
 
     def attempt(

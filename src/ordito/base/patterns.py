@@ -29,7 +29,6 @@ class TooMuchWork(ValueError):
 class Pattern(msgspec.Struct, frozen=True, eq=False):
     """A compiled pattern: in the form of Python's own matcher, and as a program where that one may not be used."""
 
-    text: str
     direct: re.Pattern[str]
     program: Program
     choices: Choices
@@ -81,7 +80,7 @@ def compile_pattern(text: str) -> Pattern:
             raise ValueError(f"{error} in a pattern") from None
         except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"not a regular expression: {error}") from None
-    return Pattern(text, direct, program, reader.choices)
+    return Pattern(direct, program, reader.choices)
 
 
 @lru_cache(maxsize=10_000)

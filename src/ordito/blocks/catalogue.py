@@ -25,18 +25,17 @@ CHUNK = 1 << 20
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """A catalogue that was read: ``origin`` is what people call it, ``blocks`` are its blocks by name, ``definitions``
+    """A catalogue that was read: ``blocks`` are its blocks by name, ``definitions``
     the files in which they are defined."""
 
-    origin: str
     package: Package
     blocks: Mapping[str, BlockType]
     definitions: tuple[str, ...]
 
 
 def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> Catalogue:
-    """Read the definitions of a catalogue; errors in them are in ``diagnostics`` then. What else is to be said of it is
-    for those who write it."""
+    """Read the definitions of a catalogue, which people call ``origin``; errors in them are in ``diagnostics`` then.
+    What else is to be said of it is for those who write it."""
     found = Diagnostics()
     units = Units(package, found)
     units.gather()
@@ -44,7 +43,7 @@ def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> C
     types.flatten()
     blocks = block_types(types, origin)
     diagnostics.extend(d for d in found if d.severity is Severity.ERROR)
-    return Catalogue(origin, package, blocks, units.files)
+    return Catalogue(package, blocks, units.files)
 
 
 def block_files(block: BlockType, tree: FileTree) -> list[str]:

@@ -32,7 +32,6 @@ class NotADuration(ValueError):
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
         self.hint = hint
 
 

@@ -42,7 +42,6 @@ class NotAnFqn(ValueError):
         super().__init__(message)
         self.part = part
         self.offset = offset
-        self.message = message
         self.hint = hint
 
 

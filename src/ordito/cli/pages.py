@@ -29,7 +29,6 @@ from ordito.source.package import load_file
 
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
-ENSEMBLE = "ensemble.yaml"
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -214,11 +214,6 @@ class Core:
         return all(any(map(self._gates.is_for_failures, self._followers(index))) for index in failed)
 
     @property
-    def pausing(self) -> tuple[int, ...]:
-        """The steps that wait for another attempt."""
-        return tuple(index for index in sorted(self._tried) if self._state[index] == _PAUSED)
-
-    @property
     def was_cancelled(self) -> bool:
         """Whether steps were left out because the job was cancelled."""
         return self._was_cancelled

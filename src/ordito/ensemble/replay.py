@@ -6,7 +6,7 @@ themselves; a record that names several closes such a fork, as a merge does in g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -249,11 +249,3 @@ class Replay:
 
     def _problem(self, code: str, change: str, message: str) -> None:
         self._problems.append(Problem(code, change, message))
-
-
-def states(layout: Layout) -> Iterator[tuple[str, Rebuilt]]:
-    """What existed after each job. The snapshot is one and the same, and goes on with the next."""
-    replay = Replay(layout)
-    for job in replay.jobs:
-        replay.run(job)
-        yield job, replay.result(all_of_them=False)

@@ -1,4 +1,4 @@
-"""Whether a condition holds of something that exists (§3.6.24, §3.6.25): an instance, a link, a capability, a group.
+"""Whether a condition holds of something that exists (§3.6.24, §3.6.25): an instance, a link, or a capability.
 
 The parts of a condition are looked at in their order, and no further than needed. What cannot be told does not hold: an
 attribute that is missing, has no value yet, or cannot be evaluated.
@@ -15,15 +15,15 @@ import msgspec
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.instances.conformity import NOWHERE, misfit
-from ordito.instances.context import Context, EvaluationError, Nothing, Trace
-from ordito.instances.entities import Entity, LinkEntity, NodeEntity
+from ordito.instances.context import EvaluationError, Nothing, Trace
+from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Data
 from ordito.model.constraints import violation
 from ordito.model.equality import equal_values
 from ordito.model.external_schemas import schema_violation
 from ordito.model.filters import shown_value
-from ordito.model.imperative import Assertion, Condition, Group
+from ordito.model.imperative import Assertion, Condition
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.syntax.expressions import Call, Value
 
@@ -40,8 +40,8 @@ class CapabilityEntity(msgspec.Struct, frozen=True):
         return f"{self.node.id}.{self.name}"
 
 
-About = Entity | CapabilityEntity | Group
-"""What a condition may be about; a group here is what has the attributes of the group itself."""
+About = Entity | CapabilityEntity
+"""What a condition may be about."""
 
 
 class Unmet(msgspec.Struct, frozen=True):
@@ -79,31 +79,6 @@ class Conditions:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._relationships = {r.key: r for n in evaluator.service.nodes.values() for r in n.requirements}
-
-    def of_instance(self, condition: Condition, instance: str, trace: Trace | None = None) -> Verdict:
-        """Whether a condition holds of an instance, by its id."""
-        record = self._evaluator.snapshot.instances[instance]
-        return self.of(condition, NodeEntity(self._evaluator.service.require(record.node), instance), trace)
-
-    def of_link(self, condition: Condition, link: str, trace: Trace | None = None) -> Verdict:
-        """Whether a condition holds of a recorded link, by its id."""
-        record = self._evaluator.snapshot.links[link]
-        relationship = self._relationships[record.relationship]
-        return self.of(condition, LinkEntity(relationship, record.source, record.target), trace)
-
-    def of_group(self, condition: Condition, group: Group, trace: Trace | None = None) -> Verdict:
-        """Whether a condition holds of a group: of every instance of its members, of which there must be one; a group
-        without members is asked for its own attributes."""
-        if not group.members:
-            return self.of(condition, group, trace)
-        snapshot = self._evaluator.snapshot
-        if trace is not None:
-            trace.reads.update(f"#{member}" for member in group.members)
-        ids = [instance for member in group.members for instance in snapshot.ids_of(member)]
-        if not ids:
-            return Verdict(holds=False, unmet=(Unmet(group.name, "", Nothing(""), "has no instance", condition.span),))
-        return next((v for i in ids if not (v := self.of_instance(condition, i, trace)).holds), HOLDS)
 
     def of(self, condition: Condition, about: About, trace: Trace | None = None) -> Verdict:
         """Whether a condition holds. What was looked at is added to ``trace``.
@@ -122,7 +97,7 @@ class Conditions:
             unmet += verdict.unmet
         if condition.operator == "not":
             what = "meets all that is not to hold together" if len(condition.parts) > 1 else "meets what is not to hold"
-            return Verdict(holds=False, unmet=(Unmet(_name(about), "", Nothing(""), what, condition.span),))
+            return Verdict(holds=False, unmet=(Unmet(about.id, "", Nothing(""), what, condition.span),))
         return Verdict(holds=False, unmet=tuple(unmet)) if condition.operator == "or" else HOLDS
 
     def _part(self, part: Condition | Assertion, about: About, trace: Trace | None) -> Verdict:
@@ -137,29 +112,25 @@ class Conditions:
         try:
             value = self.value(about, name, trace)
         except EvaluationError as error:
-            return Unmet(_name(about), name, Nothing(error.message), f"cannot be told: {error.message}", span)
+            return Unmet(about.id, name, Nothing(error.message), f"cannot be told: {error.message}", span)
         if isinstance(value, Nothing):
-            return Unmet(_name(about), name, value, "has no value", span)
+            return Unmet(about.id, name, value, "has no value", span)
         if value is None:
-            return Unmet(_name(about), name, value, "is null", span)
+            return Unmet(about.id, name, value, "is null", span)
         schema = _schema(about, name)
         plain, secret = cast(Value, revealed(value)), is_sensitive(value)
         wrong = self._misfit(plain, schema)
         if wrong:
-            return Unmet(_name(about), name, value, "is sensitive, and not of its type" if secret else wrong, span)
+            return Unmet(about.id, name, value, "is sensitive, and not of its type" if secret else wrong, span)
         for constraint in assertion.constraints:
             wrong = self._violation(plain, constraint, schema)
             if wrong:
                 shown = "is sensitive, and not as it must be" if secret else f"is {shown_value(plain)} and {wrong}"
-                return Unmet(_name(about), name, value, shown, constraint.span or span)
+                return Unmet(about.id, name, value, shown, constraint.span or span)
         return None
 
     def value(self, about: About, name: str, trace: Trace | None = None) -> Data | Nothing:
         """The value of an attribute, as conditions compare it. Raises ``EvaluationError``."""
-        if isinstance(about, Group):
-            written: Value = about.attributes.get(name, about.properties.get(name))
-            value = self._evaluator.evaluate(written, Context(), trace)
-            return Nothing("it is not set") if value is None else value
         path: tuple[Value, ...] = ("SELF", name)
         entity = about
         if isinstance(entity, CapabilityEntity):
@@ -202,8 +173,6 @@ def _schema(about: About, name: str) -> Schema | None:
     if isinstance(about, CapabilityEntity):
         capability = about.node.template.capabilities[about.name]
         return _declared(name, capability.attribute_definitions, capability.definitions)
-    if isinstance(about, Group):
-        return _declared(name, about.attribute_definitions, about.definitions)
     if name in BUILT_IN:
         return TEXT
     holder = about.template if isinstance(about, NodeEntity) else about.relationship
@@ -214,7 +183,3 @@ def _declared(name: str, *definitions: Mapping[str, PropertyDefinition]) -> Sche
     found = next((d[name] for d in definitions if name in d), None)
     # Only the type counts: what else a declaration asks for is none of the condition's business.
     return None if found is None else msgspec.structs.replace(found.schema, constraints=())
-
-
-def _name(about: About) -> str:
-    return about.name if isinstance(about, Group) else about.id

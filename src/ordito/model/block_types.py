@@ -18,14 +18,14 @@ BLOCK_INTERFACE = "Block"
 CONFIG = "config"
 
 
-def block_types(types: Types, origin: str = "", *, bundled: bool = False) -> dict[str, BlockType]:
+def block_types(types: Types, origin: str = "") -> dict[str, BlockType]:
     """The blocks that the files of a service or a catalogue define, by name, in the order of their definition; those
-    that come with the program are left out unless ``bundled``."""
+    that come with the program are left out."""
     nodes = {_written(d): d for d in types.units.definitions["node"].values() if _is_block(types, d)}
     found: dict[str, BlockType] = {}
     for definition in types.units.definitions["policy"].values():
         shape = types.policies.get(definition.name)
-        if shape is None or LIFECYCLE_STEP not in shape.kinds[1:] or (definition.unit.is_bundled and not bundled):
+        if shape is None or LIFECYCLE_STEP not in shape.kinds[1:] or definition.unit.is_bundled:
             continue
         name = _written(definition)
         found[name] = _block(types, definition, nodes.get(name), origin)

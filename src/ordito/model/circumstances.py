@@ -21,10 +21,9 @@ class Circumstances(msgspec.Struct, frozen=True):
 
     ``inputs`` are values of its inputs as they are given (see ``bind_inputs``); ``inventory`` is a service whose nodes
     exist already; without it ``hosts`` gives one, if anything is to be selected: all that fit are as good as the first.
-    ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``,
-    everything has to be chosen now: what cannot be is an error. ``candidates`` are definitions files of the service,
-    besides those that it imports, that may substitute nodes. ``blocks`` gives what catalogues have for a
-    lifecycle step, by the name of its block; ``steps`` is the root of a file that declares lifecycle steps.
+    ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``, everything has
+    to be chosen now: what cannot be is an error. ``blocks`` gives what catalogues have for a lifecycle step, by the
+    name of its block; ``steps`` is the root of a file that declares lifecycle steps.
     """
 
     inputs: Mapping[str, object] = {}
@@ -32,6 +31,5 @@ class Circumstances(msgspec.Struct, frozen=True):
     hosts: Callable[[], Service] | None = None
     choices: Choices = Choices()
     final: bool = False
-    candidates: tuple[str, ...] = ()
     blocks: Callable[[str], BlockType | None] = _no_block
     steps: Node | None = None

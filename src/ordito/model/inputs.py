@@ -29,18 +29,16 @@ def bind_inputs(
     given: MappingType[str, object],
     diagnostics: Diagnostics,
     *,
-    origin: str = "-i",
     quiet: Collection[str] = (),
     whose: str = "",
 ) -> dict[str, Value]:
     """The value of every input.
 
-    ``given`` maps names to located nodes (from a file), to texts (from the command line; ``origin`` names the
-    option in messages), or to a list or map of plain data. Unknown names, values of the wrong type or outside of
-    their constraints, and required inputs without any value are errors. Inputs that are not required and have no
-    value are left out. Of the values named in ``quiet`` nothing is shown, as of those of sensitive and of unknown
-    inputs. ``whose`` is what messages call their owner, the service where it is "". What is sensitive, because it is
-    given so, named so or declared so, comes wrapped.
+    ``given`` maps names to located nodes (from a file), to texts (from the command line), or to a list or map of plain
+    data. Unknown names, values of the wrong type or outside of their constraints, and required inputs without any value
+    are errors. Inputs that are not required and have no value are left out. Of the values named in ``quiet`` nothing is
+    shown, as of those of sensitive and of unknown inputs. ``whose`` is what messages call their owner, the service
+    where it is "". What is sensitive, because it is given so, named so or declared so, comes wrapped.
     """
     whose = whose or f'service "{service.name}"'
     values = Values(service.data_types, diagnostics)
@@ -55,7 +53,7 @@ def bind_inputs(
             continue
         if isinstance(value, Sensitive):
             value = SHOWN
-        node = _as_node(name, value, definition, service, origin, diagnostics)
+        node = _as_node(name, value, definition, service, diagnostics)
         if definition is None:
             if node is not None:
                 hide(node)  # It may be a secret whose name was mistyped.
@@ -154,7 +152,7 @@ def _read_quietly(
     found = Diagnostics()
     values = Values(service.data_types, found)
     values.literal = True
-    node = _as_node(name, value, definition, service, "", found)
+    node = _as_node(name, value, definition, service, found)
     if node is not None:
         hide(node)
     read = _read(node, definition, values) if node is not None and not found.has_errors else None
@@ -174,13 +172,12 @@ def _as_node(
     value: object,
     definition: PropertyDefinition | None,
     service: Service,
-    origin: str,
     diagnostics: Diagnostics,
 ) -> Node | None:
     """A given value as a located node."""
     if isinstance(value, Scalar | Sequence | Mapping):
         return value
-    shown = f"{origin} {name}"
+    shown = f"-i {name}"
     if not isinstance(value, str):
         document = load_text(shown, msgspec.json.encode(value).decode(), diagnostics)
         return document.root if document is not None else None

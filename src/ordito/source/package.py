@@ -132,9 +132,9 @@ class Package:
             return None
         return load(name, data, diagnostics)
 
-    def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
+    def load(self, file: str, diagnostics: Diagnostics) -> Document | None:
         """Load a YAML file of the service."""
-        data = self._read(file, diagnostics, wanted_by)
+        data = self._read(file, diagnostics, None)
         return load(self._title(file), data, diagnostics) if data is not None else None
 
     def _title(self, file: str) -> str:

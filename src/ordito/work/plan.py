@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ordito.instances.records import Applied, Instance, Link
+from ordito.instances.records import Applied, Instance
 from ordito.work.hooks import DoneHook, Hook
 
 
@@ -260,7 +260,7 @@ class Plan(msgspec.Struct, frozen=True):
     """Everything a job needs to decide what to do, in an order that satisfies all edges.
 
     ``edges`` holds (before, after, reason): two indices into ``steps`` and one into ``reasons``. ``instances`` are
-    the new instances to record before the first step runs, ``links`` the pairs the plan makes. ``capacity`` gives
+    the new instances to record before the first step runs. ``capacity`` gives
     the number of operations that may run at one time on a Compute instance (where it is not named, the job says it).
     ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
     says where it comes from, where that is more than the usual one; ``kept_counts`` are those that later plans are to
@@ -286,7 +286,6 @@ class Plan(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
     changes: tuple[Change, ...] = ()
     instances: tuple[Instance, ...] = ()
-    links: tuple[Link, ...] = ()
     capacity: dict[str, int] = {}
     counts: dict[str, int] = {}
     origins: dict[str, str] = {}

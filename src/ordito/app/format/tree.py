@@ -24,7 +24,6 @@ class Leaf(msgspec.Struct, frozen=True):
     column: int
     last: int
     style: str = ""
-    text: str = ""
 
 
 class Map(msgspec.Struct, eq=False):
@@ -94,7 +93,7 @@ class _Reader:
             last = end.line
             if event.style in {"|", ">"} and end.column == 0:
                 last = max(end.line - 1, start.line)
-            return Leaf(start.line, start.column, last, event.style or "", event.value)
+            return Leaf(start.line, start.column, last, event.style or "")
         if event.flow_style:
             return self._flow(start)
         return self._map(start) if isinstance(event, yaml.MappingStartEvent) else self._list(start, above)

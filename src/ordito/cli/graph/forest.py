@@ -14,7 +14,6 @@ class Forest:
     """The nodes of a graph as trees of hosting. ``ids`` are names that every format can do with."""
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
         self.below: dict[str, list[GraphNode]] = defaultdict(list)
         for node in graph.nodes:
             self.below[node.host].append(node)

@@ -218,11 +218,6 @@ class Ledger:
         account.running.pop(step, None)
         return account
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds from the beginning (or resumption) of the job to its end, 0 while it runs."""
-        return max(self.finished.at - self.began, 0.0) if self.finished else 0.0
-
 
 def subject(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepRetrying) -> str:
     """What a step is shown under: its instance, or the component of a lifecycle step; "" for neither."""

@@ -92,7 +92,7 @@ class WorkTree:
         # This command alone takes no literal paths.
         code, _, said = self.git.attempt("check-ignore", "--quiet", f"./{path}", more={"GIT_LITERAL_PATHSPECS": "0"})
         if code not in (0, 1):
-            raise GitFailed(said.decode("utf-8", "replace").strip(), code)
+            raise GitFailed(said.decode("utf-8", "replace").strip())
         return code == 0
 
     def changes(self, paths: Sequence[str]) -> list[Change]:

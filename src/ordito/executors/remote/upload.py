@@ -15,8 +15,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from ordito.executors.copies import Unusable
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
@@ -54,13 +52,6 @@ _FINISH_LARGE = """chmod "$2" "$1.part" && mv "$1.part" "$1" && printf '%s\\n' "
 _LINK = (
     """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
 )
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    """What a host has of a content: its place below the folder of trees, and its mode."""
-
-    place: str
-    mode: str
 
 
 class Uploads:

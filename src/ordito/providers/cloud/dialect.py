@@ -66,19 +66,16 @@ class Machine(msgspec.Struct, frozen=True):
     networks: Mapping[str, object] = {}
     ports: Mapping[str, object] = {}
     instance: str = ""
-    size: str = ""
 
 
 class Volume(msgspec.Struct, frozen=True):
-    """A volume that is there: whether it belongs to the instance that is asked for, and the machine and device it is
-    attached to."""
+    """A volume that is there: whether it is ready, and the machine and device it is attached to."""
 
     id: str
     name: str
     ready: bool = True
     machine: str = ""
     device: str = ""
-    own: bool = False
 
 
 class Net(msgspec.Struct, frozen=True):
@@ -87,7 +84,6 @@ class Net(msgspec.Struct, frozen=True):
     id: str
     name: str
     segment: str = ""
-    own: bool = False
 
 
 class Nic(msgspec.Struct, frozen=True):
@@ -122,7 +118,6 @@ class NewNic(msgspec.Struct, frozen=True):
     address: str = ""
     start: str = ""
     end: str = ""
-    order: int | None = None
 
 
 class Way(msgspec.Struct, frozen=True, order=True):
@@ -268,7 +263,7 @@ class Dialect:
         extra, state = volume.extra or {}, str(volume.state or "").lower()
         machine, device = self.attachment(extra)
         ready = state in ("", "unknown", "available", "inuse", "in-use")
-        return Volume(str(volume.id), str(volume.name), ready, machine, device, self.is_of(volume, who))
+        return Volume(str(volume.id), str(volume.name), ready, machine, device)
 
     def attachment(self, extra: Mapping[str, Any]) -> tuple[str, str]:
         """The machine and device that a volume is attached to, "" for none."""

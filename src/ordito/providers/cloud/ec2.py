@@ -14,7 +14,6 @@ from ordito.providers.cloud.naming import ENSEMBLE, INSTANCE, NODE, Who
 
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklmnop")
 ARM = frozenset({"arm64", "aarch64", "arm"})
-NOT_THERE = ("notfound", "not found", "does not exist")
 
 
 class Ec2(Ec2Networks):

@@ -9,7 +9,7 @@ from typing import Any
 from ordito.providers.cloud.dialect import Dialect, Net, NewNet, NewNic, Nic, Unsupported, Way, named
 from ordito.providers.cloud.ec2_requests import filters_of, own_of, tags_of, with_params
 from ordito.providers.cloud.free_addresses import first_free
-from ordito.providers.cloud.naming import INSTANCE, Who
+from ordito.providers.cloud.naming import Who
 
 ALIASES = ("PRIVATE", "PUBLIC")
 
@@ -201,7 +201,7 @@ class Ec2Networks(Dialect):
 
 
 def _net(subnet: Any) -> Net:
-    return Net(subnet.id, subnet.name, subnet.extra["vpc_id"], bool(subnet.extra.get("tags", {}).get(INSTANCE)))
+    return Net(subnet.id, subnet.name, subnet.extra["vpc_id"])
 
 
 def is_on(interface: Any, machine: str) -> bool:

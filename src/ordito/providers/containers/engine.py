@@ -49,7 +49,6 @@ class Network(msgspec.Struct, frozen=True):
 
     address: str = msgspec.field(name="IPAddress", default="")
     id: str = msgspec.field(name="NetworkID", default="")
-    mac: str = msgspec.field(name="MacAddress", default="")
 
 
 class Published(msgspec.Struct, frozen=True, rename="pascal"):
@@ -72,7 +71,6 @@ class Container(msgspec.Struct, frozen=True, rename="pascal"):
 
     id: str = ""
     image: str = ""
-    image_digest: str = ""
     state: State = State()
     config: Config = Config()
     host_config: HostConfig = HostConfig()

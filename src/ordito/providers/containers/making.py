@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -18,8 +17,6 @@ every standard input is."""
 
 GRACE = 10.0
 """Seconds that a container has to end by itself, where nobody says how many."""
-
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Wanted(msgspec.Struct, frozen=True):

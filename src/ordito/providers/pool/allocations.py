@@ -38,7 +38,6 @@ class Lost(msgspec.Struct, frozen=True):
     """A host that could not be reached and is not given out: since when, why, and of which instances something may
     remain on it."""
 
-    host: str
     since: str
     why: str
     remains: tuple[str, ...] = ()
@@ -109,7 +108,7 @@ class Books:
     def lost(self) -> dict[str, Lost]:
         """The hosts that are lost, by name."""
         rows = self._database.execute("SELECT host, since, why, remains FROM lost ORDER BY host")
-        return {row[0]: Lost(row[0], row[1], row[2], tuple(json.loads(row[3]))) for row in rows}
+        return {row[0]: Lost(row[1], row[2], tuple(json.loads(row[3]))) for row in rows}
 
     def lose(self, host: str, since: str, why: str, owner: str) -> None:
         """Write down that a host is lost, on which something of an instance may remain ("" for nothing more)."""

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.base.span import Span
 from ordito.providers.connection import CONNECTION, settings_among
 from ordito.providers.section import Section
 from ordito.providers.shapes import (
@@ -93,7 +92,6 @@ class Host(msgspec.Struct, frozen=True):
     resources: Mapping[str, float] = {}
     instances: int = 1
     attributes: Mapping[str, object] = {}
-    span: Span | None = None
 
 
 def read_hosts(section: Section) -> dict[str, Host]:
@@ -109,11 +107,11 @@ def read_hosts(section: Section) -> dict[str, Host]:
         if also != name:
             said = f'"{name}" and "{also}" differ by their case only'
             section.diagnostics.error("bad-value", said, key.span, hint="give one of them another name")
-        found[name] = _host(name, section, section.entries[name], values.get(name), key.span)
+        found[name] = _host(name, section, section.entries[name], values.get(name))
     return found
 
 
-def _host(name: str, section: Section, node: Node, checked: object, span: Span) -> Host:
+def _host(name: str, section: Section, node: Node, checked: object) -> Host:
     known = checked if isinstance(checked, Mapping) else {}
     entries = node.values if isinstance(node, MappingNode) else {}
     for key in STATIC:
@@ -138,7 +136,6 @@ def _host(name: str, section: Section, node: Node, checked: object, span: Span) 
         resources=known.get("resources") or {},
         instances=known.get("instances") or 1,
         attributes=own,
-        span=span,
     )
 
 
