@@ -109,14 +109,16 @@ def main(*, times: int) -> None:
             [lambda: one("executor", many), sides[1]], max(1, times // 2), lambda r: a_step(r, "job")
         )
     memory = max(r.memory for r in large_runs)
+    growth = round(large / small, 2)
     print(f"  bare durable loop                 {bare:6.1f} us")
-    print(f"  executor that does nothing        {own:6.1f} us   {verdict(round(own, 1), MICROSECONDS)}")
-    print(f"    times the bare loop             {own / bare:6.1f}      {verdict(round(own / bare, 1), RATIO)}")
+    print(f"  executor that does nothing        {own:6.1f} us   {verdict('step', round(own, 1), MICROSECONDS, 'us')}")
+    ratio = round(own / bare, 1)
+    print(f"    times the bare loop             {ratio:6.1f}      {verdict('of-bare', ratio, RATIO, 'times')}")
     print("    of it " + ", ".join(f"{part} {parts[part]:.1f}" for part in PARTS) + f"; closing {parts['closing']:.1f}")
     print(f"  operations without implementation {no_op:6.1f} us")
     print(f"  one instance of each template     {alone:6.1f} us, {alone / bare:.1f} times the bare loop")
     print(
         f"  100,000 steps                     {large:6.1f} us"
-        f"   growth beyond linear {large / small:4.2f} {verdict(round(large / small, 2), MOST_GROWTH)}"
-        f"   {memory:,.0f} MiB {verdict(round(memory), MOST_MEMORY)}"
+        f"   growth beyond linear {growth:4.2f} {verdict('growth', growth, MOST_GROWTH, 'times')}"
+        f"   {memory:,.0f} MiB {verdict('memory', round(memory), MOST_MEMORY, 'MiB')}"
     )

@@ -138,5 +138,5 @@ def main(*, times: int) -> None:
                 f"   {ratios[-1]:5.3f} of it   ({busy:4.1f} sleep on average)"
             )
     ratio = statistics.median(ratios)
-    print(f"  median of the graphs {ratio:5.3f} {verdict(round(ratio, 3), MOST)}")
+    print(f"  median of the graphs {ratio:5.3f} {verdict('makespan', round(ratio, 3), MOST, 'times')}")
     print(f"  (if sh and sleep began at once: {statistics.median(pure):5.3f})")

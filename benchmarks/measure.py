@@ -67,14 +67,28 @@ def ordito(*arguments: str) -> list[str]:
     return [str(Path(sys.executable).with_name("ordito")), *arguments]
 
 
-missed: list[str] = []
-"""What was said about every bar that was missed, for ``--strict``."""
+@dataclass(frozen=True)
+class Figure:
+    """What was measured, by a name that is the benchmark's own, with its bar: the most it may be, or the least."""
+
+    name: str
+    value: float
+    bar: float
+    unit: str
+    least: bool
+
+    @property
+    def held(self) -> bool:
+        """Whether the bar is kept."""
+        return self.value >= self.bar if self.least else self.value <= self.bar
 
 
-def verdict(figure: float, bar: float, *, least: bool = False) -> str:
-    """Whether a figure keeps its bar (the most it may be, or the least), to be printed behind it."""
-    kept = figure >= bar if least else figure <= bar
-    said = f"(bar {bar:g}{'' if kept else ': MISSED'})"
-    if not kept:
-        missed.append(f"{figure:g} {said}")
-    return said
+figures: list[Figure] = []
+"""All that was compared with a bar so far, for ``--strict`` and ``--json``."""
+
+
+def verdict(name: str, value: float, bar: float, unit: str = "", *, least: bool = False) -> str:
+    """Keep a figure with its bar; gives whether it keeps it, to be printed behind the figure."""
+    figure = Figure(name, value, bar, unit, least)
+    figures.append(figure)
+    return f"(bar {bar:g}{'' if figure.held else ': MISSED'})"

@@ -113,12 +113,12 @@ def main(*, times: int) -> None:
     figures = {
         "posix_spawn in a loop": (spawning, ""),
         f"subprocess.run in {PARALLEL} threads": (threads, ""),
-        "ordito deploy, the job alone": (job, _part(spawning / job, "the loop", OF_SPAWNING)),
-        "ordito deploy, whole process": (own, _part(threads / own, "the threads", OF_THREADS)),
+        "ordito deploy, the job alone": (job, _part(spawning / job, "loop", OF_SPAWNING)),
+        "ordito deploy, whole process": (own, _part(threads / own, "threads", OF_THREADS)),
     }
     for title, (seconds, said) in figures.items():
         print(f"  {title:31} {seconds:6.2f} s   {OPERATIONS / seconds:6.0f} a second{said}")
 
 
 def _part(figure: float, of: str, bar: float) -> str:
-    return f"   {figure:4.2f} of {of} {verdict(round(figure, 2), bar, least=True)}"
+    return f"   {figure:4.2f} of the {of} {verdict(f'of-{of}', round(figure, 2), bar, least=True)}"

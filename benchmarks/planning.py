@@ -30,19 +30,28 @@ def main(*, times: int) -> None:
         print(f"  {said}")
         for workflow in json.loads(full[0].output):
             if workflow != "read":
-                _show(workflow, [_figures(r, workflow) for r in small], [_figures(r, workflow) for r in full])
+                _show(
+                    f"{shape}-{workflow}",
+                    workflow,
+                    [_figures(r, workflow) for r in small],
+                    [_figures(r, workflow) for r in full],
+                )
 
 
 def _figures(made: Run, workflow: str) -> Any:
     return json.loads(made.output)[workflow]
 
 
-def _show(workflow: str, small: list[Any], full: list[Any]) -> None:
+def _show(name: str, workflow: str, small: list[Any], full: list[Any]) -> None:
     quarter, whole = (statistics.median(f["seconds"] for f in side) for side in (small, full))
     memory = max(f["memory"] for f in full)
     growth = whole / quarter / 4
+    kept = [
+        verdict(f"{name}-seconds", round(whole, 2), MOST_SECONDS, "s"),
+        verdict(f"{name}-growth", round(growth, 2), MOST_GROWTH, "times"),
+        verdict(f"{name}-memory", round(memory), MOST_MEMORY, "MiB"),
+    ]
     print(
-        f"    {workflow:13} {full[0]['steps']:>8,} steps {whole:6.2f} s {verdict(whole, MOST_SECONDS)}"
-        f"   growth beyond linear {growth:5.2f} {verdict(growth, MOST_GROWTH)}"
-        f"   {memory:6.0f} MiB {verdict(memory, MOST_MEMORY)}"
+        f"    {workflow:13} {full[0]['steps']:>8,} steps {whole:6.2f} s {kept[0]}"
+        f"   growth beyond linear {growth:5.2f} {kept[1]}   {memory:6.0f} MiB {kept[2]}"
     )

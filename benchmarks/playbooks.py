@@ -61,7 +61,7 @@ def main() -> None:
             result = run(command, environment)
             processes = len((folder / "count").read_text().splitlines())
             seconds = job_seconds(result)
-            said = verdict(processes, MOST_PROCESSES)
+            said = verdict(title.replace(" ", "-"), processes, MOST_PROCESSES, "processes")
             each = 1000 * seconds / NODES
             print(f"  {title:20} {processes:3} processes {said}  {seconds:6.2f} s, {each:4.0f} ms a node")
 

@@ -6,7 +6,10 @@ Bars that are missed are marked; with ``--strict`` the exit code is then 1.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -24,7 +27,7 @@ from benchmarks import (
     validate,
     version,
 )
-from benchmarks.measure import missed
+from benchmarks.measure import Figure, figures
 
 BENCHMARKS = {
     "version": lambda times: version.main(),  # noqa: ARG005  (has a number of its own)
@@ -47,14 +50,28 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--times", type=int, default=5, help="runs of each side (default: 5)")
     parser.add_argument("--strict", action="store_true", help="fail where a bar is missed")
+    parser.add_argument("--json", metavar="FILE", help="write the figures that have a bar, too")
     arguments = parser.parse_args()
     unknown = [n for n in arguments.names if n not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    measured: dict[str, list[Figure]] = {}
     for name in arguments.names or BENCHMARKS:
+        before = len(figures)
         BENCHMARKS[name](arguments.times)
+        measured[name] = figures[before:]
         print()
-    return 1 if arguments.strict and missed else 0
+    if arguments.json:
+        write(Path(arguments.json), measured)
+    return 1 if arguments.strict and not all(figure.held for figure in figures) else 0
+
+
+def write(file: Path, measured: Mapping[str, Sequence[Figure]]) -> None:
+    """Write the figures as JSON, named ``BENCHMARK.FIGURE``."""
+    data = [
+        {**asdict(f), "name": f"{name}.{f.name}", "held": f.held} for name, all_of in measured.items() for f in all_of
+    ]
+    file.write_text(json.dumps({"figures": data}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

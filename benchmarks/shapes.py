@@ -99,7 +99,8 @@ def main(*, times: int) -> None:
             sides = [lambda f=f: run([python(), "-c", RESOLVE, str(f)]) for f in files]
             (small, _), (full, _) = interleaved(sides, times, lambda r: float(r.output))
             growth = full / small / 4
+            said = verdict(name.replace(" ", "-"), round(growth, 2), MOST_GROWTH, "times")
             print(
                 f"  {size:>6,} {name:31} {full:6.2f} s   a quarter {small:6.2f} s"
-                f"   growth beyond linear {growth:5.2f} {verdict(growth, MOST_GROWTH)}"
+                f"   growth beyond linear {growth:5.2f} {said}"
             )

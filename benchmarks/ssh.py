@@ -113,7 +113,7 @@ def main(*, times: int) -> None:
     least = statistics.median(float(r.output) for r in spoken)
     job = statistics.median(job_seconds(r) for r in runs)
     part = least / job
-    said = f"   {part:4.2f} of asyncssh {verdict(round(part, 2), OF_BARE, least=True)}"
+    said = f"   {part:4.2f} of asyncssh {verdict('of-bare', round(part, 2), OF_BARE, least=True)}"
     print(f"  {'asyncssh':31} {least:6.2f} s   {OPERATIONS / least:6.0f} a second")
     print(f"  {'ordito deploy, the job alone':31} {job:6.2f} s   {OPERATIONS / job:6.0f} a second{said}")
 

@@ -30,11 +30,11 @@ def main(*, times: int) -> None:
                 figures.append(float(run([python(), JOB, part, folder, str(INSTANCES)]).output))
     for part, figures in found.items():
         seconds = statistics.median(figures)
-        said = verdict(round(seconds, 2), SECONDS[part])
+        said = verdict(part, round(seconds, 2), SECONDS[part], "s")
         print(f"  {INSTANCES:,} instances {TITLES[part]:32} {seconds:5.2f} s of CPU   {said}")
     with tempfile.TemporaryDirectory(prefix="ordito-bench-") as name:
         service = write_parts(Path(name), SHOWN, EMPTY)
         ensemble = str(Path(name) / "ensemble")
         run(ordito("deploy", service, "-e", ensemble, "--yes", "-q"))
         shown = statistics.median(run(ordito("status", "-e", ensemble)).wall for _ in range(times))
-    print(f"  ordito status of {SHOWN:,} instances {shown:5.2f} s   {verdict(round(shown, 2), SHOWING)}")
+    print(f"  ordito status of {SHOWN:,} instances {shown:5.2f} s   {verdict('shown', round(shown, 2), SHOWING, 's')}")

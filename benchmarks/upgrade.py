@@ -110,7 +110,8 @@ def main(*, times: int) -> None:
             print(f"  {command:8} {count:>4} changed {beyond}")
     small, full = (seconds[size, "upgrade", "hundred"] - seconds[size, "upgrade", NONE] for size in SIZES)
     growth = round(full / small, 2)
-    print(f"  a hundred changed of ten times as many: {growth:4.2f} times {verdict(growth, MOST_GROWTH)}")
+    said = verdict("growth", growth, MOST_GROWTH, "times")
+    print(f"  a hundred changed of ten times as many: {growth:4.2f} times {said}")
 
 
 def check(figures: dict[str, float], changed: int) -> None:

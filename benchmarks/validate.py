@@ -99,11 +99,17 @@ def main(*, times: int) -> None:
             )
             costs[count] = own / count
             ratio = own / events
+            said = verdict(f"events-{count}", round(ratio, 2), bar, "times")
             memory = max(r.memory for r in runs)
             print(
                 f"  {count:>6,} applications   events {events:5.2f} s   ordito {own:5.2f} s"
-                f"   ratio {ratio:5.2f} {verdict(ratio, bar)}   {costs[count] * 1e6:4.0f} us an application"
-                f"   {memory:4.0f} MiB{' ' + verdict(memory, MOST_MEMORY) if count == 10_000 else ''}"
+                f"   ratio {ratio:5.2f} {said}   {costs[count] * 1e6:4.0f} us an application"
+                f"   {memory:4.0f} MiB{_memory(memory) if count == 10_000 else ''}"
             )
-    growth = costs[10_000] / costs[1_000]
-    print(f"  an application of 10,000 costs {growth:.2f} times one of 1,000 {verdict(growth, MOST_GROWTH)}")
+    growth = round(costs[10_000] / costs[1_000], 2)
+    said = verdict("growth", growth, MOST_GROWTH, "times")
+    print(f"  an application of 10,000 costs {growth:.2f} times one of 1,000 {said}")
+
+
+def _memory(memory: float) -> str:
+    return " " + verdict("memory", round(memory), MOST_MEMORY, "MiB")

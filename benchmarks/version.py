@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.measure import ordito, python, run
+from benchmarks.measure import ordito, python, run, verdict
+
+MOST = 60
+"""Milliseconds that ``ordito --version`` may take."""
 
 
 def main() -> None:
@@ -11,4 +14,4 @@ def main() -> None:
     own = min(run(ordito("--version")).cpu for _ in range(7))
     print("start-up (user+system CPU, best of 7)")
     print(f"  python -c pass    {bare * 1000:7.1f} ms")
-    print(f"  ordito --version  {own * 1000:7.1f} ms   (bar: 60 ms)")
+    print(f"  ordito --version  {own * 1000:7.1f} ms   {verdict('version', round(own * 1000, 1), MOST, 'ms')}")

@@ -19,6 +19,7 @@ import msgspec
 import yaml
 
 from tests.support.samples import Sample, numbers_at_start, read_sample
+from tools.proofs.results import write_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
@@ -28,6 +29,9 @@ RUNNER = "tests/conformance/test_conformance.py"
 RESULTS = ROOT / ".cache" / "conformance.xml"
 MOST_UNSHOWN = 10
 """How many requirements that are not optional may have a reason in place of a test."""
+
+LEAST_DISABLED = 100
+"""So many checks at least are disabled, one at a time."""
 
 CHAPTERS = {
     "1": "Introduction",
@@ -271,11 +275,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--mutate", nargs="?", const="", metavar="PART", help="disable one check at a time; some test must fail"
     )
+    parser.add_argument("--json", metavar="FILE", help="write how much is shown and how much is not, too")
     given, rest = parser.parse_known_args(arguments)
     if given.mutate is not None:
         from tools import mutation
 
-        return mutation.main(given.mutate)
+        disabled, unnoticed = mutation.main(given.mutate)
+        if given.json:
+            bars = {"disabled": (disabled, LEAST_DISABLED, True), "unnoticed": (unnoticed, 0, False)}
+            write_figures(Path(given.json), "mutation", bars)
+        return 1 if unnoticed else 0
     state = read_state()
     problems = faults(state)
     if not given.dry:
@@ -292,7 +301,21 @@ def main(arguments: list[str]) -> int:
         TABLE.parent.mkdir(exist_ok=True)
         TABLE.write_text(text, encoding="utf-8")
     print(summary(state))
+    if given.json:
+        write_figures(Path(given.json), "conformance", figures(state, problems))
     return 1 if problems else 0
+
+
+def figures(state: State, problems: Sequence[str]) -> dict[str, tuple[float, float, bool]]:
+    """How many requirements have which status, each with its bar."""
+    statuses = [state.status(r.number) for r in state.requirements]
+    owed = [n for n in state.none if any(r.number == n and r.strength != "O" for r in state.requirements)]
+    return {
+        "passed": (statuses.count("passed"), 1, True),
+        "not-yet": (statuses.count("run time, not yet"), 0, False),
+        "without-proof": (len(owed), MOST_UNSHOWN, False),
+        "problems": (len(problems), 0, False),
+    }
 
 
 def summary(state: State) -> str:

@@ -22,6 +22,7 @@ from random import Random
 import msgspec
 
 from tests.support import strange
+from tools.proofs.results import write_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 FINDS = ROOT / ".cache" / "fuzz"
@@ -122,8 +123,9 @@ def report(case: Case, problem: str) -> None:
     )
 
 
-def run(first: int, seconds: float, most: int) -> int:
-    """Read documents from a number on, until the time is over or there are enough finds; gives how many were found."""
+def run(first: int, seconds: float, most: int) -> tuple[int, int]:
+    """Read documents from a number on, until the time is over or there are enough finds; gives how many were read and
+    how many were found."""
     end = time.monotonic() + seconds
     number, found = first, 0
     while time.monotonic() < end and found < most:
@@ -133,7 +135,7 @@ def run(first: int, seconds: float, most: int) -> int:
             report(next(made([number])), problem)
             number, found = number + 1, found + 1
     print(f"{number - first} documents from number {first} on, {found} finds")
-    return found
+    return number - first, found
 
 
 def main(arguments: list[str]) -> int:
@@ -143,6 +145,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, help="the number of the first document; by default another one each time")
     parser.add_argument("--number", type=int, help="make and read one document only")
     parser.add_argument("--most", type=int, default=20, help="stop after so many finds")
+    parser.add_argument("--json", metavar="FILE", help="write what was read and found, too")
     given = parser.parse_args(arguments)
     if given.number is not None:
         case = next(made([given.number]))
@@ -151,7 +154,10 @@ def main(arguments: list[str]) -> int:
         return int(bool(problem))
     first = given.seed if given.seed is not None else int.from_bytes(os.urandom(4), "big") * 1000
     print(f"seed {first}", flush=True)
-    return int(run(first, given.minutes * 60, given.most) > 0)
+    documents, finds = run(first, given.minutes * 60, given.most)
+    if given.json:
+        write_figures(Path(given.json), "fuzz", {"documents": (documents, 1, True), "finds": (finds, 0, False)})
+    return int(finds > 0)
 
 
 if __name__ == "__main__":

@@ -382,8 +382,9 @@ def survivors(chosen: Sequence[Check], by_samples: Reach, by_tests: Reach) -> li
     return found
 
 
-def main(part: str) -> int:
-    """Disable the checks whose place or code holds ``part``, one at a time; gives the exit code."""
+def main(part: str) -> tuple[int, int]:
+    """Disable the checks whose place or code holds ``part``, one at a time; gives how many, and how many of them nobody
+    noticed."""
     chosen = [c for c in checks() if part in str(c)]
     os.chdir(ROOT)
     LOG.parent.mkdir(exist_ok=True)
@@ -396,4 +397,4 @@ def main(part: str) -> int:
     rooms = Counter(c.file.rpartition("/")[0] for c in chosen)
     places = ", ".join(f"{n} in {r}" for r, n in rooms.items())
     print(f"{len(chosen)} checks disabled ({places}): {len(unnoticed)} unnoticed")
-    return 1 if unnoticed else 0
+    return len(chosen), len(unnoticed)
