@@ -11,7 +11,7 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
-from ordito.work.formed import FormedOperations
+from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations

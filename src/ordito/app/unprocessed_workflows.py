@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.executors.processors import GROUP, command_for
 from ordito.model.service import Service
-from ordito.planning.external import processor_of
+from ordito.planning.artifact_workflows import processor_of
 
 
 def warn_of_unprocessed(service: Service, diagnostics: Diagnostics) -> None:

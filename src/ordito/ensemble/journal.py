@@ -19,9 +19,9 @@ from typing import TypeVar
 import msgspec
 
 from ordito.base.collector import paused_collector
-from ordito.ensemble.begun import mark_begun, unmark
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_mark import mark_begun, unmark
 from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_explained
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows

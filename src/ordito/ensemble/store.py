@@ -8,17 +8,17 @@ from types import TracebackType
 import msgspec
 
 from ordito.base.change_ids import ChangeIds
-from ordito.ensemble.begun import refuse_lost
 from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_mark import refuse_lost
 from ordito.ensemble.journal import Journal, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.leftovers import sweep_leftovers
 from ordito.ensemble.manifest import read_state, state_digest
 from ordito.ensemble.pending_rows import last_change_of_instance
 from ordito.ensemble.status import Status
+from ordito.ensemble.temporary_files import sweep_leftovers
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.work_lock import WorkLock
 from ordito.instances.records import Snapshot

@@ -15,7 +15,7 @@ from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planne
 from ordito.executors.environment import Environment, unfit_variable
 from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
 from ordito.executors.filling import filled
-from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
+from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
@@ -23,6 +23,7 @@ from ordito.executors.script_tree import build, runs_in_place, write_filled
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
+from ordito.executors.tail import Tail
 from ordito.executors.watch import Watch
 from ordito.model.deploying import PLACING
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
@@ -32,9 +33,7 @@ from ordito.work.plan import ARTIFACTS
 T = TypeVar("T")
 P = ParamSpec("P")
 
-TAIL_LINES = 20
 ENDED_BY_US = frozenset({Ending.CANCELLED, Ending.TIMED_OUT})
-TAIL_BYTES = 32_768
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -75,7 +74,7 @@ class Attempt:
         self._ended: Ended | None = None
         self._finishing: asyncio.Task[Outcome] | None = None
         self._cancelled = False
-        self._tail = b""
+        self._tail = Tail()
 
     async def begin(self) -> Started | Outcome:
         """Prepare and start it; the outcome where it cannot be started."""
@@ -117,12 +116,7 @@ class Attempt:
         if self._process is None or self._ended is None:
             raise RuntimeError("it was asked for its outcome before its end")
         self.is_slot_clean = not self._process.has_left_group
-        tail: list[str] = []
-        if self._tail:
-            tail = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
-            if not tail[-1]:
-                tail.pop()
-        outcome = outcome_of(self.invocation, self._ended, self.slot, tail[-TAIL_LINES:])
+        outcome = outcome_of(self.invocation, self._ended, self.slot, self._tail.lines())
         if outcome.ending in ENDED_BY_US:
             # What it wrote when it was told to end is not how it ended, should nobody be able to write that down.
             remove(self.slot.result)
@@ -232,7 +226,7 @@ class Attempt:
     # ------------------------------------------------------------------------------------------------ while it runs
 
     def _take(self, data: bytes) -> bool:
-        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        self._tail.feed(data)
         self._stream.put((self, Printed(data)), len(data))
         if self._stream.is_full:
             self._stream.hold(self)

@@ -14,7 +14,7 @@ from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
 from ordito.executors.environment_files import EnvironmentFiles
-from ordito.executors.operation import Patience
+from ordito.executors.operation_process import Patience
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send

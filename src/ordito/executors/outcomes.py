@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from ordito.executors.operation import Ended
-from ordito.executors.result import LARGEST_FILE, Reported, Result, header, merge, read_reported, read_result
+from ordito.executors.operation_process import Ended
+from ordito.executors.result_files import LARGEST_FILE, Reported, Result, header, merge, read_reported, read_result
 from ordito.executors.slots import Slot
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 
@@ -42,17 +42,7 @@ def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: 
     result = read_result(content(slot.result), job, step, attempt)
     if result is None or result.status is None:
         return None
-    reported = read_reported(content(slot.outputs), slot.outputs)
-    problem = result.problem or reported.problem
-    return Outcome(
-        Ending.FAILED if result.status or problem else Ending.SUCCEEDED,
-        exit_code=result.status,
-        outputs=merge(result, reported, outputs),
-        changed=reported.changed,
-        status=reported.status,
-        done=reported.done,
-        message=_joined(f"exit {result.status}" if result.status else "", problem),
-    )
+    return _found(result.status, result, read_reported(content(slot.outputs), slot.outputs), outputs)
 
 
 def tells_result(invocation: Invocation) -> bool:
@@ -63,12 +53,16 @@ def tells_result(invocation: Invocation) -> bool:
 def outcome_found(doubt: InDoubt, status: int, result_file: bytes, outputs_file: bytes, path: str) -> Outcome:
     """The outcome of an operation whose exit status is known, and that ended while nobody looked."""
     result = read_result(result_file, doubt.job, doubt.step, doubt.attempt)
-    reported = read_reported(outputs_file, path)
+    return _found(status, result, read_reported(outputs_file, path), doubt.outputs)
+
+
+def _found(status: int, result: Result | None, reported: Reported, outputs: Sequence[str]) -> Outcome:
+    """The outcome of an operation that ended with a status while nobody looked."""
     problem = (result.problem if result else "") or reported.problem
     return Outcome(
         Ending.FAILED if status or problem else Ending.SUCCEEDED,
         exit_code=status,
-        outputs=merge(result, reported, doubt.outputs),
+        outputs=merge(result, reported, outputs),
         changed=reported.changed,
         status=reported.status,
         done=reported.done,

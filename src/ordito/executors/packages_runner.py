@@ -256,7 +256,7 @@ def listed(folder: str) -> Iterator[str]:
 
 
 def write_result(settings: Any, problem: str) -> None:
-    """The result of an operation that could not be begun; `result.py` describes it."""
+    """The result of an operation that could not be begun; `result_files.py` describes it."""
     identity = [settings["job"], settings["step"], settings["attempt"]]
     fields = ["ordito-result/1", *identity, "", "1", "!" + problem, *identity, ""]
     descriptor = os.open(settings["result"], os.O_WRONLY | os.O_CREAT, 0o600)

@@ -3,7 +3,7 @@
 ``python3 -I -B processor_runner.py SETTINGS``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
 ``result`` (path of the result file), ``call`` (path of the file with what the processor is given), ``processor`` (where
 it is found, ``module:attribute``) and ``path`` (where modules are looked for). What it gives back, a map of outputs or
-None, is written to the result file, whose format `result.py` describes. Whatever it raises is its failure.
+None, is written to the result file, whose format `result_files.py` describes. Whatever it raises is its failure.
 """
 
 # It is a program of its own, which uses the standard library and the processor only.

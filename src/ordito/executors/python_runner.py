@@ -5,7 +5,7 @@
 perhaps ``given`` (those that are, where nobody knows which others there will be) and ``source`` (a file of variables
 that are too long for an environment, "" for none). The script runs as ``__main__`` with its inputs as globals, and
 finds ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it had been started alone.
-When it ends, its outputs and its exit status are written to the result file, whose format `result.py` describes.
+When it ends, its outputs and its exit status are written to the result file, whose format `result_files.py` describes.
 
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
 """

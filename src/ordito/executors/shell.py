@@ -3,7 +3,7 @@ r"""Shell scripts: which shell, and the few lines around a script that bring its
 The script is sourced by a shell that was started with ``-c`` and the script's path as ``$0``, under the options of its
 ``#!`` line, so that it cannot tell the difference: ``$0`` and ``BASH_SOURCE`` are its path, ``$$`` is its process, and
 ``exit``, ``set -e`` and its own traps work. When the shell ends, however it does, the wanted variables and the exit
-status are written to the result file (`result.py` has its format).
+status are written to the result file (`result_files.py` has its format).
 
 Two things need care. A script may have an EXIT trap of its own, and both must run; so the command ``trap`` is looked
 at on its way, and the script's action becomes a part of ours. And bash runs the EXIT trap also when a signal ends it,
@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.executors.environment import SHELL_NAME
-from ordito.executors.result import FORMAT
+from ordito.executors.result_files import FORMAT
 
 BASH = frozenset({"bash", "rbash"})
 SH = frozenset({"sh", "dash", "ash"})
@@ -159,7 +159,7 @@ _NEXT = "\nprintf '%s\\0'"
 # In these texts nothing may depend on the options, the IFS or the functions that the script has set by the time they
 # run. `command` passes by what stands in for `trap` and `exit`.
 #
-#   __ordito_write STATUS MARK   writes the result file, which is opened without cutting it (see result.py)
+#   __ordito_write STATUS MARK   writes the result file, which is opened without cutting it (see result_files.py)
 #   __ordito_end STATUS          the EXIT trap of a script that has none of its own
 #   __ordito_bye                 set by `exit`: this end is a chosen one
 _COMMON = r"""__ordito_write() {{ {{ printf '%s\0' {header}{values} '' "$1" "$2" {identity}; }} 1<>{result}; }}

@@ -1,6 +1,6 @@
 # Sourced by the wrapper of a bash operation that has outputs, when it writes them (see shell.py).
 
-# Writes a variable in the format of the result file (see result.py): an indexed array as a list, an associative one as
+# Writes a variable in the format of the result file (see result_files.py): an indexed array as a list, an associative one as
 # a map. Bash older than 4.4 cannot tell them apart, and gives the first element.
 __ordito_value() {
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then

@@ -25,8 +25,8 @@ from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
 from ordito.work.activities import Written
-from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.plan import Action, Gate, Scope
+from ordito.work.workflow_progress import NOTHING_CARRIED, Carried
 
 NO_FILTERS: Mapping[str, Sequence[int]] = {}
 

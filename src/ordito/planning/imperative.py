@@ -19,8 +19,8 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.model.imperative import Activity, Precondition, Step, Workflow
 from ordito.model.service import Relationship
 from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
+from ordito.planning.artifact_workflows import external
 from ordito.planning.draft import Draft, Fate, Member
-from ordito.planning.external import external
 from ordito.planning.lifecycle import Side
 from ordito.planning.spots import Spot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step

@@ -9,9 +9,9 @@ import msgspec
 
 from ordito.base.portion import ALL, Portion
 from ordito.model.service import Service
-from ordito.work.carried import NOTHING_CARRIED, Carried
 from ordito.work.hooks import Block, DoneHook, Transition
 from ordito.work.plan import KeptCount
+from ordito.work.workflow_progress import NOTHING_CARRIED, Carried
 
 
 def _nobody(_: Sequence[str]) -> bool:

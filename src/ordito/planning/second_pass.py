@@ -16,7 +16,7 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.draft import CHANGED, FORMING, Draft, DraftStep, Fate, Member
 from ordito.planning.recipe import Entry
 from ordito.syntax.expressions import Call, calls
-from ordito.work.observed import observed
+from ordito.work.observed_inputs import observed
 from ordito.work.plan import Action, Condition, Kind
 
 WHETHER = "an input of its configure may be another value then"

@@ -11,7 +11,7 @@ from ordito.instances.records import Link, Snapshot
 from ordito.instances.states import DELETED
 from ordito.model.operation import Operation
 from ordito.model.service import Relationship, Service
-from ordito.work.external import sensitive_results
+from ordito.work.artifact_workflows import sensitive_results
 from ordito.work.invocation import Outcome
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place

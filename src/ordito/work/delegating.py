@@ -14,8 +14,8 @@ from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_o
 from ordito.model.operation import Artifact
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Value
-from ordito.work.apart import kept_apart
 from ordito.work.connecting import Connecting
+from ordito.work.kept_apart import kept_apart
 from ordito.work.plan import Call, Step
 from ordito.work.providing import Delegation, Far, Material, Verb
 from ordito.work.targeting import Targets

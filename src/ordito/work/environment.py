@@ -7,7 +7,6 @@ there under its own name and, for each instance of the side its value comes from
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 
 import msgspec
@@ -22,12 +21,12 @@ from ordito.instances.records import Snapshot
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue, fitted
-from ordito.work.blocks import Block, Blocks, entry_size
+from ordito.work.input_texts import InputTexts, InputTextsOfJob, entry_size
 from ordito.work.invocation import Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
 from ordito.work.places import Place
 from ordito.work.plan import Step
-from ordito.work.settled import Settled
+from ordito.work.shared_environment import SharedEnvironment
 
 MOST_BYTES = 64 * 1024
 MOST_VARIABLES = 1_000
@@ -55,7 +54,7 @@ class Environment(msgspec.Struct, frozen=True):
 class Environments:
     """Prepares the environments of a job's operations.
 
-    The values of an input for all instances of a side are a block: it is built once, shared by all operations that
+    The values of an input for all instances of a side are built once (`InputTexts`), shared by all operations that
     see the same values, and brought up to date entry by entry when something that an entry has read changes.
 
     ``prepare`` is called once for every step: what is the same for all steps of an operation is found out once, in
@@ -71,20 +70,20 @@ class Environments:
         self._common = {name: str(revealed(value)) for name, value in (variables or {}).items()}
         self._service: Service = evaluator.service
         self._snapshot: Snapshot = evaluator.snapshot
-        self._blocks = Blocks(evaluator, masking)
+        self._texts = InputTextsOfJob(evaluator, masking)
         self._inputs_of: dict[tuple[int, str], OperationInputs] = {}
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
         self._same: dict[tuple[int, str, str], str] = {}
         self._merged: dict[int, tuple[object, dict[str, str]]] = {}
-        self._settled: dict[tuple[int, str], Settled] = {}
+        self._shared: dict[tuple[int, str], SharedEnvironment] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
 
     def prepare(self, place: Place, step: Step) -> Environment:
         """The environment of an operation, as things are now."""
         ids = self._snapshot.ids_of(place.node)
-        settled = self._settled.get((id(place.operation), place.node))
-        if settled is not None and settled.instances is ids:
-            return Environment(settled.of(place.instance))
+        shared = self._shared.get((id(place.operation), place.node))
+        if shared is not None and shared.instances is ids:
+            return Environment(shared.of(place.instance))
         inputs = self._known_of(place)
         own, trace, warnings, refusals = self._inputs(inputs, place, step)
         below = {**self._common, **self._artifacts(place)}
@@ -93,33 +92,33 @@ class Environments:
             if own.pop(name, None) is not None:
                 warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')
         base.update(own)
-        blocks = self._blocks_of(inputs, place)
+        of_all = self._texts_of_all(inputs, place)
         reserved = self._reserved(place)
-        variables, large = self._fit(place, step, base, reserved, blocks)
+        variables, large = self._fit(place, step, base, reserved, of_all)
         files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
-        if not (large or files or warnings or refusals) and self._is_settled(inputs, place, blocks):
+        if not (large or files or warnings or refusals) and self._is_shared(inputs, place, of_all):
             texts = tuple((i.declared.name, own[i.declared.name]) for i in inputs.inputs)
-            below = {**self._merged_of(step, blocks), **below}
-            self._settle(place, Settled(ids, below, texts, {**own, **reserved}))
+            below = {**self._merged_of(step, of_all), **below}
+            self._share(place, SharedEnvironment(ids, below, texts, {**own, **reserved}))
         return Environment(variables, large, files, tuple(warnings), tuple(refusals))
 
-    def _is_settled(self, inputs: OperationInputs, place: Place, blocks: list[Block]) -> bool:
+    def _is_shared(self, inputs: OperationInputs, place: Place, of_all: list[InputTexts]) -> bool:
         """Whether the variables are the same for all of a node's instances, as far as no name of an instance is part
         of them."""
-        if place.relationship is not None or not blocks or any(block.same is None for block in blocks):
+        if place.relationship is not None or not of_all or any(texts.same is None for texts in of_all):
             return False
         return all(i.text is not None or (id(i), place.node, "") in self._same for i in inputs.inputs)
 
-    def _settle(self, place: Place, settled: Settled) -> None:
-        if len(self._settled) > MOST_MERGED:
-            self._settled.clear()
-        self._settled[(id(place.operation), place.node)] = settled
+    def _share(self, place: Place, shared: SharedEnvironment) -> None:
+        if len(self._shared) > MOST_MERGED:
+            self._shared.clear()
+        self._shared[(id(place.operation), place.node)] = shared
 
-    def _blocks_of(self, inputs: OperationInputs, place: Place) -> list[Block]:
-        """The blocks of all inputs; mostly there are none, as the node has but this instance."""
+    def _texts_of_all(self, inputs: OperationInputs, place: Place) -> list[InputTexts]:
+        """Those of all inputs for all instances; mostly there are none, as the node has but this instance."""
         if place.relationship is None and self._snapshot.ids_of(place.node) == (place.instance,):
             return []
-        return [b for i in inputs.inputs if (b := self._blocks.of(place, i)) is not None]
+        return [b for i in inputs.inputs if (b := self._texts.of(place, i)) is not None]
 
     def _known_of(self, place: Place) -> OperationInputs:
         # Nodes of one type that change nothing share its operations. What is kept here keeps the operation, too, so
@@ -132,31 +131,19 @@ class Environments:
 
     # -------------------------------------------------------------------------------------------------- inputs
 
-    def data(self, place: Place, step: Step) -> dict[str, object]:
-        """The values of the inputs of an operation as data, where its environment has them as texts; some may be
-        sensitive."""
-        owner = place.source if step.link else place.instance
-        trace = Trace({owner: step.enter} if step.enter else None)
-        found: dict[str, object] = {}
-        for formed in self._known_of(place).inputs:
-            with contextlib.suppress(EvaluationError, WrongValue):  # For these the operation is refused.
-                value = self._value(formed, place.context, trace)
-                if value is not None and not isinstance(value, Nothing):
-                    found[formed.declared.name] = value
-        return found
-
     def shown_inputs(self, place: Place, step: Step) -> dict[str, object]:
         """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are
         left out."""
-        return {name: shown(value) for name, value in self._marked(place, step).items()}
+        return {name: shown(value) for name, value in self.data(place, step).items()}
 
     def values(self, place: Place, step: Step) -> dict[str, object]:
         """The same as they are, secrets included: for what is filled with them."""
-        found = self._marked(place, step)
+        found = self.data(place, step)
         self._masking.know(sensitive_parts(found))
         return {name: revealed(value) for name, value in found.items()}
 
-    def _marked(self, place: Place, step: Step) -> dict[str, object]:
+    def data(self, place: Place, step: Step) -> dict[str, object]:
+        """The same as data, where the environment has them as texts; some may be sensitive."""
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
         found: dict[str, object] = {}
@@ -272,41 +259,41 @@ class Environments:
     # -------------------------------------------------------------------------------------------------- limits
 
     def _fit(
-        self, place: Place, step: Step, base: dict[str, str], reserved: dict[str, str], blocks: list[Block]
+        self, place: Place, step: Step, base: dict[str, str], reserved: dict[str, str], of_all: list[InputTexts]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Everything in one, if it is small enough; else what grows with the number of instances apart from it."""
-        if _is_small(base, reserved, blocks):
-            return {**self._merged_of(step, blocks), **base, **reserved}, {}
-        apart = {k: v for k, v in base.items() if not any(k in b.texts for b in blocks)}
-        count = len(apart) + len(reserved) + sum(len(b.texts) for b in blocks)
-        size = _size(apart) + _size(reserved) + sum(b.size for b in blocks)
+        if _is_small(base, reserved, of_all):
+            return {**self._merged_of(step, of_all), **base, **reserved}, {}
+        apart = {k: v for k, v in base.items() if not any(k in b.variables for b in of_all)}
+        count = len(apart) + len(reserved) + sum(len(b.variables) for b in of_all)
+        size = _size(apart) + _size(reserved) + sum(b.size for b in of_all)
         if count <= MOST_VARIABLES and size <= MOST_BYTES:
-            return {**self._merged_of(step, blocks), **base, **reserved}, {}
+            return {**self._merged_of(step, of_all), **base, **reserved}, {}
         ends = (place.instance, place.far)
-        near = {k: v for b in blocks for k in b.names(ends) if (v := b.texts.get(k)) is not None}
+        near = {k: v for b in of_all for k in b.names(ends) if (v := b.variables.get(k)) is not None}
         small = {k: v for k, v in reserved.items() if k not in LISTS}
         lists = {k: v for k, v in reserved.items() if k in LISTS}
-        return {**near, **base, **small}, self._shared(step, blocks, lists)
+        return {**near, **base, **small}, self._apart(step, of_all, lists)
 
-    def _merged_of(self, step: Step, blocks: list[Block]) -> dict[str, str]:
-        """The texts of blocks, put together once for all steps of a call that see the same."""
-        if not blocks:
+    def _merged_of(self, step: Step, of_all: list[InputTexts]) -> dict[str, str]:
+        """The texts for all instances, put together once for all steps of a call that see the same."""
+        if not of_all:
             return {}
-        state = [(b, b.version) for b in blocks]
+        state = [(b, b.version) for b in of_all]
         known = self._merged.get(step.call)
         if known is None or known[0] != state:
             if len(self._merged) > MOST_MERGED:
                 self._merged.clear()
-            known = self._merged[step.call] = (state, {k: v for b in blocks for k, v in b.texts.items()})
+            known = self._merged[step.call] = (state, {k: v for b in of_all for k, v in b.variables.items()})
         return known[1]
 
-    def _shared(self, step: Step, blocks: list[Block], lists: dict[str, str]) -> dict[str, str]:
+    def _apart(self, step: Step, of_all: list[InputTexts], lists: dict[str, str]) -> dict[str, str]:
         """What does not fit: one mapping for all steps of a call that see the same."""
-        state = (tuple((id(b), b.version) for b in blocks), tuple(lists.values()))
+        state = (tuple((id(b), b.version) for b in of_all), tuple(lists.values()))
         key = str(step.call)
         known = self._large.get(key)
         if known is None or known[0] != state:
-            merged = {k: v for b in blocks for k, v in b.texts.items()}
+            merged = {k: v for b in of_all for k, v in b.variables.items()}
             known = self._large[key] = (state, {**merged, **lists})
         return known[1]
 
@@ -330,14 +317,14 @@ def _of_its_instance(inputs: OperationInputs, place: Place, own: Mapping[str, st
     return found
 
 
-def _is_small(base: Mapping[str, str], reserved: Mapping[str, str], blocks: list[Block]) -> bool:
+def _is_small(base: Mapping[str, str], reserved: Mapping[str, str], of_all: list[InputTexts]) -> bool:
     """Whether variables surely fit, however many bytes (up to four) their characters may take."""
     characters = sum(map(len, base)) + sum(map(len, base.values()))
     characters += sum(map(len, reserved)) + sum(map(len, reserved.values()))
     count, size = len(base) + len(reserved), 0
-    for block in blocks:
-        count += len(block.texts)
-        size += block.size
+    for texts in of_all:
+        count += len(texts.variables)
+        size += texts.size
     return count <= MOST_VARIABLES and 4 * characters + 2 * count + size <= MOST_BYTES
 
 

@@ -43,13 +43,13 @@ from ordito.instances.status import (
 from ordito.instances.status import ERROR as BROKEN
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Service
+from ordito.work.artifact_workflows import Describe, outputs_of
 from ordito.work.attribute_values import WrongValue
 from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
 from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies
-from ordito.work.external import Describe, outputs_of
 from ordito.work.forms import adopted
 from ordito.work.happenings import Happenings, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome

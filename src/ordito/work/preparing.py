@@ -18,10 +18,10 @@ from ordito.model.deploying import PLACING, UNDEPLOYING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.artifact_calls import LEFT, artifact_data
+from ordito.work.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
 from ordito.work.environment import Environments
-from ordito.work.external import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.work.inventory import Subject, Topology
 from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of

@@ -15,9 +15,9 @@ from ordito.instances.states import ERROR, STARTED
 from ordito.instances.status import Happened, local_after
 from ordito.model.service import Relationship, Service
 from ordito.work.activities import condition_at
-from ordito.work.carried import LEFT_OUT
-from ordito.work.observed import observed
+from ordito.work.observed_inputs import observed
 from ordito.work.plan import Call, Step
+from ordito.work.workflow_progress import LEFT_OUT
 
 AVAILABLE = "available"
 

@@ -17,7 +17,7 @@ from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
 from ordito.work.effects import revises
-from ordito.work.formed import FormedOperations
+from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import forms_in_use
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan

@@ -40,7 +40,7 @@ from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.effects import revises
-from ordito.work.formed import FormedOperations
+from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import form_after
 from ordito.work.hook_runs import HookRuns
 from ordito.work.hooks import DoneHook

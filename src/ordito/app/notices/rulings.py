@@ -10,7 +10,7 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.model.imperative import Policy
 from ordito.syntax.expressions import Value
-from ordito.work.external import snapshot_data
+from ordito.work.artifact_workflows import snapshot_data
 from ordito.work.notices import Notice
 from ordito.work.triggers import Decision
 

@@ -15,7 +15,7 @@ from ordito.app.template_workflows import NAMED, is_written, overriding
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
-from ordito.work.carried import LEFT_OUT, Carried
+from ordito.work.workflow_progress import LEFT_OUT, Carried
 
 
 def rest_of_workflow(place: Place, record: RecordedJob, service: Service, options: PlanOptions) -> PlanOptions:

@@ -29,15 +29,15 @@ from ordito.executors.ansible.files import (
 from ordito.executors.ansible.inventory import SELF, inventory_of
 from ordito.executors.ansible.masters import end_in_containers, end_masters
 from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of, holds_plugins
-from ordito.executors.attempt import TAIL_LINES
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.filling import filled
-from ordito.executors.operation import Ears, Ended, OperationProcess, Patience
+from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
 from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
+from ordito.executors.tail import TAIL_LINES
 from ordito.executors.watch import Watch
 from ordito.work.inventory import Subject
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress

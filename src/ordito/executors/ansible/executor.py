@@ -28,7 +28,7 @@ from ordito.executors.ansible.program import FURTHER, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.ending import end_processes
 from ordito.executors.environment import base_environment
-from ordito.executors.operation import Patience
+from ordito.executors.operation_process import Patience
 from ordito.executors.output_pipe import reap_when_ended
 from ordito.executors.process_table import Marker
 from ordito.executors.slots import Slot, Slots, remove

@@ -21,7 +21,7 @@ import msgspec
 
 from ordito.base.suggest import nearest
 from ordito.executors.outcomes import content
-from ordito.executors.result import STATUSES
+from ordito.executors.result_files import STATUSES
 from ordito.executors.slots import Slot, remove
 from ordito.work.invocation import Ending, Outcome
 

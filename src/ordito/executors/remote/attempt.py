@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
-from ordito.executors.operation import Ended
+from ordito.executors.operation_process import Ended
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.remote.commands import run_command
 from ordito.executors.remote.frames import Frames
@@ -31,11 +31,9 @@ from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end
 from ordito.executors.remote.tree import Trees
 from ordito.executors.stream import Stream
+from ordito.executors.tail import Tail
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
 from ordito.work.targets import Unreachable
-
-TAIL_LINES = 20
-TAIL_BYTES = 32_768
 
 
 class Attempt:
@@ -66,7 +64,7 @@ class Attempt:
         self._is_over = False
         self._lost = ""
         self._ending: Ending | None = None
-        self._tail = b""
+        self._tail = Tail()
         self._began = 0.0
         self._ended_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -117,7 +115,7 @@ class Attempt:
     def _print(self, data: bytes) -> None:
         if not data:
             return
-        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        self._tail.feed(data)
         self._stream.put((self, Printed(data)), len(data))
         if self._stream.is_full and self._lane is not None and not self._is_over:
             self._lane.pause()
@@ -231,7 +229,7 @@ class Attempt:
             await self._host.drop(self._slot, self._identity)
         except (Unreachable, Unusable) as error:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
-            return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail_lines())
+            return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail.lines())
         seconds = self._loop.time() - self._began
         return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), b"", b"")
 
@@ -245,14 +243,14 @@ class Attempt:
             return self._never_begun()
         if isinstance(found, str):
             message = f"{self._lost}, and the host is not reached again ({found}); nobody knows how the operation ended"
-            return Outcome(Ending.LOST, message=message, tail=self._tail_lines())
+            return Outcome(Ending.LOST, message=message, tail=self._tail.lines())
         if found.state == "ended":
             ended = Ended(found.status, self._loop.time() - self._began)
             return self._outcome_from(ended, found.result, found.outputs)
         if found.state == "running":
             return await self._end()
         message = f"{self._lost}; it was ended meanwhile and left no result (was the host started anew?)"
-        return Outcome(Ending.FAILED, message=message, tail=self._tail_lines())
+        return Outcome(Ending.FAILED, message=message, tail=self._tail.lines())
 
     def _never_begun(self) -> Outcome:
         if self._frames.refused:
@@ -280,19 +278,13 @@ class Attempt:
         return _REFUSALS[kind](name, artifact, what[0] if what else "", self._said())
 
     def _said(self) -> str:
-        text = self._frames.noise or "\n".join(self._tail_lines()[-1:])
+        text = self._frames.noise or "\n".join(self._tail.lines()[-1:])
         return f": {text}" if text else ""
 
     def _outcome_from(self, ended: Ended, result: bytes, outputs: bytes) -> Outcome:
         return outcome_from(
-            self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail_lines()
+            self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail.lines()
         )
-
-    def _tail_lines(self) -> tuple[str, ...]:
-        lines = [line.decode(errors="replace").removesuffix("\r") for line in self._tail.split(b"\n")]
-        if not lines[-1]:
-            lines.pop()
-        return tuple(lines[-TAIL_LINES:])
 
     @property
     def _identity(self) -> str:

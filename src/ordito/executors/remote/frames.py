@@ -7,7 +7,7 @@ others, a greeting perhaps. Both go through one pipe, so that their order is kep
 
 from __future__ import annotations
 
-from ordito.executors.result import LARGEST_FILE
+from ordito.executors.result_files import LARGEST_FILE
 
 MOST_NOISE = 4_096
 NOISE = "noise"

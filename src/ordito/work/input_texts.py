@@ -1,4 +1,4 @@
-"""Blocks: the texts of an input for all instances of a side, built once for all operations that see them."""
+"""The texts of an input for all instances of a side, built once for all operations that see them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordito.work.operation_inputs import OperationInput, text_of
 from ordito.work.places import Place
 
 
-class Block:
+class InputTexts:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
     has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
     ``same`` is the text that all of them have, where that is known. ``version`` grows with every change."""
@@ -30,7 +30,7 @@ class Block:
         "reads",
         "same",
         "size",
-        "texts",
+        "variables",
         "version",
     )
 
@@ -43,7 +43,7 @@ class Block:
         self.members: dict[str, None] = {}
         self.dirty: dict[str, None] = {}
         self.reads: set[str] = set()
-        self.texts: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
         self.size = 0
         self.version = 0
 
@@ -54,26 +54,26 @@ class Block:
     def put(self, member: str, text: str | None) -> None:
         """Give an instance's variable a text, or take it away."""
         name = f"{member}_{self.declared.name}"
-        before = self.texts.get(name)
+        before = self.variables.get(name)
         if before == text:
             return
         self.version += 1
         if before is not None:
             self.size -= entry_size(name, before)
-            del self.texts[name]
+            del self.variables[name]
         if text is not None:
             self.size += entry_size(name, text)
-            self.texts[name] = text
+            self.variables[name] = text
 
     def fill(self, text: str) -> None:
         """Give all instances the same text."""
         self.version += 1
-        self.texts = dict.fromkeys([f"{member}_{self.declared.name}" for member in self.members], text)
-        self.size = sum(map(len, self.texts)) + len(self.texts) * entry_size("", text)
+        self.variables = dict.fromkeys([f"{member}_{self.declared.name}" for member in self.members], text)
+        self.size = sum(map(len, self.variables)) + len(self.variables) * entry_size("", text)
 
 
 class Contexts(msgspec.Struct, frozen=True):
-    """Makes the context of each member of a block: the member at ``side`` of a relationship, ``other`` at the other
+    """Makes the context of each member of a texts: the member at ``side`` of a relationship, ``other`` at the other
     end of it; or the member itself where there is no relationship."""
 
     node: str
@@ -90,24 +90,24 @@ class Contexts(msgspec.Struct, frozen=True):
         return Context(relationship=self.relationship, source=source, target=target, inputs=self.inputs)
 
 
-class Blocks:
-    """The blocks of a job, kept up to date with the snapshot."""
+class InputTextsOfJob:
+    """Those of all inputs of a job, kept up to date with the snapshot."""
 
     MOST_OF_PAIRS = 256
-    """Blocks that hold for one near instance only are many and short-lived: so many of them are kept."""
+    """Those that hold for one near instance only are many and short-lived: so many of them are kept."""
 
     def __init__(self, evaluator: Evaluator, masking: Masking) -> None:
         self._evaluator = evaluator
         self._masking = masking
         self._snapshot = evaluator.snapshot
-        self._shared: dict[tuple[str, int, str], Block] = {}
-        self._of_pairs: dict[tuple[str, int, str], Block] = {}
-        self._readers: dict[str, dict[Block, dict[str, None]]] = {}
-        self._of_node: dict[str, dict[Block, None]] = {}
+        self._shared: dict[tuple[str, int, str], InputTexts] = {}
+        self._of_pairs: dict[tuple[str, int, str], InputTexts] = {}
+        self._readers: dict[str, dict[InputTexts, dict[str, None]]] = {}
+        self._of_node: dict[str, dict[InputTexts, None]] = {}
         self._read = len(evaluator.snapshot.changes)
 
-    def of(self, place: Place, formed: OperationInput) -> Block | None:
-        """The block of an input, up to date; None for an input that is given no value, and where there is no other
+    def of(self, place: Place, formed: OperationInput) -> InputTexts | None:
+        """The texts of an input, up to date; None for an input that is given no value, and where there is no other
         instance than the one whose value is the operation's own: most nodes have but one."""
         relationship = place.relationship
         if not formed.declared.has_value:
@@ -119,84 +119,84 @@ class Blocks:
             return None
         self._follow()
         other = formed.other(place)
-        # The block keeps what is known of the input, so that nothing else gets its identity.
+        # They keep what is known of the input, so that nothing else gets its identity.
         key = (place.node, id(formed), other)
         kept = self._of_pairs if other else self._shared
-        block = kept.get(key)
-        if block is None:
-            block = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other, place.inputs))
+        texts = kept.get(key)
+        if texts is None:
+            texts = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other, place.inputs))
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
-        if block.dirty:
-            self._renew(block)
-        return block
+        if texts.dirty:
+            self._renew(texts)
+        return texts
 
     def _follow(self) -> None:
         """What has changed since the last time makes the entries that have read it out of date; an instance that has
-        come or gone belongs to the blocks of its node from now on, or not any more."""
+        come or gone belongs to those of its node from now on, or not any more."""
         changes = self._snapshot.changes
         if self._read == len(changes):
             return
         for index in range(self._read, len(changes)):
             change = changes[index]
             if change in self._readers:
-                for block, members in self._readers.pop(change).items():
-                    block.dirty.update(members)
+                for texts, members in self._readers.pop(change).items():
+                    texts.dirty.update(members)
             if change.startswith("!"):
                 self._count(change[1:])
         self._read = len(changes)
 
     def _count(self, instance: str) -> None:
         record = self._snapshot.instances[instance]
-        for block in self._of_node.get(record.node, ()):
+        for texts in self._of_node.get(record.node, ()):
             if record.exists:
-                block.members[instance] = None
-                block.dirty[instance] = None
+                texts.members[instance] = None
+                texts.dirty[instance] = None
             else:
-                block.members.pop(instance, None)
-                block.put(instance, None)
+                texts.members.pop(instance, None)
+                texts.put(instance, None)
 
-    def _new(self, formed: OperationInput, node: str, contexts: Contexts) -> Block:
-        block = Block(formed, node, contexts)
-        block.members = dict.fromkeys(self._snapshot.ids_of(node))
-        block.dirty = dict(block.members)
-        self._of_node.setdefault(node, {})[block] = None
-        return block
+    def _new(self, formed: OperationInput, node: str, contexts: Contexts) -> InputTexts:
+        texts = InputTexts(formed, node, contexts)
+        texts.members = dict.fromkeys(self._snapshot.ids_of(node))
+        texts.dirty = dict(texts.members)
+        self._of_node.setdefault(node, {})[texts] = None
+        return texts
 
-    def _renew(self, block: Block) -> None:
-        are_most = 2 * len(block.dirty) > len(block.members)
-        for member in block.dirty:
-            if are_most and block.same is not None:
-                block.fill(block.same)
+    def _renew(self, texts: InputTexts) -> None:
+        are_most = 2 * len(texts.dirty) > len(texts.members)
+        for member in texts.dirty:
+            if are_most and texts.same is not None:
+                texts.fill(texts.same)
                 break
-            if member in block.members:
-                block.put(member, self._text(block, member))
-        block.dirty.clear()
+            if member in texts.members:
+                texts.put(member, self._text(texts, member))
+        texts.dirty.clear()
 
-    def _text(self, block: Block, member: str) -> str | None:
-        if block.same is not None:
-            return block.same
+    def _text(self, texts: InputTexts, member: str) -> str | None:
+        if texts.same is not None:
+            return texts.same
         trace = Trace()
         try:
-            value = self._evaluator.evaluate(block.declared.value, block.contexts.of(member), trace)
+            value = self._evaluator.evaluate(texts.declared.value, texts.contexts.of(member), trace)
         except EvaluationError:
             value = None  # The operation's own value tells of errors; for another instance it is unset.
         for read in trace.reads:
-            self._readers.setdefault(read, {}).setdefault(block, {})[member] = None
-        block.reads |= trace.reads
+            self._readers.setdefault(read, {}).setdefault(texts, {})[member] = None
+        texts.reads |= trace.reads
         if value is None or isinstance(value, Nothing):
             return None
-        declared, marks = block.declared, self._evaluator.marks
+        declared, marks = texts.declared, self._evaluator.marks
         self._masking.know(sensitive_parts(marks.wrap(value, marks.by(declared.schema, declared.metadata))))
         text = text_of(declared, value)
-        if block.formed.is_same(value, trace):
-            block.same = text
+        if texts.formed.is_same(value, trace):
+            texts.same = text
         return text
 
-    def _forget(self, block: Block) -> None:
-        self._of_node[block.node].pop(block, None)
-        for read in block.reads:
-            self._readers.get(read, {}).pop(block, None)
+    def _forget(self, texts: InputTexts) -> None:
+        self._of_node[texts.node].pop(texts, None)
+        for read in texts.reads:
+            self._readers.get(read, {}).pop(texts, None)
 
 
 def entry_size(name: str, value: str) -> int:

@@ -1,11 +1,11 @@
-"""Environments that are settled: nothing in them differs between the instances of a node but their names."""
+"""Environments that the instances of a node share: nothing in them differs but the names of instances."""
 
 from __future__ import annotations
 
 import msgspec
 
 
-class Settled(msgspec.Struct, frozen=True):
+class SharedEnvironment(msgspec.Struct, frozen=True):
     """The variables of an operation for all instances of a node, as long as the node has these ``instances``.
 
     ``below`` are those that an instance's own ones hide, ``inputs`` the texts of the inputs, which every instance has
