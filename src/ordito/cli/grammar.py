@@ -19,46 +19,63 @@ class Verb(msgspec.Struct, frozen=True):
     summary: str
 
 
-VERBS: Mapping[str, Verb] = {
-    "init": Verb("init", "Make a new project that deploys at once."),
-    "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
-    "fmt": Verb("fmt", "Format service templates; comments and meaning stay."),
-    "compile": Verb("compile", "Write the resolved model of a service, for programs."),
-    "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
-    "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
-    "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
-    "package": Verb("package", "Pack a service into an archive (CSAR)."),
-    "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
-    "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
-    "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
-    "diff": Verb("diff", "Show how what runs differs from what a service says."),
-    "deploy": Verb("deploy", "Bring the running system to its description."),
-    "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
-    "rollback": Verb("rollback", "Go back to an earlier revision."),
-    "revisions": Verb("revisions", "List the revisions: what was deployed, and when."),
-    "undeploy": Verb("undeploy", "Remove everything that was deployed."),
-    "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
-    "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),
-    "scale": Verb("scale", "Have more or fewer instances of a node."),
-    "heal": Verb("heal", "Check and mend an instance, or make it and its host anew."),
-    "stop": Verb("stop", "Stop instances, and what depends on them."),
-    "start": Verb("start", "Start instances that are stopped."),
-    "restart": Verb("restart", "Stop and start instances, and what depends on them."),
-    "check": Verb("check", "Look whether what exists is as it was recorded."),
-    "discover": Verb("discover", "Find out what exists, and record it."),
-    "notify": Verb("notify", "Tell that something has happened; triggers act on it."),
-    "status": Verb("status", "Show what exists and how it is."),
-    "describe": Verb("describe", "Show all that is known of a node or an instance."),
-    "policy": Verb("policy", "Look at policies: what triggers wait for, and did."),
-    "output": Verb("output", "Show the outputs of the service, or one of them."),
-    "state": Verb("state", "Look at the records, and change them by hand."),
-    "forget": Verb("forget", "Drop the records of deleted instances."),
-    "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
-    "blocks": Verb("blocks", "Look at the blocks of lifecycle steps, and try them."),
-    "lifecycle": Verb("lifecycle", "Take lifecycle steps over from modules in CUE."),
-    "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
-    "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
+PURPOSES: Mapping[str, Mapping[str, Verb]] = {
+    "Begin": {
+        "init": Verb("init", "Make a new project that deploys at once."),
+    },
+    "Describe a service": {
+        "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
+        "fmt": Verb("fmt", "Format service templates; comments and meaning stay."),
+        "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
+        "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
+        "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
+        "compile": Verb("compile", "Write the resolved model of a service, for programs."),
+        "package": Verb("package", "Pack a service into an archive (CSAR)."),
+        "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
+        "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
+    },
+    "Deploy and change it": {
+        "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
+        "deploy": Verb("deploy", "Bring the running system to its description."),
+        "diff": Verb("diff", "Show how what runs differs from what a service says."),
+        "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
+        "scale": Verb("scale", "Have more or fewer instances of a node."),
+        "rollback": Verb("rollback", "Go back to an earlier revision."),
+        "revisions": Verb("revisions", "List the revisions: what was deployed, and when."),
+        "undeploy": Verb("undeploy", "Remove everything that was deployed."),
+    },
+    "Operate what runs": {
+        "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
+        "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),
+        "stop": Verb("stop", "Stop instances, and what depends on them."),
+        "start": Verb("start", "Start instances that are stopped."),
+        "restart": Verb("restart", "Stop and start instances, and what depends on them."),
+        "notify": Verb("notify", "Tell that something has happened; triggers act on it."),
+    },
+    "Look at it": {
+        "status": Verb("status", "Show what exists and how it is."),
+        "describe": Verb("describe", "Show all that is known of a node or an instance."),
+        "output": Verb("output", "Show the outputs of the service, or one of them."),
+        "check": Verb("check", "Look whether what exists is as it was recorded."),
+        "discover": Verb("discover", "Find out what exists, and record it."),
+        "policy": Verb("policy", "Look at policies: what triggers wait for, and did."),
+    },
+    "Repair it": {
+        "heal": Verb("heal", "Check and mend an instance, or make it and its host anew."),
+        "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
+        "state": Verb("state", "Look at the records, and change them by hand."),
+        "forget": Verb("forget", "Drop the records of deleted instances."),
+    },
+    "Provide what it needs": {
+        "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
+        "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
+        "blocks": Verb("blocks", "Look at the blocks of lifecycle steps, and try them."),
+        "lifecycle": Verb("lifecycle", "Take lifecycle steps over from modules in CUE."),
+    },
 }
+"""The verbs by what they are for, in the order in which they are needed."""
+
+VERBS: Mapping[str, Verb] = {name: verb for verbs in PURPOSES.values() for name, verb in verbs.items()}
 
 ALIASES: Mapping[str, str] = {
     "apply": "deploy",
@@ -129,7 +146,14 @@ SECRETS_VERBS: Mapping[str, Verb] = {
 class VerbGroup(click.Group):
     """A group whose verbs are in files of their own, which are read when a verb is called and not before."""
 
-    def __init__(self, name: str, verbs: Mapping[str, Verb], aliases: Mapping[str, str], summary: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        verbs: Mapping[str, Verb],
+        aliases: Mapping[str, str],
+        summary: str,
+        purposes: Mapping[str, Mapping[str, Verb]] | None = None,
+    ) -> None:
         super().__init__(
             name,
             params=[*input_options(), *global_options()],
@@ -141,6 +165,7 @@ class VerbGroup(click.Group):
         )
         self._verbs = verbs
         self._aliases = aliases
+        self._purposes = purposes or {"Verbs": verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order in which they are needed."""
@@ -165,10 +190,18 @@ class VerbGroup(click.Group):
         near = nearest(name, [*self._verbs, *self._aliases])
         raise click.UsageError(f'there is no verb "{name}"{did_you_mean(near)}', ctx)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of verbs, made from the table so that none of them is loaded."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.summary) for name, verb in self._verbs.items()])
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs, made from the tables so that none of them is loaded, and then the options."""
+        longest = max(map(len, self._verbs))
+        for purpose, verbs in self._purposes.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(name.ljust(longest), verb.summary) for name, verb in verbs.items()])
+        click.Command.format_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write where more is said."""
+        formatter.write_paragraph()
+        formatter.write_text(f"{ctx.command_path} VERB --help says more about a verb, with examples.")
 
     def _without_verb(self) -> None:
         """Called before each verb, and also where there is none."""
@@ -183,11 +216,16 @@ def did_you_mean(near: Sequence[str]) -> str:
     return "; did you mean " + " or ".join(f'"{name}"' for name in near) + "?" if near else ""
 
 
+ABOUT = """Deploys services that are described in TOSCA 1.3, and keeps a record of every change.
+
+New here: `ordito init my-app` makes a small service, `ordito deploy my-app --yes` deploys it."""
+
+
 def root() -> click.Group:
     """The whole grammar."""
     from ordito import __version__
 
-    group = VerbGroup("ordito", VERBS, ALIASES, "Deploys services described in TOSCA 1.3.")
+    group = VerbGroup("ordito", VERBS, ALIASES, ABOUT, PURPOSES)
     group.params.append(
         click.Option(
             ["--version"],

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ordito.cli.help import VerbCommand
 from ordito.cli.planned import PLANNED, Make, arguments_of, workflow_named
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,12 +24,13 @@ def workflow_option(function: F) -> F:
     return option(function)
 
 
-class GraphCommand(click.Command):
+class GraphCommand(VerbCommand):
     """The command that shows a service, or the one for the workflow that is named."""
 
     def __init__(self, of_service: click.Command, make: Make) -> None:
         super().__init__(
-            of_service.name,
+            str(of_service.name),
+            page=str(of_service.name),
             params=of_service.params,
             callback=of_service.callback,
             help=of_service.help,

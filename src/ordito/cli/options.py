@@ -65,7 +65,7 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
         option("--no-input", is_flag=True, help="Never ask; what would need an answer is refused."),
         option("-q", "--quiet", is_flag=True, help="Show no progress."),
         option("-v", "--verbose", count=True, callback=_count, help="Show what operations print."),
-        option("--color", type=click.Choice([str(c) for c in Color]), help="Use colour (default: on a terminal)."),
+        option("--color", type=click.Choice([str(c) for c in Color]), help="Use color (default: on a terminal)."),
     ]
 
 

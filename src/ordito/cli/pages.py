@@ -22,10 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics
-from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.nodes import Node, Scalar, Sequence
-from ordito.source.package import load_file
+from ordito.cli.page_files import page_data
 
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
@@ -61,27 +58,12 @@ def read_page(code: str) -> Page | None:
     """The page of a code, None where there is none. Raises ``ValueError`` where the page does not hold together."""
     if not has_page(code):
         return None
-    path = FOLDER / f"{code}.yaml"
-    found = Diagnostics()
-    document = load_file(str(path), found)
-    if document is None or found.has_errors:
-        raise ValueError(f"{path}: {'; '.join(str(d) for d in found)}")
-    fields = _plain(document.root)
+    fields = page_data(FOLDER / f"{code}.yaml")
     if isinstance(fields, dict):
         for name in ("example", "mended"):
             if isinstance(fields.get(name), str):
                 fields[name] = {MAIN: fields[name]}
     return msgspec.convert({"code": code, **(fields if isinstance(fields, dict) else {})}, Page)
-
-
-def _plain(node: Node) -> object:
-    """A page as plain data, in which every scalar is a text."""
-    if isinstance(node, Scalar):
-        return node.text.strip("\n") if node.plain else node.text
-    if isinstance(node, Sequence):
-        return [_plain(item) for item in node.items]
-    assert isinstance(node, MappingNode)
-    return {key.text: _plain(value) for key, value in node.entries()}
 
 
 def as_markdown(page: Page) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.help import VerbCommand
 from ordito.cli.options import global_options, input_options, inputs_of, settings_of
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
@@ -27,7 +28,8 @@ def verb(
 
     ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
     values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result;
-    ``named`` is how messages call it, where its name alone does not say enough.
+    ``named`` is how messages and the manual call it, where its name alone does not say enough; behind the name itself
+    stands what only messages say.
     """
 
     def decorate(function: Run) -> click.Command:
@@ -55,8 +57,9 @@ def verb(
             return session.closed(handle_afterwards(session, code))
 
         own = list(reversed(getattr(function, "__click_params__", [])))
-        return click.Command(
+        return VerbCommand(
             name,
+            page=name if named.startswith(f"{name} ") else named or name,
             params=[*own, *(input_options() if takes_inputs else []), *global_options(formats)],
             callback=run,
             help=summary,

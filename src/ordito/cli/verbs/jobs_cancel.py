@@ -17,7 +17,7 @@ one starts; with --now they are ended. A job whose process is gone is closed: wh
 was at work then is ended where it still runs, and the report says what is in doubt."""
 
 
-@verb("cancel", HELP)
+@verb("cancel", HELP, named="jobs cancel")
 @click.argument("job", required=False)
 @click.option("--now", is_flag=True, help="End the running steps, too.")
 @wait_lock_option

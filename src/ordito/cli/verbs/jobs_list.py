@@ -17,7 +17,7 @@ from ordito.cli.verb import verb
 HELP = """List all jobs of the ensemble, the latest first."""
 
 
-@verb("list", HELP)
+@verb("list", HELP, named="jobs list")
 def command(session: Session) -> ExitCode:
     """List jobs."""
     found = list_jobs(JobsRequest(session.settings.directory))

@@ -16,7 +16,7 @@ JOB is its id or the beginning of it; without it, that of the latest job is read
 printed it, as in web_1.Standard.create; with --step, only what that one printed is shown, as it is."""
 
 
-@verb("logs", HELP)
+@verb("logs", HELP, named="jobs logs")
 @click.argument("job", required=False)
 @click.option("--step", metavar="STEP", default="", help="Show only what this step printed.")
 def command(session: Session, job: str | None, step: str) -> ExitCode:

@@ -27,7 +27,7 @@ then. With --write, what the records say takes the place of what ensemble.yaml a
 clones; what you wrote above the marker line stays."""
 
 
-@verb("replay", HELP)
+@verb("replay", HELP, named="jobs replay")
 @click.option("--until", metavar="CHANGE", default="", help="Write what existed after this job or task.")
 @click.option("--first", type=click.IntRange(min=0), metavar="NUMBER", help="Write what existed after so many jobs.")
 @click.option("--write", is_flag=True, help="Write ensemble.yaml and jobs.tsv from the records.")

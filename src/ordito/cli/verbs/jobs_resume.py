@@ -15,7 +15,7 @@ Then the check of its instance says whether it is done; if nothing says so it ru
 Afterwards, or where no job was interrupted, what was told meanwhile (`ordito notify`) and still waits is handled."""
 
 
-@verb("resume", HELP)
+@verb("resume", HELP, named="jobs resume")
 @wait_lock_option
 @commit_option("")
 def command(session: Session, wait_lock: float, commit: str | None) -> ExitCode:

@@ -18,7 +18,7 @@ meant. The service and the inputs are those that it had. Other jobs (heal, stop,
 where they stopped: give their command again."""
 
 
-@verb("retry", HELP)
+@verb("retry", HELP, named="jobs retry")
 @click.argument("job", required=False)
 @making_options
 def command(session: Session, job: str | None, options: JobOptions, wait_lock: float) -> ExitCode:

@@ -38,7 +38,7 @@ HELP = """Show a job: what it did, task by task.
 JOB is its id or the beginning of it; without it, the latest is shown."""
 
 
-@verb("show", HELP)
+@verb("show", HELP, named="jobs show")
 @click.argument("job", required=False)
 def command(session: Session, job: str | None) -> ExitCode:
     """Show a job."""

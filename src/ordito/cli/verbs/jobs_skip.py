@@ -18,7 +18,7 @@ meant. STEP is the id of the step, as in web_1.Standard.create. The record says 
 later deployments do not run it again."""
 
 
-@verb("skip", HELP)
+@verb("skip", HELP, named="jobs skip")
 @click.argument("words", nargs=-1, required=True, metavar="[JOB] STEP")
 @making_options
 def command(session: Session, words: tuple[str, ...], options: JobOptions, wait_lock: float) -> ExitCode:

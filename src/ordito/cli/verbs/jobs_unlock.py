@@ -16,7 +16,7 @@ HELP = """Take away the lock that the clones of an ensemble share, from one that
 Shows who holds it, and asks. A job that was cut off in another clone is not lost: it is to be resumed there."""
 
 
-@verb("unlock", HELP)
+@verb("unlock", HELP, named="jobs unlock")
 @click.option("--remote", is_flag=True, help="The lock in the repository that the clones share (`lock: git`).")
 def command(session: Session, remote: bool) -> ExitCode:
     """Unlock."""

@@ -1,0 +1,42 @@
+"""The pages of the reference are what the code says now, and the manual knows all verbs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.manual import FOLDER, manual_of
+from tests.cli.program import Run
+from tests.cli.test_usage import ALL, GROUPS
+from tools.reference import pages
+
+
+@pytest.mark.parametrize("page", pages.PAGES)
+def test_the_page_is_up_to_date(page: str) -> None:
+    written = (pages.FOLDER / page).read_text(encoding="utf-8")
+    assert written == pages.PAGES[page](), "make it anew: python -m tools.reference"
+
+
+VERBS = {" ".join(words) for words in ALL if words[0] not in GROUPS or len(words) > 1}
+
+
+def test_the_manual_has_a_page_for_each_verb_and_no_others() -> None:
+    assert {path.stem.replace("_", " ") for path in FOLDER.glob("*.yaml")} == VERBS
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_what_the_manual_names_is_there(verb: str) -> None:
+    manual = manual_of(verb)
+    assert manual.examples
+    assert all(example.run.split("=$(")[-1].startswith(f"ordito {verb}") for example in manual.examples)
+    assert {ExitCode(code) for code in manual.exits} <= set(ExitCode)
+    assert set(manual.see) <= VERBS | set(GROUPS)
+
+
+def test_help_needs_no_other_page(run: Run) -> None:
+    shown = run("deploy", "--help").out
+    titles = [line for line in shown.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert titles == [
+        *("Options:", "How the job runs:", "Options of every verb:", "Examples:", "Exit codes:", "See also:")
+    ]
+    assert "ordito deploy --yes" in shown
