@@ -8,6 +8,7 @@ import shlex
 import click
 
 from ordito.cli.grammar import root
+from ordito.cli.planned import PLANNED, PlanCommand
 
 PROGRAMS = ("ordito ", "./run ordito ")
 PLACEHOLDER = re.compile(r"^(\.\.\.|\[.*|.*\]|[A-Z][A-Z0-9_.]*(\.\.\.)?)$")
@@ -42,9 +43,19 @@ def wrong(text: str) -> str:
             if below is None:
                 return f'there is no verb "{word}"'
             command = below
+            if isinstance(command, PlanCommand):
+                command, at = _planned(command, words, at)
         else:
             given += 1
     return _too_many(command, given)
+
+
+def _planned(command: PlanCommand, words: list[str], at: int) -> tuple[click.Command, int]:
+    """The command that plans what the next word names, and the place behind it; else that for deploying."""
+    word = words[at] if at < len(words) else ""
+    if word in PLANNED:
+        return command.command_for(word), at + 1
+    return command.command_for("deploy"), at + (word == "WORKFLOW")
 
 
 def _option(command: click.Command, word: str) -> tuple[int, str]:

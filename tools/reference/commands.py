@@ -11,6 +11,7 @@ import click
 from ordito.cli.grammar import ALIASES, PURPOSES, VerbGroup, root
 from ordito.cli.help import OF_EVERY_VERB, OF_JOBS, OWN, VerbCommand, grouped
 from ordito.cli.manual import EVERY_VERB, Example, Manual, exits_of, manual_of
+from ordito.cli.planned import PlanCommand
 from tools.reference.markdown import MADE, cell, code, joined, table
 
 STORY = Path(__file__).parent / "story.md"
@@ -50,7 +51,7 @@ def _lines() -> Iterator[str]:
                 yield from _verb((name,), usual, level=3)
     yield END
     yield ""
-    yield "Next: [exit codes](exit-codes.md), [events](events.md), [environment variables](environment.md)."
+    yield "Next: [exit codes](exit-codes.md)."
 
 
 def _group(name: str, command: VerbGroup, usual: set[tuple[str, str]]) -> Iterator[str]:
@@ -100,7 +101,8 @@ def _command(words: tuple[str, ...]) -> click.Command:
         command = found
     if isinstance(command, click.Group | VerbCommand):
         return command
-    return command.make_context(words[-1], []).command
+    assert isinstance(command, PlanCommand)
+    return command.command_for("deploy")
 
 
 def _usage(words: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ TAIL = """\
 A command that was ended by a signal ends as the shell says it: 128 and the number of the signal, as for any program.
 The job that it was at is not lost: `ordito jobs resume` continues it.
 
-Next: [events](events.md) say more than a number, for programs; [jobs](../jobs.md) says what follows a failure.
+Next: [jobs](../jobs.md) says what follows a failure, [commands](commands.md) what each verb takes.
 """
 
 

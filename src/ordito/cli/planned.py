@@ -62,15 +62,16 @@ class PlanCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """The context of the command that is meant. Raises ``click.UsageError`` for a word that may mean two things."""
-        default = self._command(next(iter(PLANNED)))
+        default = self.command_for(next(iter(PLANNED)))
         place = _first_word(args, default)
         workflow = _workflow(args, place)
         if not workflow:
             return default.make_context(info_name, args, parent, **extra)
         rest = [*args[:place], *args[place + 1 :]]
-        return self._command(workflow).make_context(info_name, rest, parent, **extra)
+        return self.command_for(workflow).make_context(info_name, rest, parent, **extra)
 
-    def _command(self, workflow: str) -> click.Command:
+    def command_for(self, workflow: str) -> click.Command:
+        """The command that plans a workflow of the table."""
         return self._make(workflow, arguments_of(workflow))
 
 
