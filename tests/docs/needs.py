@@ -5,11 +5,13 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from random import SystemRandom
 
 from tests.support.real.hosts import SshHosts, User
 from tests.support.real.moto import Moto
@@ -28,6 +30,8 @@ main()
 """
 KEPT = ("PATH", "ORDITO_REQUIRED", "PYTHONDONTWRITEBYTECODE")
 SSH_PORT = 22
+# Below those that a machine gives to connections, and as long as the ports in the pages, so that tables stay even.
+PORTS = (15000, 32000)
 WHO = User("deploy", sudo="free")
 
 
@@ -111,6 +115,25 @@ def _moto(prepared: Prepared, _: list[str]) -> None:
     prepared.environment.update(emulator.environment)
 
 
+def _ports(prepared: Prepared, ports: list[str]) -> None:
+    """Ports that nobody listens on: the page says which it means, and stands for all who read it at the same time."""
+    chance = SystemRandom()
+    for port in ports:
+        free = chance.randint(*PORTS)
+        while str(free) in prepared.renamed.values() or not _is_free(free):
+            free = chance.randint(*PORTS)
+        prepared.renamed[port] = str(free)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
 def _postgresql(prepared: Prepared, _: list[str]) -> None:
     """A server whose addresses ``localhost:5432`` stands for; its database and user are called ``shop``."""
     server = prepared.stack.enter_context(Postgres())
@@ -160,6 +183,7 @@ NEEDS: Mapping[str, Callable[[Prepared, list[str]], None]] = {
     "ansible": _ansible,
     "moto": _moto,
     "podman": _podman,
+    "ports": _ports,
     "postgresql": _postgresql,
     "repository": _repository,
     "ssh-hosts": _ssh_hosts,

@@ -82,7 +82,9 @@ def main() -> None:
     shell = subprocess.Popen(sys.argv[2:])
     # Standard input is the shell's alone: it ends with whoever writes there.
     os.close(0)
-    shell.wait()
+    # What has ended is let go of at once: who waits for the end of a process would see it for ever otherwise.
+    while os.wait()[0] != shell.pid:
+        pass
     Path(sys.argv[1]).write_text("".join(f"{one} {command_of(one)}\n" for one in left()))
     end()
 

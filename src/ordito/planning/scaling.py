@@ -111,7 +111,7 @@ class _Scaler:
             )
             return existing
         if count != existing:
-            check_bounds(self._draft, node, count, "asked for")
+            check_bounds(self._draft, node, count, "asked for", f"it {goal.why}" if goal.why else "")
         return count
 
     def _victims(self, staying: list[Instance], fewer: int) -> frozenset[str]:
