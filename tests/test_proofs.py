@@ -88,7 +88,7 @@ SOME = {
 
 
 def how(ended: str = FINISHED, code: int = 0, *asked: str, seconds: float = 10) -> Ended:
-    return Ended("state", "abc", "", seconds, code, ended, list(asked or ["tests"]))
+    return Ended("state", "abc", "", seconds, code, ended, list(asked or ["tests"]), 4)
 
 
 def result(*outcomes: str, ended: str = FINISHED, asked: str = "tests") -> Result:
@@ -137,7 +137,7 @@ def test_what_figures_and_runs_say() -> None:
     speed = {"speed": Result(how(), {}, [fast, slow])}
     assert judge(Promise("p", "", figures=["speed.a"]), SOME, speed).verdict == HELD
     found = judge(Promise("p", "", figures=["speed.*"]), SOME, speed)
-    assert (found.verdict, found.measured, found.why) == (NOT_HELD, "a 1 s, b 3 s", "b 3 s")
+    assert (found.verdict, found.measured, found.why) == (NOT_HELD, "a 1 s, b 3 s", "b 3 s, begun under a load of 4")
     assert judge(Promise("p", "", figures=["speed.c"]), SOME, speed).verdict == NOT_HELD
     assert judge(Promise("p", "", figures=["speed.a"]), SOME, {}).verdict == NOT_RUN
     failed = {"speed": Result(how(code=1), {}, [])}

@@ -48,7 +48,7 @@ class Executor:
         self._kept(name, run, asked, before)
 
     def _kept(self, name: str, run: Run, asked: Collection[str], before: Result | None) -> None:
-        began, start = datetime.now(UTC), time.monotonic()
+        began, start, load = datetime.now(UTC), time.monotonic(), round(os.getloadavg()[0], 1)
         every = sorted({*asked, *(before.how.asked if before else [])})
         commits, states = commit(), _state(run)
         code, ended = -1, INTERRUPTED
@@ -59,7 +59,7 @@ class Executor:
             if before is not None and run.tests:
                 seconds += before.how.seconds
             at = began.isoformat(timespec="seconds")
-            self._results.write(name, Ended(states, commits, at, round(seconds, 1), code, ended, every))
+            self._results.write(name, Ended(states, commits, at, round(seconds, 1), code, ended, every, load))
 
     def _ended(self, name: str, run: Run, asked: list[str]) -> tuple[int, str]:
         environment = {**os.environ, "ORDITO_REQUIRED": os.environ.get("ORDITO_REQUIRED", REQUIRED)}
@@ -99,7 +99,7 @@ class Executor:
                 stderr=log,
                 start_new_session=True,
             )
-            end = time.monotonic() + run.minutes * 60
+            end = time.monotonic() + self.most_seconds(run)
             try:
                 while (left := end - time.monotonic()) > 0:
                     try:
@@ -110,6 +110,11 @@ class Executor:
             except KeyboardInterrupt:
                 _stopped(process)
                 raise
+
+    def most_seconds(self, run: Run) -> float:
+        """The seconds that a run may take: tests that are fewer at once take longer."""
+        fewer = int(WORKERS) / int(self._workers) if run.tests else 1
+        return run.minutes * 60 * max(1, fewer)
 
     def _say(self, name: str) -> None:
         ended = [o.outcome for o in self._results.outcomes(name).values()]

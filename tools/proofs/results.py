@@ -56,7 +56,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a run ended. ``state`` is what the files were that it depends on, ``asked`` the selectors of its tests."""
+    """How a run ended. ``state`` is what the files were that it depends on, ``asked`` the selectors of its tests,
+    ``load`` how many processes wanted to run when it began."""
 
     state: str
     commit: str
@@ -65,6 +66,7 @@ class Ended(msgspec.Struct, frozen=True):
     code: int
     ended: str
     asked: list[str] = []
+    load: float = 0
 
 
 FINISHED, TOO_LONG, INTERRUPTED = "finished", "its time was over", "interrupted"

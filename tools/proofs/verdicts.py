@@ -104,7 +104,8 @@ def _figures(pattern: str, results: Mapping[str, Result]) -> Iterator[Finding]:
     short = run if len(found) > 1 else pattern
     for figure in found:
         said = _said(figure, figure.name.removeprefix(f"{short}.") if short != figure.name else "")
-        yield Finding(HELD if figure.held else NOT_HELD, said, "" if figure.held else said, result.how.commit)
+        why = "" if figure.held else f"{said}, begun under a load of {result.how.load:g}"
+        yield Finding(HELD if figure.held else NOT_HELD, said, why, result.how.commit)
 
 
 def _said(figure: Figure, name: str) -> str:
