@@ -21,7 +21,7 @@ from ordito.work.artifact_calls import LEFT, artifact_data
 from ordito.work.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
-from ordito.work.environment import Environments
+from ordito.work.environment import Environment, Environments
 from ordito.work.inventory import Subject, Topology
 from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of
@@ -108,8 +108,21 @@ class Preparing:
                 target = self._target(step.runs_on)
             except Unreachable as unreachable:
                 return Prepared(refusal=str(unreachable), ending=Ending.UNREACHABLE, warnings=environment.warnings)
+        invocation = self._invocation(step, call, place, environment, target, attempt)
+        if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
+            data = self._artifact_data(call, place, step, attempt)
+            invocation = msgspec.structs.replace(invocation, data=data)
+        gives = bool(place.operation.outputs) or is_probe(self._service, call)
+        withholds = bool(self._called.sensitive_outputs(step)) if gives else False
+        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
+
+    def _invocation(
+        self, step: Step, call: Call, place: Place, environment: Environment, target: Target | None, attempt: int
+    ) -> Invocation:
+        """What an executor is handed for an operation whose environment is known."""
         files = self._files(call, environment.files)
-        invocation = Invocation(
+        needs = self._needs(place.operation)
+        return Invocation(
             job=self._job,
             step=step.id,
             attempt=attempt,
@@ -124,18 +137,9 @@ class Preparing:
             host=step.runs_on,
             files=files.placements,
             target=target,
+            needs=None if needs is None else self._with_values(needs, files, place, step),
             subject=self._subject(place, step) if call.processor == ANSIBLE else None,
         )
-        if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
-            data = self._artifact_data(call, place, step, attempt)
-            invocation = msgspec.structs.replace(invocation, data=data)
-        gives = bool(place.operation.outputs) or is_probe(self._service, call)
-        withholds = bool(self._called.sensitive_outputs(step)) if gives else False
-        needs = self._needs(step.call, place.operation)
-        if needs is not None:
-            needs = self._with_values(needs, files, place, step)
-            invocation = msgspec.structs.replace(invocation, needs=needs)
-        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
 
     def _artifact_data(self, call: Call, place: Place, step: Step, attempt: int) -> dict[str, object]:
         """What a processor of artifacts is told. What cannot be evaluated now is left out of its properties."""
@@ -153,15 +157,16 @@ class Preparing:
             data["verb"] = LEFT
         return data
 
-    def _needs(self, index: int, operation: Operation) -> Needs | None:
-        """What the operation of a call needs besides its file, found once."""
-        if index not in self._known_needs:
+    def _needs(self, operation: Operation) -> Needs | None:
+        """What an operation needs besides its file, found once."""
+        # Operations are kept as long as the job, so that no other one gets the identity of one of them.
+        if id(operation) not in self._known_needs:
             implementation = operation.implementation
             found = needs_of(implementation, operation.dependencies) if implementation is not None else None
             if implementation is not None and PLACING in implementation.kinds and operation.name in UNDEPLOYING:
                 found = None  # What is removed need not be filled.
-            self._known_needs[index] = found
-        return self._known_needs[index]
+            self._known_needs[id(operation)] = found
+        return self._known_needs[id(operation)]
 
     def _with_values(self, needs: Needs, files: Files, place: Place, step: Step) -> Needs:
         """What an operation needs, with what templates are filled with."""
@@ -224,38 +229,28 @@ class Preparing:
         implementation = operation.implementation if operation is not None else None
         if operation is None or implementation is None:
             return None
-        target = self._targets.of(step.runs_on)
+        target = self._target(step.runs_on)
         protocol = target.protocol if target is not None else ""
         processor = next((kind for kind in implementation.kinds if accepts((kind,), protocol)), "")
-        asked = Step(id_of_question(step.id), instance=step.instance)
+        asked = Step(id_of_question(step.id), instance=step.instance, runs_on=step.runs_on)
         place = Place(operation, node.name, step.instance)
         environment = self._environments.prepare(place, asked)
         if not processor or environment.refusals:
             return None
-        dependencies = tuple(d.file for d in operation.dependencies)
-        check = Call(node.name, "", operation.interface, CHECK, implementation.file, processor, dependencies)
-        files = self._files(check, environment.files)
-        needs = needs_of(implementation, operation.dependencies)
-        if needs is not None:
-            needs = self._with_values(needs, files, Place(operation, node.name, step.instance), asked)
-        return Invocation(
-            job=self._job,
-            step=asked.id,
-            attempt=1,
-            processor=processor,
-            root=files.root,
-            artifact=files.artifact,
-            environment={**environment.variables, IN_DOUBT: call.name},
-            dependencies=files.dependencies,
-            large=environment.large,
+        check = Call(
+            node.name,
+            "",
+            operation.interface,
+            CHECK,
+            implementation.file,
+            processor,
+            tuple(d.file for d in operation.dependencies),
             outputs=call.outputs,
             timeout=operation.timeout,
-            host=step.runs_on,
-            files=files.placements,
-            target=target,
-            needs=needs,
-            subject=self._subject(place, asked) if processor == ANSIBLE else None,
         )
+        invocation = self._invocation(asked, check, place, environment, target, 1)
+        variables = {**invocation.environment, IN_DOUBT: call.name}
+        return msgspec.structs.replace(invocation, environment=variables)
 
     def _target(self, compute: str) -> Target | None:
         """How a Compute is reached; its credentials are known to be secret then. Raises ``Unreachable``."""
