@@ -45,9 +45,10 @@ class Prepared:
         self.home = folder / "home"
         self.work = folder / "work"
         self.programs = folder / "bin"
-        self.renamed: dict[str, str] = {}
+        # What is called so is shared by all who use this machine; a page has its own.
+        self.renamed = {"/tmp/": f"{folder}/tmp/"}
         for place in (self.home, self.work, self.programs, folder / "tmp"):
-            place.mkdir(parents=True)
+            place.mkdir(parents=True, exist_ok=True)
         self.environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {
             "PATH": f"{self.programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "HOME": str(self.home),
@@ -90,6 +91,8 @@ def _ssh_hosts(prepared: Prepared, addresses: list[str]) -> None:
     """Hosts at port 22 of addresses of their own; the user ``deploy`` may enter with ``~/.ssh/id_ed25519``."""
     if os.geteuid() != 0:
         lacking("sshd", "only root may listen at port 22")
+    # Hosts have their own, and it is called so there.
+    prepared.renamed.pop("/tmp/", None)
     hosts = prepared.stack.enter_context(SshHosts(prepared.folder / "hosts"))
     keys = prepared.home / ".ssh"
     keys.mkdir(mode=0o700)
