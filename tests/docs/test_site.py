@@ -21,7 +21,7 @@ def test_the_site(tmp_path: Path) -> None:
     shutil.copy(ROOT / "zensical.toml", tmp_path)
     zensical = Path(sys.executable).with_name("zensical")
     done = subprocess.run([zensical, "build", "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).partition("issues found")[0]
+    assert done.returncode == 0, re.sub(r"\x1b\[[0-9;]*m", "", done.stderr).partition(" issue")[0]
     site = tmp_path / ".cache" / "site"
     made = {path.relative_to(site).with_suffix(".md").as_posix(): path.read_text() for path in site.rglob("*.html")}
     assert {name.removeprefix("docs/") for name in pages() if name.startswith("docs/")} <= set(made)
