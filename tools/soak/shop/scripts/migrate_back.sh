@@ -1,0 +1,2 @@
+#!/bin/bash
+sed -i '/^@RELEASE@$/d' "$HOME/levels"

@@ -1,0 +1,3 @@
+#!/bin/bash
+# The last word on an upgrade.
+exit @VERDICT@
