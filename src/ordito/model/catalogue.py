@@ -12,11 +12,11 @@ from ordito.base.span import Span
 from ordito.model.capabilities import CapabilityShape
 from ordito.model.interfaces import InterfaceParts, OperationParts
 from ordito.model.operation import Artifact, Input
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.model.types import RequirementShape, Types
 from ordito.model.unit import Definition, Unit
 from ordito.model.units import Units
-from ordito.model.values import PRIMITIVES
 from ordito.source.nodes import Scalar
 from ordito.source.package import Package
 from ordito.syntax import entities

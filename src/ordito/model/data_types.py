@@ -10,10 +10,10 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.definitions import Definitions
 from ordito.model.endless import MOST_LEVELS, MOST_PARTS, Endless, Sizes
 from ordito.model.hierarchy import Hierarchy
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import says_sensitive
 from ordito.model.units import Definition
-from ordito.model.values import PRIMITIVES
 from ordito.syntax import entities
 from ordito.syntax.entries import is_lost
 

@@ -11,11 +11,12 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.base.versions import NO_VERSION
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.schemas import Schemas
 from ordito.model.settings import metadata_of_property
 from ordito.model.units import Unit, Units
-from ordito.model.values import PRIMITIVES, UNREADABLE, Values
+from ordito.model.values import UNREADABLE, Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import core_value
 from ordito.syntax import entities
@@ -131,7 +132,7 @@ class Definitions:
             elif definition.has_default and definition.default is not None and definition.span is not None:
                 what = f'the inherited value of "{name}"'
                 self._values.check_as(definition, definition.default, _Place(definition.span), what)
-        self._values.forget(owner)
+        self._values.assignments.forget(owner)
 
     def unsettled(self, owner: dict[str, PropertyDefinition]) -> dict[str, bool]:
         """The names in ``owner`` whose defaults wait to be read, and whether they are maps."""
@@ -144,7 +145,7 @@ class Definitions:
 
     def forget(self, owner: dict[str, PropertyDefinition]) -> None:
         """Look at definitions anew: their defaults have changed."""
-        self._values.forget(owner)
+        self._values.assignments.forget(owner)
 
     def _refuse_value(self, inherited: PropertyDefinition, item: Defined, what: str) -> None:
         """Report a value or default for what has a fixed value, which is final."""

@@ -127,7 +127,7 @@ def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
             related=(Related("fixed here", definition.span),) if definition.span else (),
         )
         return None
-    values.note_status(definition, "input", node)
+    values.assignments.note_status(definition, "input", node)
     before = values.diagnostics.errors
     read = values.read(node, definition.schema, what, definition.span)
     if values.diagnostics.errors > before:

@@ -93,7 +93,7 @@ class Policies:
         values = self._types.values
         values.found_calls = []
         assigned = without_inline(item.properties) if _is_step(shape) else item.properties
-        properties = values.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
+        properties = values.assignments.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
         self._references.check_all(values.found_calls, Place())
         inherited = {n: self._trigger(t, u, subject) for n, (t, u) in shape.triggers.items()}
         triggers = item.triggers if item.triggers is not None and not _is_step(shape) else {}

@@ -126,7 +126,7 @@ def _resolve_topology(
     workflows.read(topology.workflows or {}, lambda written: read_inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
-    check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.written))
+    check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.assignments.written))
     # What the topology stands for, and what stands for its nodes.
     inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
     stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)

@@ -10,9 +10,10 @@ from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
 from ordito.model.constraints import FUNCTION_OPERAND, read_constraint, widens
 from ordito.model.external_schemas import check_schema, has_language
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import Constraint, Schema
 from ordito.model.units import Unit, Units, find_type
-from ordito.model.values import PRIMITIVES, UNREADABLE, Values
+from ordito.model.values import UNREADABLE, Values
 from ordito.source.nodes import Node, Scalar
 from ordito.syntax import entities
 from ordito.syntax.expressions import Value, is_static

@@ -231,10 +231,10 @@ class Mappings:
             elif mapping.mapping is None:
                 self._check_values(mapping, definition.kinds)
                 what = f'capability "{name}"'
-                values[name] = self._types.values.fields(
+                values[name] = self._types.values.assignments.fields(
                     mapping.properties, definition.properties, what, "property", mapping
                 )
-                self._types.values.attributes(mapping.attributes, definition.attributes, what)
+                self._types.values.assignments.attributes(mapping.attributes, definition.attributes, what)
             else:
                 names = self._names(mapping, (2,), "a node template and a capability of it")
                 way = self._capability(names, definition.kinds) if names else None

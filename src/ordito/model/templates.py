@@ -152,8 +152,8 @@ class Templates:
         directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
         astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
-        properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
-        attributes = values.attributes(item.attributes, shape.attributes, what)
+        properties = values.assignments.fields(item.properties, shape.properties, what, "property", item, astray)
+        attributes = values.assignments.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
         if values.found_calls:
             self.calling.add(name)
@@ -246,7 +246,7 @@ class Templates:
                 continue
             part = f'capability "{name}" of {what}'
             astray = _astray(assignment, definition.properties) if complete else definition.properties
-            properties = values.fields(
+            properties = values.assignments.fields(
                 assignment.properties, definition.properties, part, "property", assignment, astray
             )
             given = assignment.properties.values if assignment.properties is not None else ()
@@ -257,7 +257,7 @@ class Templates:
                 name,
                 definition.kinds,
                 properties,
-                values.attributes(assignment.attributes, definition.attributes, part),
+                values.assignments.attributes(assignment.attributes, definition.attributes, part),
                 definition.properties,
                 definition.attributes,
                 definition.assigned | frozenset(given),
@@ -267,7 +267,9 @@ class Templates:
             written = name in (item.capabilities or ()) or is_lost(item.capabilities, name)
             if not written and name not in mistaken:
                 hint = f'assign it below "capabilities: {name}: properties:"'
-                values.missing(needed, f'capability "{name}" of {what} lacks the required property', item, hint)
+                values.assignments.missing(
+                    needed, f'capability "{name}" of {what} lacks the required property', item, hint
+                )
         return found
 
     def _occurrences(

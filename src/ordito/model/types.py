@@ -17,12 +17,13 @@ from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
 from ordito.model.operation import Artifact
 from ordito.model.policy_types import PolicyShape, flatten_policies
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.refinement import TypeLists, narrowed
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
 from ordito.model.settings import WrittenSettings, read_settings
 from ordito.model.units import KINDS, Definition, Unit, Units, find_type
-from ordito.model.values import PRIMITIVES, Values
+from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax.entries import EntryList
