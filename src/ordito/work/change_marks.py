@@ -40,6 +40,13 @@ def marked(record: Instance, change: str, *, applies: bool, modified: bool) -> I
     )
 
 
+def touched(record: Instance, outcome: Outcome, change: str, job: str, *, applies: bool) -> Instance:
+    """The record with the change as its last, if there was one: what only the job itself did is none."""
+    if change == job or outcome.ending in NEVER_STARTED:
+        return record
+    return marked(record, change, applies=applies, modified=is_modified(outcome))
+
+
 def marked_by_values(delta: Delta, snapshot: Snapshot, change: str, *, applies: bool) -> Delta:
     """A change that writes attributes, with the marks of every instance that gets another value than it had."""
     changed = [name for name, values in delta.attributes.items() if _are_new(snapshot, name, values)]

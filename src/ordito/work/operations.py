@@ -13,71 +13,58 @@ import msgspec
 from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
-    CANNOT_BE_ASKED,
-    FOUND_ABSENT,
     Delta,
     Instance,
     Link,
     Snapshot,
 )
 from ordito.instances.states import (
-    CONFIGURED,
-    CREATED,
     CREATING,
     DELETED,
     ERROR,
     STARTED,
-    TAKES_BACK,
-    UNDONE_BY_STOP,
 )
 from ordito.instances.status import (
     ABSENT,
-    DEGRADED,
     OPERATIONAL,
     PENDING,
-    UNKNOWN,
     WORSE,
     Happened,
     local_after,
 )
-from ordito.instances.status import ERROR as BROKEN
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Service
-from ordito.work.artifact_workflows import Describe, outputs_of
+from ordito.work.artifact_workflows import Describe
 from ordito.work.attribute_values import WrongValue
+from ordito.work.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
 from ordito.work.called import Called
-from ordito.work.change_marks import NEVER_STARTED, is_modified, is_news, marked, marked_by_values
+from ordito.work.change_marks import NEVER_STARTED, marked_by_values, touched
 from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies
 from ordito.work.forms import adopted
 from ordito.work.happenings import Happenings, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
+from ordito.work.link_ends import LinkEnds
 from ordito.work.links_anew import to_be_undone_again
+from ordito.work.looks import ANSWERED, Looks
 from ordito.work.lost_hosts import noted
 from ordito.work.news import News
 from ordito.work.outputs import Given
-from ordito.work.plan import DELEGATE as DELEGATES
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
-from ordito.work.probes import UPDATE, found_attributes, found_status, is_probe, state_found, unless_ready
+from ordito.work.probes import UPDATE, is_probe, unless_ready
 from ordito.work.providing import Delegation
 from ordito.work.removal import Removal
 from ordito.work.secrecy import masking_for, without_secrets
-from ordito.work.set_state import Filters, link_with_state, with_state
+from ordito.work.set_state import Filters
 from ordito.work.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.targets import Target
 from ordito.work.telling import Telling
-from ordito.work.workflow_outputs import WorkflowOutputs
 
-FILTER, DELEGATE, ADOPT = Action.FILTER, Action.DELEGATE, Action.ADOPT
+DELEGATE = Action.DELEGATE
 IF_MENDED = Condition.IF_MENDED
 SUCCEEDED, UNSTARTED = Ending.SUCCEEDED, Happened.NEVER_STARTED
-
-STAND_FOR_ORDER = frozenset({Action.JOIN, Action.ADOPT, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
-"""Steps that change nothing when they start."""
-APART = STAND_FOR_ORDER | {Action.SET_STATE, Action.ADOPT}
-"""Steps that are no operations."""
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -162,7 +149,9 @@ class Operations:
             self._happenings,
             self._removal,
         )
-        self._workflow_outputs = WorkflowOutputs(service, self._evaluator)
+        self._link_ends = LinkEnds(snapshot, self._called, self._happenings, job)
+        self._looks = Looks(service, snapshot, self._called, self._evaluator, job)
+        self._bookkeeping = Bookkeeping(self._called, self._evaluator, self._removal, self._news, form=form, job=job)
 
     # ------------------------------------------------------------------------------------------ before the start
 
@@ -238,18 +227,18 @@ class Operations:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
         self._applies = (self._all_apply and step.hook < 0) or step.counts
         if step.action in APART:
-            return self._end_apart(step, outcome, change)
+            return self._bookkeeping.end(step, outcome, change, applies=self._applies)
         call = self._called.plan.calls[step.call]
         if is_probe(self._service, call):
             if outcome.ending in ANSWERED or step.dispensable:
-                return unless_ready(step, *self._found(step, call, outcome, change))
+                return unless_ready(step, *self._looks.found(step, call, outcome, change, applies=self._applies))
             if outcome.ending in NEVER_STARTED:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         outcome, found = self._given(step, call, outcome)
         if step.link:
-            delta = self._end_of_link(step, call, outcome, change)
+            delta = self._link_ends.ended(step, call, outcome, change, applies=self._applies)
         elif outcome.succeeded and step.leave == DELETED:
             delta = (
                 self._stays(step)
@@ -257,7 +246,8 @@ class Operations:
                 else self._removal.deleted(step, change, applies=self._applies)
             )
         else:
-            links = self._stopped_links(step, call, outcome) if call.operation == "stop" else ()
+            stops = call.operation == "stop"
+            links = self._link_ends.stopped(step, call, outcome, applies=self._applies) if stops else ()
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change),), links=links)
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
@@ -282,64 +272,6 @@ class Operations:
         starts = call.operation == "start" and not call.side and outcome.succeeded and self._applies
         return to_be_undone_again(self._snapshot, step.instance, delta) if starts else delta
 
-    def _end_apart(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What changes by the end of what is no operation."""
-        if step.action is ADOPT:
-            return outcome, self._adopted(step, outcome, change)
-        if step.action is Action.WORKFLOW:
-            return self._end_of_workflow(step, self._called.plan.calls[step.call], outcome, change)
-        if step.action is Action.OUTPUT:
-            return self._end_of_output(step, self._called.plan.calls[step.call], outcome, change)
-        return outcome, self._state_set(step, change) if step.action is Action.SET_STATE else Delta()
-
-    def _adopted(self, step: Step, outcome: Outcome, change: str) -> Delta:
-        """What changes when an instance takes over what is wanted of it: pairs that are not are known no more."""
-        record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form, change)
-        every = [self._snapshot.links[name] for name in self._snapshot.links_of(record.id)]
-        links = {link.id: self._as_wanted(link) for link in every if link.source == record.id}
-        return Delta(
-            instances=(self._touched(record, outcome, change),),
-            links=tuple(link for link in links.values() if link is not None and link != self._snapshot.links[link.id]),
-            unlinked=tuple(name for name, link in links.items() if link is None),
-        )
-
-    def _as_wanted(self, link: Link) -> Link | None:
-        """The record of a pair without operations that the service does not have any more; None where it has nothing of
-        the pair."""
-        relationship = self._called.relationships.get(link.relationship)
-        target = self._snapshot.instances.get(link.target)
-        if relationship is None or target is None or target.node != relationship.target:
-            return None
-        wanted = {
-            f"{interface.name}.{operation.name}"
-            for interface in relationship.interfaces.values()
-            for operation in interface.operations.values()
-            if operation.implementation is not None
-        }
-        taken = {**link.applied, **self._called.plan.adopted.get(link.id, {})}
-        applied = {key: one for key, one in taken.items() if key in wanted}
-        is_empty = link.applied and not applied and not link.told and link.id not in self._snapshot.attributes
-        return None if is_empty else msgspec.structs.replace(link, applied=applied)
-
-    def _end_of_output(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What changes by an output of a workflow whose steps have ended."""
-        relationship = self._called.relationships.get(call.owner) if call.side else None
-        try:
-            delta = self._workflow_outputs.delta(self._called.plan, step, call, relationship)
-        except WrongValue as wrong:
-            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
-        return outcome, marked_by_values(delta, self._snapshot, change, applies=self._applies)
-
-    def _end_of_workflow(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What comes of a workflow that was carried out as a whole: attributes that its outputs are mapped to."""
-        if not outcome.succeeded:
-            return outcome, Delta()
-        try:
-            delta = outputs_of(self._evaluator, call, step, outcome)
-        except WrongValue as wrong:
-            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
-        return outcome, marked_by_values(delta, self._snapshot, change, applies=self._applies)
-
     def _with_news(self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
         was told of changes, or its chain has ended."""
@@ -361,19 +293,6 @@ class Operations:
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
         return self._conditions.on_needless(step, change, applies=self._applies)
-
-    def _state_set(self, step: Step, change: str) -> Delta:
-        """What a workflow that sets a node state changes: one that is deleted is gone."""
-        if step.link:
-            return link_with_state(self._snapshot, self._called.new_link(step), step.leave)
-        record = self._snapshot.instances[step.instance]
-        if step.leave == DELETED:
-            return self._removal.deleted(step, change, applies=self._applies) if record.exists else Delta()
-        delta = Delta(instances=(with_state(record, step.leave),))
-        if step.leave == STARTED and self._applies:
-            # Where a workflow that somebody wrote deploys, this is how an instance comes up.
-            delta = msgspec.structs.replace(delta, links=self._news.of_chain(record.id, delta, change))
-        return delta
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
@@ -415,13 +334,7 @@ class Operations:
             record = noted(record, reached=True)
         if succeeded and step.forms and call.operation == UPDATE:
             record = adopted(self._called.plan, record, self._form, change)
-        return self._touched(record, outcome, change)
-
-    def _touched(self, record: Instance, outcome: Outcome, change: str) -> Instance:
-        """The record with the change as its last, if there was one: what only the job itself did is none."""
-        if change == self._job or outcome.ending in NEVER_STARTED:
-            return record
-        return marked(record, change, applies=self._applies, modified=is_modified(outcome))
+        return touched(record, outcome, change, self._job, applies=self._applies)
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
         """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
@@ -433,102 +346,10 @@ class Operations:
         record = self._snapshot.instances[step.instance]
         return Delta(instances=(msgspec.structs.replace(record, state=STARTED),))
 
-    # -------------------------------------------------------------------------------------------------- links
-
-    def _end_of_link(self, step: Step, call: Call, outcome: Outcome, change: str) -> Delta:
-        """A link's operation counts for the link and for its source; it never touches the target's record."""
-        links: tuple[Link, ...] = ()
-        source = self._snapshot.instances[self._called.source(step, call)]
-        happened = self._happenings.happened(step, call, outcome, source, applies=self._applies)
-        if self._applies and outcome.ending not in NEVER_STARTED:
-            link = self._snapshot.links.get(step.link) or self._called.new_link(step)
-            applied, failed = remembered(link, call, outcome, change)
-            links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
-            if outcome.succeeded and self._is_made_good(source, step, call):
-                happened = self._happenings.chain_ended(source, step, call)
-        local = local_after(source.local, happened)
-        # What belongs to a pair and comes before the source has started is part of its making.
-        fails = not outcome.succeeded and not step.tolerant and source.state in (CREATED, CONFIGURED)
-        state = ERROR if fails and outcome.ending not in NEVER_STARTED else source.state
-        record = self._touched(msgspec.structs.replace(source, local=local, state=state), outcome, change)
-        return Delta(instances=() if record == source else (record,), links=links)
-
-    def _is_made_good(self, source: Instance, step: Step, call: Call) -> bool:
-        """Whether the end of a pair's operation makes good what had failed of the pair, so that its source, which is
-        up, is as it should be again."""
-        link = self._snapshot.links.get(step.link)
-        if link is None or not link.failed or source.state != STARTED:
-            return False
-        if source.local == DEGRADED:
-            return call.name in link.failed
-        back = {call.operation, *TAKES_BACK.get(call.operation, ())}
-        others = (self._snapshot.links[name] for name in self._snapshot.links_of(source.id) if name != link.id)
-        return (
-            source.local in {BROKEN, UNKNOWN}
-            and not source.failed
-            and all(key.rpartition(".")[2] in back for key in link.failed)
-            and not any(other.failed and other.source == source.id for other in others)
-        )
-
-    def _stopped_links(self, step: Step, call: Call, outcome: Outcome) -> tuple[Link, ...]:
-        """The links of an instance that was stopped: they do not count as made any more, whether or not an operation
-        undoes them, so that they are made again when it is started."""
-        if call.side or not self._applies or outcome.ending in NEVER_STARTED:
-            return ()
-        found: list[Link] = []
-        for name in self._snapshot.links_of(step.instance):
-            link = self._snapshot.links[name]
-            applied = {key: one for key, one in link.applied.items() if key.rpartition(".")[2] not in UNDONE_BY_STOP}
-            if len(applied) < len(link.applied):
-                found.append(msgspec.structs.replace(link, applied=applied))
-        return tuple(found)
-
-    # ------------------------------------------------------------------------------------- what happened, what is
-
-    def _found(self, step: Step, call: Call, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What a check or a discovery has found: the status, the state, and attributes that have other values."""
-        record, found = self._snapshot.instances[step.instance], found_status(outcome)
-        looked = call.interface == DELEGATES
-        if outcome.ending not in ANSWERED:
-            # What goes on all the same must not take the instance for what it was before.
-            note = CANNOT_BE_ASKED if looked and outcome.ending in NEVER_STARTED else record.note
-            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN, note=note),))
-        attributes: Mapping[str, object] = {}
-        if looked:
-            recorded = self._snapshot.attributes.get(record.id, {})
-            attributes = {n: v for n, v in outcome.outputs.items() if n not in recorded or recorded[n] != v}
-        elif found in OPERATIONAL:
-            try:
-                attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
-            except WrongValue as wrong:
-                return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
-        is_host = looked and self._service.nodes[record.node].is_compute
-        is_reached = found != BROKEN
-        if looked and not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
-            found = PENDING  # It was stopped, and does not run.
-        is_old = record.is_missed or record.note == CANNOT_BE_ASKED
-        note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
-        changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
-        # Nobody has changed a host that is away for a while.
-        news = is_news(record, changed) and not (is_host and found != ABSENT)
-        if is_host:
-            changed = noted(changed, reached=is_reached)
-        # What this very job has mended is not changed from outside: the look that says so is part of it.
-        mended = self._applies and found in OPERATIONAL and record.last_config_change > self._job
-        changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
-        outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
-        return outcome, Delta(
-            instances=() if changed == record else (changed,),
-            unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),
-            attributes={record.id: attributes} if attributes else {},
-        )
-
     def _is_mended(self, step: Step) -> bool:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
 
 
-ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
-"""How operations end that say by their end how an instance is."""
 NOT_MENDED = (
     "it is in error, or its check does not say ok, and everything was carried out already: see to it, or have"
     " everything carried out again with `deploy --force`"

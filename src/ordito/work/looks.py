@@ -1,0 +1,73 @@
+"""What a check or a discovery has found of an instance, and what its record says from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import CANNOT_BE_ASKED, FOUND_ABSENT, Delta, Snapshot
+from ordito.instances.states import CONFIGURED
+from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
+from ordito.instances.status import ERROR as BROKEN
+from ordito.model.service import Service
+from ordito.work.attribute_values import WrongValue
+from ordito.work.called import Called
+from ordito.work.change_marks import NEVER_STARTED, is_news, marked
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.lost_hosts import noted
+from ordito.work.plan import DELEGATE, Call, Step
+from ordito.work.probes import found_attributes, found_status, state_found
+
+ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
+"""How operations end that say by their end how an instance is."""
+
+
+class Looks:
+    """The ends of the operations of one job that only look."""
+
+    def __init__(self, service: Service, snapshot: Snapshot, called: Called, evaluator: Evaluator, job: str) -> None:
+        self._service = service
+        self._snapshot = snapshot
+        self._called = called
+        self._evaluator = evaluator
+        self._job = job
+
+    def found(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
+        """What has been found: the status, the state, and attributes that have other values."""
+        record, found = self._snapshot.instances[step.instance], found_status(outcome)
+        looked = call.interface == DELEGATE
+        if outcome.ending not in ANSWERED:
+            # What goes on all the same must not take the instance for what it was before.
+            note = CANNOT_BE_ASKED if looked and outcome.ending in NEVER_STARTED else record.note
+            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN, note=note),))
+        attributes: Mapping[str, object] = {}
+        if looked:
+            recorded = self._snapshot.attributes.get(record.id, {})
+            attributes = {n: v for n, v in outcome.outputs.items() if n not in recorded or recorded[n] != v}
+        elif found in OPERATIONAL:
+            try:
+                attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
+            except WrongValue as wrong:
+                return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        is_host = looked and self._service.nodes[record.node].is_compute
+        is_reached = found != BROKEN
+        if looked and not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
+            found = PENDING  # It was stopped, and does not run.
+        is_old = record.is_missed or record.note == CANNOT_BE_ASKED
+        note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
+        changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
+        # Nobody has changed a host that is away for a while.
+        news = is_news(record, changed) and not (is_host and found != ABSENT)
+        if is_host:
+            changed = noted(changed, reached=is_reached)
+        # What this very job has mended is not changed from outside: the look that says so is part of it.
+        mended = applies and found in OPERATIONAL and record.last_config_change > self._job
+        changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
+        outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
+        return outcome, Delta(
+            instances=() if changed == record else (changed,),
+            unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),
+            attributes={record.id: attributes} if attributes else {},
+        )
