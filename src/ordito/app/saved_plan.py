@@ -18,8 +18,8 @@ from ordito import __version__
 from ordito.app.errors import Refused
 from ordito.app.place import Place
 from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
-from ordito.app.proposals.described import DescribedAsked
 from ordito.app.proposals.registry import asked_type
+from ordito.app.proposals.to_a_description import ToDescriptionAsked
 from ordito.app.sealing import Sealing
 from ordito.base.listing import listed
 from ordito.ensemble.files import digest_of
@@ -109,7 +109,7 @@ class SavedAsked(msgspec.Struct, frozen=True):
                 raise self._stale(different)
 
         asked = restored_asked(self.saved, known)
-        if isinstance(asked, DescribedAsked) and asked.service and not Path(asked.service).exists():
+        if isinstance(asked, ToDescriptionAsked) and asked.service and not Path(asked.service).exists():
             raise self._stale([f"there is no {asked.service}, seen from {known.place.shown}, which it would deploy"])
         proposal = asked.propose(msgspec.structs.replace(known, examine=examine))
         if proposal is None:

@@ -3,20 +3,7 @@
 A ``Core`` is told what happened (``react``) and asked what to do now (``wake``). The same plan and the same events
 give the same commands, which is what makes a journal enough to continue after a crash (``replay``).
 
-The life of a step is this table; a step *has ended* in one of the last four.
-
-| from | to | when |
-|---|---|---|
-| WAITING | READY | all predecessors have ended, and well, or the step is tolerant |
-| WAITING | SKIPPED | all predecessors have ended, one of them not well; or the job stops early |
-| WAITING | LEFT OUT | its gate says that it is not to run after all (``work.plan.Gate``) |
-| READY | RUNNING | its host and the job have a free place |
-| READY | SKIPPED | the job stops: cancelled, or a lifecycle step or, under ``abort``, any step it needs failed |
-| RUNNING | SUCCEEDED, FAILED | its outcome |
-| RUNNING | LEFT OUT | it is a filter that its instance does not pass |
-| RUNNING | PAUSED | an attempt failed, and another is to follow; it gives its places back |
-| PAUSED | READY | its pause is over |
-| PAUSED, READY again | FAILED | the job stops early: whoever drives the core is told to give it up |
+The life of a step is the table ``LIFE`` in `states`; a step *has ended* in one of the states ``ENDED``.
 
 A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
 so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become

@@ -113,21 +113,33 @@ def found_values(evaluator: Evaluator, place: Place, outcome: Outcome) -> Mappin
     return found.get(place.instance, {})
 
 
+class _Attribute(msgspec.Struct, frozen=True):
+    """The attribute of a holder, or of a capability of it, to which a path leads: by which ``key`` it is recorded, what
+    is declared for it, what the template says, and the rest of the path, which leads into its value."""
+
+    key: str
+    definition: PropertyDefinition | None
+    written: Value
+    nested: tuple[str | int, ...]
+
+
+def _attribute(declares: NodeTemplate | Relationship, path: tuple[str | int, ...]) -> _Attribute:
+    capability = mapped_capability(declares, path) if isinstance(declares, NodeTemplate) else None
+    prefix, rest = (f"{path[0]}::", path[1:]) if capability is not None else ("", path)
+    of: NodeTemplate | Relationship | Capability = capability or declares
+    name = str(rest[0])
+    definition = of.attribute_definitions.get(name) or of.definitions.get(name)
+    return _Attribute(f"{prefix}{name}", definition, of.attributes.get(name, of.properties.get(name)), rest[1:])
+
+
 def _write(
     evaluator: Evaluator, holder: Holder, path: tuple[str | int, ...], value: object, attributes: Attributes
 ) -> None:
-    name, nested = str(path[0]), path[1:]
-    declares: NodeTemplate | Relationship | Capability = holder.declares
-    prefix = ""
-    capability = mapped_capability(declares, path) if isinstance(declares, NodeTemplate) else None
-    if capability is not None:
-        declares, prefix = capability, f"{name}::"
-        name, nested = str(nested[0]), nested[1:]
-    key = f"{prefix}{name}"
-    definition = declares.attribute_definitions.get(name) or declares.definitions.get(name)
+    attribute = _attribute(holder.declares, path)
+    key, nested = attribute.key, attribute.nested
     data_types = evaluator.service.data_types
-    schema = _schema(evaluator, definition, nested)
-    mark = mark_of(evaluator, holder.declares, definition, nested)
+    schema = _schema(evaluator, attribute.definition, nested)
+    mark = mark_of(evaluator, holder.declares, attribute.definition, nested)
     # Of what is sensitive in part, no message may show the other part either: it is not known yet which is which.
     hidden = Sensitive(value) if mark is not None else value
     fitting = fitted(hidden, schema, data_types)
@@ -141,7 +153,7 @@ def _write(
     if nested:
         current = changed.get(key)
         if current is None:
-            current = _current(evaluator, holder, key, declares.attributes.get(name, declares.properties.get(name)))
+            current = _current(evaluator, holder, key, attribute.written)
         # What was sensitive as a whole stays so, with what is put into it.
         inner, was_whole = opened(current)
         fitting = placed(inner, nested, fitting)
@@ -154,14 +166,8 @@ def sensitive_outputs(evaluator: Evaluator, place: Place, step: Step) -> set[str
     found: set[str] = set()
     for name, path in place.operation.outputs.items():
         for holder in _holders(evaluator, place, step, str(path[0])):
-            declares: NodeTemplate | Relationship | Capability = holder.declares
-            capability = mapped_capability(declares, path[1:]) if isinstance(declares, NodeTemplate) else None
-            rest = path[1:]
-            if capability is not None:
-                declares, rest = capability, path[2:]
-            at = str(rest[0])
-            definition = declares.attribute_definitions.get(at) or declares.definitions.get(at)
-            if mark_of(evaluator, holder.declares, definition, rest[1:]) is not None:
+            attribute = _attribute(holder.declares, path[1:])
+            if mark_of(evaluator, holder.declares, attribute.definition, attribute.nested) is not None:
                 found.add(name)
     return found
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from ordito.app.errors import Refused
 from ordito.app.proposal import DEPLOY, Known, Proposal
-from ordito.app.proposals.described import SERVICE_FILE, DescribedAsked, Named, is_same
+from ordito.app.proposals.to_a_description import SERVICE_FILE, Named, ToDescriptionAsked, is_same
 
 
-class DeployAsked(DescribedAsked, frozen=True):
+class DeployAsked(ToDescriptionAsked, frozen=True):
     """What to deploy. The first deployment makes the ensemble."""
 
     workflow: ClassVar[str] = DEPLOY

@@ -14,10 +14,10 @@ from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.proposals.described import changing
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.rollback import ROLLBACK, TO, going_back
 from ordito.app.proposals.scale_rest import SCALE, rest_of
+from ordito.app.proposals.to_a_description import changing
 from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files

@@ -12,8 +12,8 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.given_changes import GivenChanges
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
-from ordito.app.proposals.described import changing
 from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.to_a_description import changing
 from ordito.app.rollback_target import Target, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.collector import paused_collector

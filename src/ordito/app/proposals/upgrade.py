@@ -7,13 +7,13 @@ from typing import ClassVar
 from ordito.app.errors import Refused
 from ordito.app.place import relative_to
 from ordito.app.proposal import DEPLOY, UPGRADE, Known
-from ordito.app.proposals.described import DescribedAsked, Named, is_same
+from ordito.app.proposals.to_a_description import Named, ToDescriptionAsked, is_same
 from ordito.app.template_workflows import overriding
 from ordito.model.service import Service
 from ordito.work.records import GivenService
 
 
-class UpgradeAsked(DescribedAsked, frozen=True):
+class UpgradeAsked(ToDescriptionAsked, frozen=True):
     """What to upgrade to: without ``service`` that of the ensemble, as its files are now. One that is named takes the
     place of the ensemble's, for as long as the user's part names the one that it names now. What the template has lost
     is removed, last, unless the command says otherwise."""

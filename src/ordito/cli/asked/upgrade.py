@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ordito.cli.asked.described import describing
+from ordito.cli.asked.to_a_description import describing
 
 if TYPE_CHECKING:
-    from ordito.app.proposals.described import DescribedAsked
+    from ordito.app.proposals.to_a_description import ToDescriptionAsked
 
 TAKES_INPUTS = True
 
 ABOUT = "NEW is the service to upgrade to; without it, the files of the ensemble's service as they are now."
 
 
-def _kind() -> type[DescribedAsked]:
+def _kind() -> type[ToDescriptionAsked]:
     from ordito.app.proposals.upgrade import UpgradeAsked
 
     return UpgradeAsked

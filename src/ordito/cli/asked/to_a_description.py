@@ -15,16 +15,16 @@ from ordito.cli.settings import PROGRAM
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Asked
-    from ordito.app.proposals.described import DescribedAsked
+    from ordito.app.proposals.to_a_description import ToDescriptionAsked
     from ordito.app.saved_plan import SavedAsked
     from ordito.cli.session import Session
 
 FIELDS = ("allow_large", "fetch", "choices", "force", "allow_changed", "reset_counts", "changes", "hooks")
-"""What the options below give, as ``DescribedAsked`` calls it."""
+"""What the options below give, as ``ToDescriptionAsked`` calls it."""
 
 
 def describing(
-    kind: Callable[[], type[DescribedAsked]], *, metavar: str, prunes: str, reads_plans: bool = False
+    kind: Callable[[], type[ToDescriptionAsked]], *, metavar: str, prunes: str, reads_plans: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The arguments of such a workflow; the verb gets them as ``asked``. ``kind`` gives the class of what is asked,
     which knows rooms that help does not need. With ``reads_plans`` the service may be a saved plan."""

@@ -51,7 +51,7 @@ class Named(msgspec.Struct, frozen=True):
     given: GivenService | None = None
 
 
-class DescribedAsked(msgspec.Struct, frozen=True):
+class ToDescriptionAsked(msgspec.Struct, frozen=True):
     """What to bring the system to: without ``service`` that of the ensemble. ``allow_large`` permits very many link
     operations of one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where
     the service leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is
@@ -126,7 +126,7 @@ class DescribedAsked(msgspec.Struct, frozen=True):
             return _propose(self, known)
 
 
-def _propose(asked: DescribedAsked, known: Known) -> Proposal:
+def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
     place, status = known.place, known.status
     diagnostics = Diagnostics()
     user, environment = known.spec.user, known.spec.environment
