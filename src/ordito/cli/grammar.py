@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from ordito.base.suggest import nearest
-from ordito.cli.options import global_options, input_options
+from ordito.cli.options import completing, global_options, input_options
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Verb(msgspec.Struct, frozen=True):
@@ -22,6 +26,7 @@ class Verb(msgspec.Struct, frozen=True):
 PURPOSES: Mapping[str, Mapping[str, Verb]] = {
     "Begin": {
         "init": Verb("init", "Make a new project that deploys at once."),
+        "completion": Verb("completion", "Have your shell complete words of commands."),
     },
     "Describe a service": {
         "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
@@ -190,6 +195,17 @@ class VerbGroup(click.Group):
         near = nearest(name, [*self._verbs, *self._aliases])
         raise click.UsageError(f'there is no verb "{name}"{did_you_mean(near)}', ctx)
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The options; where a shell asks, they know what it can offer for them."""
+        return completing(super().get_params(ctx), ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs and options that begin so; no verb is loaded for it."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(n, help=v.summary) for n, v in self._verbs.items() if n.startswith(incomplete)]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs, made from the tables so that none of them is loaded, and then the options."""
         longest = max(map(len, self._verbs))
@@ -233,7 +249,9 @@ def root() -> click.Group:
             is_eager=True,
             expose_value=False,
             help="Show the version.",
-            callback=lambda context, _, wanted: _show_version(context, __version__) if wanted else None,
+            callback=lambda context, _, wanted: (
+                _show_version(context, __version__) if wanted and not context.resilient_parsing else None
+            ),
         )
     )
     return group

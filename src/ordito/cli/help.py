@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ordito.cli.options import global_options
+from ordito.cli.options import completing, global_options
 
 JOB = frozenset(
     {
@@ -25,6 +25,10 @@ class VerbCommand(click.Command):
     def __init__(self, name: str, *, page: str, **attributes: Any) -> None:
         super().__init__(name, **attributes)
         self.page = page
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The options and arguments; where a shell asks, they know what it can offer for them."""
+        return completing(super().get_params(ctx), ctx, self.page)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, those of the verb itself first."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.app.job.report import JobReport
 from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
@@ -17,11 +17,13 @@ from ordito.cli.progress.lines import failure
 from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
-from ordito.planning.keep import PROTECTED, UNMANAGED
 from ordito.work.effects import applies
 from ordito.work.invocation import Ending
 from ordito.work.plan import Change
 from ordito.work.records import ROLLED_BACK
+
+if TYPE_CHECKING:
+    from ordito.app.job.report import JobReport
 
 MOST_NAMED = 12
 
@@ -252,6 +254,8 @@ def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
 
 def show_kept(kept: Sequence[Change], session: Session) -> None:
     """Say what undeploying has left alone, and how to remove it too."""
+    from ordito.planning.keep import PROTECTED, UNMANAGED
+
     if not kept or session.stream is not None:
         return
     from ordito.cli.plan_view import write_kept

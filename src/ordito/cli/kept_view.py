@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ordito.app.state.edit import Recorded
+from typing import TYPE_CHECKING
+
 from ordito.cli.session import Session
-from ordito.ensemble.keeping import Kept
+
+if TYPE_CHECKING:
+    from ordito.app.state.edit import Recorded
+    from ordito.ensemble.keeping import Kept
 
 
 def warn_of_kept(kept: Kept, session: Session) -> None:

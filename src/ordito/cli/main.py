@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -24,6 +25,10 @@ def run(arguments: list[str]) -> int:
 
             return unwritten(error)
         return 0
+    if asked := os.environ.get("_ORDITO_COMPLETE"):
+        from ordito.cli.completion import complete
+
+        return complete(asked)
     from ordito.cli.border import run_guarded
 
     return run_guarded(arguments)

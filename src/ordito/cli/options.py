@@ -90,6 +90,15 @@ def settings_of(context: click.Context) -> Settings:
     return Settings(**known, arguments=tuple(context.meta.get(ARGUMENTS, ())))
 
 
+def completing(params: list[click.Parameter], context: click.Context, page: str = "") -> list[click.Parameter]:
+    """The parameters of a command; where a shell asks what can stand in a command line, what asks (``context.obj``) is
+    told of each of them. ``page`` is what the manual calls a verb."""
+    if context.resilient_parsing and context.obj is not None:
+        for parameter in params:
+            context.obj(page, parameter)
+    return params
+
+
 def input_options() -> list[click.Option]:
     """New options for values of inputs, for one command; like the global ones they may stand before the verb too."""
     return [

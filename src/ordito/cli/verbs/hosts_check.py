@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
-from ordito.app.hosts import HostsRequest
-from ordito.app.hosts_check import Checked, check_hosts
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -14,6 +14,9 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.hosts_check import Checked
 
 HELP = """Connect to hosts of the inventory, and say what is there, and where the inventory says something else.
 
@@ -30,6 +33,9 @@ TITLES = ("HOST", "REACHED", "OS", "CPUS", "MEMORY", "DISK", "TOOLS")
 )
 def command(session: Session, names: tuple[str, ...], *, accept_new: bool) -> ExitCode:
     """Check hosts."""
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_check import check_hosts
+
     settings = session.settings
     request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
     found = check_hosts(request, accept_new=accept_new)

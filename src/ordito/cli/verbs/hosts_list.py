@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from ordito.app.hosts import HostEntry, HostsRequest, list_hosts
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -15,6 +15,9 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.hosts import HostEntry
 
 HELP = """List the hosts of the inventory: what they have, what is left of it, and who has them.
 
@@ -27,6 +30,8 @@ TITLES = ("HOST", "ADDRESS", "STATE", "OS", "LEFT", "LABELS", "INSTANCES")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """List hosts."""
+    from ordito.app.hosts import HostsRequest, list_hosts
+
     settings = session.settings
     found = list_hosts(HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import click
 import msgspec
 
-from ordito.app.hosts import HostsRequest
-from ordito.app.hosts_release import release_hosts
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
@@ -23,6 +21,9 @@ What runs on the hosts is not touched. A host whose ensemble is still there is o
 @click.option("--force", is_flag=True, help="Take a host back though the ensemble of its instances is still there.")
 def command(session: Session, names: tuple[str, ...], *, force: bool) -> ExitCode:
     """Release hosts."""
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_release import release_hosts
+
     settings = session.settings
     request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
     released = release_hosts(request, force=force)

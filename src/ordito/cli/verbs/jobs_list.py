@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.jobs import JobsRequest, list_jobs
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -20,6 +19,8 @@ HELP = """List all jobs of the ensemble, the latest first."""
 @verb("list", HELP, named="jobs list")
 def command(session: Session) -> ExitCode:
     """List jobs."""
+    from ordito.app.jobs import JobsRequest, list_jobs
+
     found = list_jobs(JobsRequest(session.settings.directory))
 
     def text(channel: Channel) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ordito.app.jobs import JobRequest, job_log
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
@@ -21,6 +20,8 @@ printed it, as in web_1.Standard.create; with --step, only what that one printed
 @click.option("--step", metavar="STEP", default="", help="Show only what this step printed.")
 def command(session: Session, job: str | None, step: str) -> ExitCode:
     """Read a log."""
+    from ordito.app.jobs import JobRequest, job_log
+
     found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
     if not session.writes_text:
         lines = [{"step": name, "text": data.decode("utf-8", "replace")} for name, data in pieces]

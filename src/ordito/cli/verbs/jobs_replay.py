@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
-from ordito.app.replay import ReplayRequest, ReplayResult, replay
 from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
@@ -17,6 +18,9 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.replay import ReplayResult
 
 MOST_SHOWN = 200
 
@@ -35,6 +39,8 @@ clones; what you wrote above the marker line stays."""
 @commit_option("auto")
 def command(session: Session, until: str, first: int | None, write: bool, wait_lock: float, commit: str) -> ExitCode:
     """Replay."""
+    from ordito.app.replay import ReplayRequest, replay
+
     if write and (until or first is not None):
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
     if until and first is not None:

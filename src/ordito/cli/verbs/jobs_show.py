@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
 from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
@@ -20,9 +20,12 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
-from ordito.ensemble.job_format import ConfigChange
-from ordito.ensemble.job_history import RecordedJob
 from ordito.work.plan import HOOK, UNDO
+
+if TYPE_CHECKING:
+    from ordito.app.jobs import OpenJob
+    from ordito.ensemble.job_format import ConfigChange
+    from ordito.ensemble.job_history import RecordedJob
 
 MOST_ROWS = 1_000
 OF_STEPS = (f"{HOOK}.", f"{UNDO}.")
@@ -42,6 +45,8 @@ JOB is its id or the beginning of it; without it, the latest is shown."""
 @click.argument("job", required=False)
 def command(session: Session, job: str | None) -> ExitCode:
     """Show a job."""
+    from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+
     found = show_job(JobRequest(session.settings.directory, job or ""))
     if isinstance(found, OpenJob):
         data = {**msgspec.to_builtins(found), "outcome": found.outcome}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ordito.app.output import OutputRequest, output
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text, write_outputs
@@ -22,6 +21,8 @@ for one output with --reveal."""
 @click.option("--reveal", is_flag=True, help="Show the value of NAME though it is sensitive.")
 def command(session: Session, name: str | None, reveal: bool) -> ExitCode:
     """Show outputs."""
+    from ordito.app.output import OutputRequest, output
+
     if reveal and not name:
         raise click.UsageError("--reveal shows one output: name it")
     result = output(OutputRequest(session.settings.directory, name or "", reveal))

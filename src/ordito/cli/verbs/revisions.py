@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from ordito.app.revisions import RevisionLine, list_revisions
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -13,6 +14,9 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable, shorten
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.revisions import RevisionLine
 
 HELP = """List the revisions of the ensemble, the newest first.
 
@@ -26,6 +30,8 @@ SHORT = 12
 @verb("revisions", HELP)
 def command(session: Session) -> ExitCode:
     """List revisions."""
+    from ordito.app.revisions import list_revisions
+
     found = list_revisions(session.settings.directory)
 
     def text(channel: Channel) -> None:

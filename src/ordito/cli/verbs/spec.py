@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from ordito.app.show_spec import SpecRequest, SpecResult, show_spec
 from ordito.base.diagnostics import Severity
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
@@ -15,6 +16,9 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
+if TYPE_CHECKING:
+    from ordito.app.show_spec import SpecResult
+
 HELP = """Show what your part of ensemble.yaml comes to now: merged, evaluated, in the environment that is worked in.
 
 Secrets are not shown. Nothing is changed."""
@@ -23,6 +27,8 @@ Secrets are not shown. Nothing is changed."""
 @verb("spec", HELP)
 def command(session: Session) -> ExitCode:
     """Show the user's part."""
+    from ordito.app.show_spec import SpecRequest, show_spec
+
     found = show_spec(SpecRequest(session.settings.directory, session.settings.wanted_environment))
     session.diagnostics(found.found)
     session.result(_data(found), lambda channel: _text(found, channel))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ordito.app.incomplete_revision import IncompleteRevision
-from ordito.app.jobs import INTERRUPTED
-from ordito.app.status import StatusRequest, status
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
-from ordito.cli.status_view import status_data, write_status
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.incomplete_revision import IncompleteRevision
+    from ordito.app.status import StatusRequest
 
 HELP = """Show what exists, below what hosts it: the state and the status of each instance.
 
@@ -23,6 +25,10 @@ Instances of a node that agree are one row; with -v each has its own. Works whil
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes, until Ctrl-C.")
 def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
     """Show the status."""
+    from ordito.app.jobs import INTERRUPTED
+    from ordito.app.status import StatusRequest, status
+    from ordito.cli.status_view import status_data, write_status
+
     request, fold = StatusRequest(session.settings.directory, show_all), not session.settings.verbose
     if watch:
         return _watch(request, session, fold=fold)

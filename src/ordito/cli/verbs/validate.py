@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
 from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.validate import ValidateRequest, ValidateResult, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.cli.change_options import step_options
 from ordito.cli.channel import Channel
@@ -20,6 +21,9 @@ from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.validate import ValidateRequest, ValidateResult
 
 HELP = """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
 
@@ -52,6 +56,8 @@ def command(
     hooks: GivenHooks,
 ) -> ExitCode:
     """Check services."""
+    from ordito.app.validate import ValidateRequest, validate
+
     if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):
         what = "lifecycle steps" if hooks.lifecycle else "inputs"
         raise click.UsageError(f"{what} are those of one service: check the services one by one")
@@ -82,6 +88,8 @@ def command(
 
 
 def _check(request: ValidateRequest) -> _Checked:
+    from ordito.app.validate import validate
+
     try:
         result = validate(request)
     except InvalidDocument as error:

@@ -1,0 +1,136 @@
+"""Completion of words in a shell: what can stand where, asked by the script that ``ordito completion SHELL`` prints.
+
+The grammar says which verbs and options there are. Names of what exists are taken from the files of the ensemble,
+without loading anything that reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+import click
+from click.shell_completion import CompletionItem
+
+from ordito.cli import known_names
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import settings_of
+
+VARIABLE = "_ORDITO_COMPLETE"
+"""Set by the script where it asks; the words of the command line stand in variables of their own then."""
+PROGRAM = "ordito"
+FILES, FOLDERS = "file", "dir"
+WORKFLOW = "W"
+
+Names = Callable[[click.Context], Iterable[str]]
+
+
+def script(shell: str) -> str:
+    """The script that makes a shell ask."""
+    from click.shell_completion import get_completion_class
+
+    from ordito.cli.grammar import root
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    return kind(root(), {}, PROGRAM, VARIABLE).source()
+
+
+def complete(instruction: str) -> int:
+    """Answer what a shell asks, on standard output; a line that makes no sense has no answer."""
+    from click.shell_completion import shell_complete
+
+    from ordito.cli.grammar import root
+
+    try:
+        shell_complete(root(), {"obj": know}, PROGRAM, VARIABLE, instruction)
+    except (click.ClickException, click.exceptions.Exit):
+        return ExitCode.USAGE
+    return ExitCode.DONE
+
+
+class Known(click.types.StringParamType):
+    """A text that is the name of something; a shell offers what there is."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so and were not given already."""
+        given = ctx.params.get(param.name or "")
+        known = set(given) if isinstance(given, tuple) else set()
+        return [CompletionItem(n) for n in self._names(ctx) if n.startswith(incomplete) and n not in known]
+
+
+class Place(click.types.StringParamType):
+    """A text that is a path, of a file or only of a folder; ``words`` may stand in its place."""
+
+    def __init__(self, kind: str, words: Names = lambda _: ()) -> None:
+        self._kind = kind
+        self._words = words
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """That the shell is to look for paths itself, which in bash has to come first, and the words."""
+        words = [CompletionItem(word) for word in self._words(ctx) if word.startswith(incomplete)]
+        return [CompletionItem(incomplete, type=self._kind), *words]
+
+
+def _of_ensemble(*sources: Callable[[str], Iterable[str]]) -> Names:
+    return lambda context: [n for source in sources for n in source(settings_of(context).directory)]
+
+
+def _hosts(context: click.Context) -> Iterable[str]:
+    settings = settings_of(context)
+    return known_names.hosts(settings.hosts or os.path.join(settings.directory, "hosts.yaml"))  # noqa: PTH118
+
+
+def _workflows(_: click.Context) -> Iterable[str]:
+    from ordito.cli.planned import PLANNED
+
+    return PLANNED
+
+
+_Type = Known | Place
+_THINGS = _of_ensemble(known_names.nodes, known_names.instances)
+_BY_METAVAR: Mapping[str, _Type] = {
+    "ABOUT": Known(_THINGS),
+    "DIR": Place(FOLDERS),
+    "FILE": Place(FILES),
+    "FQN": Known(lambda _: known_names.blocks()),
+    "INSTANCE": Known(_of_ensemble(known_names.instances)),
+    "INSTANCE|NODE": Known(_THINGS),
+    "JOB": Known(_of_ensemble(known_names.jobs)),
+    "MODULE": Place(FILES),
+    "NEW": Place(FILES),
+    "NODE": Known(_of_ensemble(known_names.nodes)),
+    "NODE|INSTANCE": Known(_THINGS),
+    "NODE|NODE=N": Known(_of_ensemble(known_names.nodes)),
+    "OLD": Known(_of_ensemble(known_names.nodes)),
+    "PATH": Place(FILES),
+    "SERVICE": Place(FILES),
+    "ARCHIVE": Place(FILES),
+    WORKFLOW: Known(_workflows),
+}
+"""What can stand where the help says so."""
+_OF_VERBS: Mapping[tuple[str, str], _Type] = {
+    ("hosts", "NAME"): Known(_hosts),
+    ("output", "NAME"): Known(_of_ensemble(known_names.outputs)),
+    ("package", "DIR"): Place(FILES),
+    ("plan", "SERVICE"): Place(FILES, _workflows),
+    ("secrets", "NAME"): Known(_of_ensemble(known_names.secrets)),
+    ("state", "NEW"): Known(lambda _: ()),
+}
+"""The same for single verbs, or groups of them."""
+_OPTIONS: Mapping[str, _Type] = {"environment": Known(_of_ensemble(known_names.environments))}
+"""The same for options, by the names of their parameters."""
+
+
+def know(page: str, parameter: click.Parameter) -> None:
+    """Give a parameter of a verb what can stand there, where it takes any text."""
+    if not isinstance(parameter.type, click.types.StringParamType):
+        return
+    metavar = (parameter.metavar or (parameter.name or "").upper()).strip("[].")
+    of_verb = _OF_VERBS.get((page.partition(" ")[0], metavar)) if isinstance(parameter, click.Argument) else None
+    found = _OPTIONS.get(parameter.name or "") or of_verb or _BY_METAVAR.get(metavar)
+    if found is not None:
+        parameter.type = found
