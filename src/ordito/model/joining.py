@@ -13,35 +13,25 @@ from collections.abc import Mapping as MappingType
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.span import SourceText, Span
 from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.indexes import by_target, by_template
 from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.placed_topology import Part, PlacedTopology
 from ordito.model.places import Reading
 from ordito.model.renaming import Renaming
 from ordito.model.schema import PropertyDefinition
-from ordito.model.sensitivity import Marks
-from ordito.model.service import Capability, NodeTemplate, Relationship, Service, Substituted
+from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.substitution import Way
 from ordito.model.templates import sanitised
 from ordito.model.types import Types
-from ordito.syntax.expressions import Call, Value, is_static
+from ordito.syntax.expressions import Value
 
 ROOT = "tosca.nodes.Root"
 FEATURE = "feature"
 DEPENDENCY = "dependency"
-NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
 
 replace = msgspec.structs.replace
-
-
-class Part(msgspec.Struct, frozen=True):
-    """A node template and the topology that stands for it, which is flat itself; ``file`` is where that is defined."""
-
-    node: NodeTemplate
-    service: Service
-    file: str
 
 
 class Beside(msgspec.Struct, frozen=True):
@@ -50,63 +40,6 @@ class Beside(msgspec.Struct, frozen=True):
 
     outside: frozenset[str]
     readings: tuple[Reading, ...] = ()
-
-
-class _Inside:
-    """What takes the place of one node template."""
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.renaming = Renaming(part.service, part.node.name)
-        self.inputs = _inputs(part, self.renaming)
-        self.nodes = {n.name: n for n in map(self.renaming.node, part.service.nodes.values())}
-        substitution = part.service.substitution
-        assert substitution is not None
-        for name, (inner, inside) in substitution.overridden.items():
-            self._override(inner, inside, name)
-        self.capabilities = {
-            n: w for n, way in substitution.capabilities.items() if (w := self._way(way, "capability"))
-        }
-        self.requirements = {
-            n: w for n, way in substitution.requirements.items() if (w := self._way(way, "requirement"))
-        }
-        self.outputs = substitution.outputs
-        self.values = substitution.capability_values
-        self.lost = substitution.lost
-
-    def _override(self, inner: str, inside: str, name: str) -> None:
-        """Give a property inside the value of one of the node's (deprecated, R-3.8.8-4)."""
-        full = self.renaming.name(inner)
-        node = self.nodes.get(full)
-        if node is not None and name in self.part.node.properties:
-            value = _read(self.part.node.name, name, place=self.part.node.span)
-            self.nodes[full] = replace(node, properties={**node.properties, inside: value})
-
-    def _ways(self, ways: MappingType[str, Way], what: str) -> dict[str, Way]:
-        found = ((name, self._way(way, what)) for name, way in ways.items())
-        return {name: way for name, way in found if way is not None}
-
-    def _way(self, way: Way, what: str) -> Way | None:
-        """The node behind a mapping, followed through topologies inside."""
-        name, part = way
-        substituted = self.part.service.substituted.get(name)
-        if substituted is not None:
-            further = substituted.capabilities if what == "capability" else substituted.requirements
-            if part not in further:
-                return None
-            name, part = further[part]
-        return self.renaming.name(name), part
-
-    @property
-    def first(self) -> list[str]:
-        """The nodes that require none of the others."""
-        return [n.name for n in self.nodes.values() if all(r.target not in self.nodes for r in n.requirements)]
-
-    @property
-    def last(self) -> list[str]:
-        """The nodes that none of the others requires."""
-        required = {r.target for n in self.nodes.values() for r in n.requirements}
-        return [name for name in self.nodes if name not in required]
 
 
 class Joining:
@@ -125,7 +58,7 @@ class Joining:
         self._outside = beside.outside
         self._readings = beside.readings
         self._diagnostics = diagnostics
-        self._inside = {name: _Inside(part) for name, part in parts.items()}
+        self._inside = {name: PlacedTopology(part) for name, part in parts.items()}
         self._nodes: dict[str, NodeTemplate] = {}
         self._bound: dict[str, list[Relationship]] = {}
 
@@ -148,7 +81,7 @@ class Joining:
             self._check_readable(reading)
         return self._assembled()
 
-    def _refuse_collisions(self, inside: _Inside) -> None:
+    def _refuse_collisions(self, inside: PlacedTopology) -> None:
         """What is inside must not bear the name of another node template."""
         for name in inside.nodes:
             other = self._service.nodes.get(name)
@@ -218,7 +151,7 @@ class Joining:
         )
         return []
 
-    def _sources(self, inside: _Inside, item: Relationship) -> list[Way]:
+    def _sources(self, inside: PlacedTopology, item: Relationship) -> list[Way]:
         """The nodes that a relationship of a substituted node belongs to, each with its requirement."""
         way = inside.requirements.get(item.requirement)
         if way is not None:
@@ -255,7 +188,7 @@ class Joining:
             interfaces=self._types.interfaces.finish(closer.interfaces, {}, relationship=True),
         )
 
-    def _check_filled(self, inside: _Inside) -> None:
+    def _check_filled(self, inside: PlacedTopology) -> None:
         """A requirement inside that must be fulfilled from outside is (R-2.10-2)."""
         node = inside.part.node
         for name, (inner, requirement) in inside.requirements.items():
@@ -296,7 +229,7 @@ class Joining:
             hint=f"add to its substitution_mappings: {way.format(name)}",
         )
 
-    def _is_unmapped(self, inside: _Inside, attribute: str) -> bool:
+    def _is_unmapped(self, inside: PlacedTopology, attribute: str) -> bool:
         """Whether nothing gives an attribute a value: no output inside, nor the node template itself."""
         node = inside.part.node
         root = self._types.nodes.get(ROOT)
@@ -318,11 +251,9 @@ class Joining:
         for name, inside in self._inside.items():
             renaming, inner = inside.renaming, inside.part.service
             inputs.update(inside.inputs)
-            declared.update(_definitions(inside.part, renaming))
-            for each in inner.substituted.values():
-                moved = _moved(each, renaming)
-                substituted[moved.template.name] = moved
-            substituted[name] = self._stand_in(inside)
+            declared.update(inside.definitions())
+            substituted.update(inside.substituted())
+            substituted[name] = inside.stand_in(self._nodes)
             groups.update((g.name, g) for g in map(renaming.group, inner.groups.values()))
             policies.update((p.name, p) for p in map(renaming.policy, inner.policies.values()))
             workflows.update((w.name, w) for w in map(renaming.workflow, inner.workflows.values()))
@@ -383,107 +314,6 @@ class Joining:
 
     def _applied(self, policy: Policy) -> Policy:
         return replace(policy, nodes=self._members(policy.nodes))
-
-    def _stand_in(self, inside: _Inside) -> Substituted:
-        """What functions read from in place of a node template."""
-        node, inner, renaming = inside.part.node, inside.part.service, inside.renaming
-        substitution = inner.substitution
-        assert substitution is not None
-        attributes = {
-            attribute: renaming.value(inner.outputs[output].value)
-            for attribute, output in substitution.outputs.items()
-            if output in inner.outputs
-        }
-        capabilities = {n: self._led(c, inside) for n, c in node.capabilities.items()}
-        operations = {
-            name: renaming.name(target) if isinstance(target, str) else (renaming.name(target[0]), *target[1:])
-            for name, target in substitution.operations.items()
-        }
-        return Substituted(
-            template=replace(node, attributes={**node.attributes, **attributes}, capabilities=capabilities),
-            file=inside.part.file,
-            nodes=tuple(inside.nodes),
-            capabilities=inside.capabilities,
-            requirements=inside.requirements,
-            operations=operations,
-        )
-
-    def _led(self, capability: Capability, inside: _Inside) -> Capability:
-        """A capability whose values lead to the one behind it, save for what the template itself gives."""
-        way = inside.capabilities.get(capability.name)
-        substitution = inside.part.service.substitution
-        assert substitution is not None
-        if way is None:
-            given = substitution.capability_values.get(capability.name)
-            if given is None:
-                return capability
-            values = {n: inside.renaming.value(v) for n, v in given.items()}
-            kept = {n: v for n, v in capability.properties.items() if n in capability.assigned}
-            return replace(capability, properties={**values, **kept})
-        behind = self._nodes[way[0]].capabilities[way[1]]
-        properties = {
-            name: capability.properties[name]
-            if name in capability.assigned and name in capability.properties
-            else _read(*way, name, place=inside.part.node.span)
-            for name in capability.definitions
-            if name in behind.properties or name in capability.assigned
-        }
-        attributes: dict[str, Value] = {
-            name: _read(*way, name, place=inside.part.node.span, function="get_attribute")
-            for name in capability.attribute_definitions
-            if name in behind.attribute_definitions
-        }
-        return replace(capability, properties=properties, attributes=attributes)
-
-
-def _inputs(part: Part, renaming: Renaming) -> dict[str, Value]:
-    """The values of the inputs of a topology: the properties of the node that it stands for, and defaults."""
-    substitution = part.service.substitution
-    assert substitution is not None
-    marks = Marks(part.service.data_types)
-    found: dict[str, Value] = {renaming.name(n): renaming.value(v) for n, v in part.service.inner_inputs.items()}
-    property_of = {i: p for p, i in substitution.inputs.items()}
-    for definition in part.service.inputs.values():
-        name = property_of.get(definition.name)
-        if name is not None and name in part.node.properties:
-            value = part.node.properties[name]
-            # What is sensitive there is read from there.
-            hidden = marks.of(part.node.definitions.get(name)) is not None
-            given = value if is_static(value) and not hidden else _read(part.node.name, name, place=part.node.span)
-            found[renaming.name(definition.name)] = given
-        elif definition.has_default:
-            found[renaming.name(definition.name)] = definition.default
-    return found
-
-
-def _definitions(part: Part, renaming: Renaming) -> dict[str, PropertyDefinition]:
-    """What is declared of the inputs of a topology, and of those of topologies in it."""
-    inner = part.service
-    return {renaming.name(n): d for n, d in {**inner.inner_definitions, **inner.inputs}.items()}
-
-
-def _read(*path: str, place: Span | None, function: str = "get_property") -> Call:
-    """A call that reads a value from a node template."""
-    return Call(function, path, place or NOWHERE)
-
-
-def _moved(item: Substituted, renaming: Renaming) -> Substituted:
-    """A substituted node inside of a topology that takes a place itself."""
-
-    def moved(ways: MappingType[str, Way]) -> dict[str, Way]:
-        return {n: (renaming.name(way[0]), way[1]) for n, way in ways.items()}
-
-    return Substituted(
-        template=renaming.node(item.template),
-        file=item.file,
-        nodes=tuple(renaming.name(n) for n in item.nodes),
-        capabilities=moved(item.capabilities),
-        requirements=moved(item.requirements),
-        operations={
-            n: renaming.name(t) if isinstance(t, str) else (renaming.name(t[0]), *t[1:])
-            for n, t in item.operations.items()
-        },
-    )
 
 
 def _with(choices: Choices, inner: Choices, renaming: Renaming) -> Choices:

@@ -18,6 +18,7 @@ from ordito.model.inputs import known_inputs
 from ordito.model.instance_counts import check_counts
 from ordito.model.joining import Beside
 from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.mapping_targets import Inside
 from ordito.model.mappings import AttributeMappings
 from ordito.model.output_types import OutputTypes
 from ordito.model.parameters import read_inputs, read_outputs
@@ -36,7 +37,7 @@ from ordito.model.settings import refuse_settings
 from ordito.model.step_file import file_steps
 from ordito.model.step_policies import policy_steps
 from ordito.model.substituting import Substitutes
-from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
+from ordito.model.substitution_mappings import Mappings, mapped_requirements
 from ordito.model.templates import Templates
 from ordito.model.topology_calls import check_calls
 from ordito.model.types import Types
