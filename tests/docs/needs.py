@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,6 +28,13 @@ import sys
 sys.path.insert(0, {sources!r})
 from ordito.cli.main import main
 main()
+"""
+PIP = """\
+#!/bin/sh
+verb=$1
+shift
+[ "$verb" = install ] && set -- --offline --no-deps --no-build-isolation "$@"
+exec {python} -m uv pip "$verb" --quiet --python {own} "$@"
 """
 KEPT = ("PATH", "ORDITO_REQUIRED", "PYTHONDONTWRITEBYTECODE")
 SSH_PORT = 22
@@ -60,10 +68,10 @@ class Prepared:
         }
         self.install(SOURCES)
 
-    def install(self, sources: Path) -> None:
-        """Put the program on the path, with the code that lies there."""
+    def install(self, sources: Path, python: str | Path = sys.executable) -> None:
+        """Put the program on the path, with the code that lies there, run by a Python."""
         program = self.programs / "ordito"
-        program.write_text(PROGRAM.format(python=sys.executable, sources=str(sources)))
+        program.write_text(PROGRAM.format(python=python, sources=str(sources)))
         program.chmod(0o755)
 
     def real(self, text: str) -> str:
@@ -116,6 +124,19 @@ def _ansible(prepared: Prepared, _: list[str]) -> None:
 def _moto(prepared: Prepared, _: list[str]) -> None:
     emulator = prepared.stack.enter_context(Moto(prepared.folder / "moto"))
     prepared.environment.update(emulator.environment)
+
+
+def _environment(prepared: Prepared, _: list[str]) -> None:
+    """An environment of Python with the program in it, and a ``pip`` that installs there what lies on this machine."""
+    own = prepared.folder / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(own)], check=True)
+    places = [str(SOURCES), sysconfig.get_path("purelib")]
+    (folder,) = own.glob("lib/python*/site-packages")
+    (folder / "program.pth").write_text("\n".join(places) + "\n")
+    prepared.install(SOURCES, own / "bin/python")
+    pip = prepared.programs / "pip"
+    pip.write_text(PIP.format(python=sys.executable, own=own / "bin/python"))
+    pip.chmod(0o755)
 
 
 def _ports(prepared: Prepared, ports: list[str]) -> None:
@@ -184,6 +205,7 @@ def _files_of_the_repository() -> list[str]:
 
 NEEDS: Mapping[str, Callable[[Prepared, list[str]], None]] = {
     "ansible": _ansible,
+    "environment": _environment,
     "moto": _moto,
     "podman": _podman,
     "ports": _ports,

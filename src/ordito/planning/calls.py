@@ -33,7 +33,7 @@ Key = tuple[object, ...]
 
 NO_EXECUTOR = (
     "use an implementation that ends in .sh, .bash or .py, or give the artifact a type derived from"
-    " tosca.artifacts.Implementation.Bash or .Python"
+    " tosca.artifacts.Implementation.Bash or .Python, or install a processor for its type (docs/plugins.md)"
 )
 NO_IMAGE = (
     "an image is what a provider makes a node from: a container one of nodes derived from"
