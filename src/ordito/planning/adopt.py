@@ -3,7 +3,9 @@ what was carried out for them counts as it is wanted now where nothing that is c
 
 from __future__ import annotations
 
-from ordito.planning.draft import FORMING, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import DraftStep, Member
 from ordito.work.plan import Action, Kind
 
 ADOPT = "adopt"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ordito.model.imperative import Workflow
 from ordito.model.operation import Artifact
-from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.draft import Draft
+from ordito.planning.members import DraftStep
 from ordito.work.plan import PROCESSES, SCRIPTS, WORKFLOW, Action, Call
 
 Accepts = Callable[[Sequence[str]], bool]

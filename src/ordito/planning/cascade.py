@@ -14,7 +14,9 @@ from ordito.instances.records import number_of
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.choose_moved import may_run
 from ordito.planning.decide import differs_at_first
-from ordito.planning.draft import CHANGED, Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import CHANGED, Fate
+from ordito.planning.members import Member
 from ordito.planning.waits import incoming
 from ordito.work.plan import Kind
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
 from ordito.planning.keep import why_kept
+from ordito.planning.members import Member
 
 TO_HEAL = "it is to be healed"
 """Why what is asked for is made anew; more may follow."""

@@ -14,7 +14,9 @@ from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.placement import Placement
 from ordito.work.plan import Kind
 

@@ -15,7 +15,9 @@ from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPI
 from ordito.instances.status import OPERATIONAL
 from ordito.model.service import NodeTemplate
 from ordito.planning.dependencies import not_up
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
 """The states of what may be running."""

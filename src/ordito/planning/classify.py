@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from ordito.model.service import NodeTemplate
 from ordito.planning.compared import NO_DIFFERENCE, RANK, Cause, Compared, compare, kind_of
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
+from ordito.planning.members import Member
 from ordito.planning.recipe import Entry
 from ordito.work.plan import Difference, Kind
 from ordito.work.probes import UPDATE, maintaining

@@ -16,8 +16,10 @@ from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, Found
 from ordito.planning.dependencies import lacks
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
 from ordito.planning.lifecycle import Side
+from ordito.planning.members import Member
 from ordito.planning.recipe import Entry
 from ordito.work.plan import Kind
 from ordito.work.probes import UPDATE, maintaining

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from ordito.instances.records import link_id
 from ordito.planning.chains import in_sequence
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
 from ordito.planning.links import pair_step, was_begun
+from ordito.planning.members import Member
 from ordito.planning.pairing import Pairing
 from ordito.planning.stages import set_states
 

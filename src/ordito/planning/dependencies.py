@@ -6,7 +6,9 @@ Of a node with several instances one that is up is enough; what is optional need
 from __future__ import annotations
 
 from ordito.instances.states import CONFIGURED
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 
 
 def check_dependencies(draft: Draft) -> None:

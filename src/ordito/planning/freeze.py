@@ -5,7 +5,9 @@ from __future__ import annotations
 from ordito.base.diagnostics import Severity
 from ordito.planning.adopt import older
 from ordito.planning.delegated import DEPLOYS
-from ordito.planning.draft import FORMING, UNCHANGED, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import UNCHANGED, DraftStep, Member
 from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE

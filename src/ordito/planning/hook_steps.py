@@ -9,7 +9,8 @@ from ordito.blocks.duration import seconds
 from ordito.instances.context import Context
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
-from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.draft import Draft
+from ordito.planning.members import DraftStep
 from ordito.planning.operation_steps import run_steps
 from ordito.planning.transitions import transitions
 from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Script, Transition

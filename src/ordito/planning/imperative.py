@@ -20,8 +20,10 @@ from ordito.model.imperative import Activity, Precondition, Step, Workflow
 from ordito.model.service import Relationship
 from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
 from ordito.planning.artifact_workflows import external
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
 from ordito.planning.lifecycle import Side
+from ordito.planning.members import Member
 from ordito.planning.spots import Spot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step
 from ordito.work.plan import Action, Gate, Scope

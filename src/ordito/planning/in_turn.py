@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.planning.draft import FORMING, Draft, Fate, Member
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Gate
 

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.planning.draft import Chain, Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Chain, Member
 
 PROTECTED = "protected"
 UNMANAGED = "not created by this ensemble"

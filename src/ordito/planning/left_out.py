@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ordito.base.listing import listed
 from ordito.instances.states import CONFIGURED
 from ordito.model.service import Relationship
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
+from ordito.planning.members import Member
 from ordito.planning.pairing import Pairing
 
 MOST_NAMED = 3

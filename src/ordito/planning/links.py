@@ -16,9 +16,11 @@ from ordito.instances.records import Applied, Instance, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
-from ordito.planning.draft import FORMING, HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.lifecycle import Side
+from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing

@@ -15,9 +15,11 @@ import msgspec
 
 from ordito.model.service import STANDARD, Substituted
 from ordito.planning.delegated import DEPLOYS, UNDEPLOYS
-from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Fate, Member, Up
+from ordito.planning.draft import Draft
+from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.imperative import weave_target
 from ordito.planning.mapped_inputs import workflow_inputs
+from ordito.planning.members import Chain, DraftStep, Member
 from ordito.work.plan import Action
 
 UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}

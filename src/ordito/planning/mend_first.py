@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ordito.planning.draft import Draft, DraftStep, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import DraftStep, Member
 from ordito.planning.probes import can_be_looked_at, probe
 from ordito.work.plan import Action, Condition, Gate
 from ordito.work.probes import CHECK, HEAL, maintaining

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.settings import NO_SETTINGS
-from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.draft import Draft
+from ordito.planning.members import DraftStep
 from ordito.work.plan import Condition
 
 

@@ -7,7 +7,8 @@ from ordito.base.sensitive import revealed
 from ordito.instances.context import Context
 from ordito.instances.records import number_of
 from ordito.model.service import Relationship
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
+from ordito.planning.members import Member
 
 CONNECTION_TYPE = "connection_type"
 ALL_TO_ONE = "all_to_one"

@@ -19,7 +19,9 @@ from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError
 from ordito.model.imperative import Policy
 from ordito.model.service import NodeTemplate, Service
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.policy_targets import PLACEMENT
 
 TOGETHER = "affinity"

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 import msgspec
 
 from ordito.model.service import NodeTemplate
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.probes import probe
 from ordito.work.hooks import Transition
 from ordito.work.plan import Condition, Kind

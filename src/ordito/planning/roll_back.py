@@ -11,7 +11,9 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import TAKES_BACK, takes_back
 from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.options import RolledBack
 from ordito.planning.recipe import Entry
 

@@ -11,9 +11,11 @@ import msgspec
 from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, CREATING, STARTED
 from ordito.model.operation import Interface
 from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
-from ordito.planning.draft import Chain, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
 from ordito.planning.imperative import weave_target
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
+from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run

@@ -13,7 +13,9 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.bounds import bounds_of, check_bounds, of_policy
 from ordito.planning.choose_instances import Hosts, grow, leaving
 from ordito.planning.counts import asked_count, kept_count
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
 

@@ -13,7 +13,9 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
-from ordito.planning.draft import CHANGED, FORMING, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import CHANGED, Fate
+from ordito.planning.members import DraftStep, Member
 from ordito.planning.recipe import Entry
 from ordito.syntax.expressions import Call, calls
 from ordito.work.observed_inputs import observed

@@ -5,8 +5,10 @@ from __future__ import annotations
 from ordito.instances.states import CONFIGURED, STARTING, STOPPING, UNDONE_BY_STOP
 from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
-from ordito.planning.draft import HALVES, Down, Draft, DraftStep, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import HALVES, Down, Fate
 from ordito.planning.lifecycle import STARTS
+from ordito.planning.members import DraftStep, Member
 from ordito.work.plan import Action, Condition
 
 CONTINUED = frozenset({Fate.CONTINUE, Fate.START})

@@ -3,8 +3,10 @@ close an instance's chain."""
 
 from __future__ import annotations
 
-from ordito.planning.draft import HALVES, Chain, Down, Draft, DraftStep, Up
+from ordito.planning.draft import Draft
+from ordito.planning.fates import HALVES, Down, Up
 from ordito.planning.lifecycle import Stage
+from ordito.planning.members import Chain, DraftStep
 
 REMOVE, MAKE = Down.REMOVE, Up.MAKE
 

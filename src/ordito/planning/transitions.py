@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.planning.draft import Draft, Fate, Member
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
 from ordito.planning.options import Hooking
 from ordito.work.hooks import MODULE, Transition
 from ordito.work.plan import Kind

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ordito.planning.draft import Draft, DraftStep
+from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import call_of
+from ordito.planning.members import DraftStep
 from ordito.planning.operation_steps import can_be_undone, undo_steps
 from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps

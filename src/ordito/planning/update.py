@@ -7,8 +7,9 @@ import msgspec
 
 from ordito.instances.states import CONFIGURING, STARTED
 from ordito.planning.differences import readable
-from ordito.planning.draft import Chain, Draft, DraftStep, Member
+from ordito.planning.draft import Draft
 from ordito.planning.lifecycle import Side, Stage
+from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.needs import Needs
 from ordito.planning.recipe import Where
 from ordito.planning.recipes import where_run

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.model.service import Relationship
-from ordito.planning.draft import FORMING, Draft, Fate, Member
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
+from ordito.planning.members import Member
 from ordito.planning.pairing import Pairing
 
 RUN = Fate.RUN

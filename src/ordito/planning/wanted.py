@@ -16,8 +16,9 @@ from ordito.model.service import Service
 from ordito.planning.check_requirements import check_requirements
 from ordito.planning.choose_instances import choose_instances
 from ordito.planning.counts import counts
-from ordito.planning.draft import Draft, Member
+from ordito.planning.draft import Draft
 from ordito.planning.links import call_of_pair
+from ordito.planning.members import Member
 from ordito.planning.options import PlanOptions
 from ordito.planning.refused import PlanRefused
 

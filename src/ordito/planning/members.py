@@ -1,0 +1,171 @@
+"""The instances in the draft of a plan, with their chains of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.instances.records import Applied, Instance
+from ordito.instances.states import STARTED
+from ordito.instances.status import OPERATIONAL, UNKNOWN
+from ordito.model.service import NodeTemplate
+from ordito.planning.fates import FALLING, GOING, RISING, Fate
+from ordito.planning.lifecycle import Stage
+from ordito.work.plan import Action, Condition, Difference, Gate, Kind
+
+
+class DraftStep(msgspec.Struct, gc=False):
+    """A step that may still change. ``owner`` is the instance whose chain it belongs to, ``key`` what the record
+    remembers it by; ``done`` says that the record shows it as carried out, so that it only stands for its order."""
+
+    id: str
+    action: Action
+    owner: str = ""
+    instance: str = ""
+    far: str = ""
+    link: str = ""
+    call: int = -1
+    runs_on: str = ""
+    stage: Stage | None = None
+    tolerant: bool = False
+    reason: int = 0
+    enter: str = ""
+    leave: str = ""
+    opens: bool = False
+    closes: bool = False
+    done: bool = False
+    optional: bool = False
+    dispensable: bool = False
+    anew: bool = False
+    condition: Condition = Condition.ALWAYS
+    gate: Gate = Gate.NONE
+    counts: bool = False
+    written: tuple[str, ...] = ()
+    hook: int = -1
+    barrier: bool = False
+    forms: bool = False
+
+
+class Chain:
+    """The steps of one instance: ``begin`` is the first, ``ready`` the one after which it can be linked (step 7 of the
+    installation), ``end`` the last; ``steps`` are all of them that work, in order.
+
+    It was made with ``made`` steps, of which the first ``offset`` places of its recipe are missing. What is to come
+    between them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the
+    one before; ``Draft.weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the
+    second.
+    """
+
+    __slots__ = ("begin", "between", "end", "first_edge", "made", "offset", "ready", "steps")
+
+    def __init__(self, steps: list[int], *, first_edge: int = 0, offset: int = 0, ready: int = 0) -> None:
+        """``ready`` is the number of steps after which the instance can be linked, 0 for all of them."""
+        self.steps = steps
+        self.begin = steps[0]
+        self.end = steps[-1]
+        self.ready = steps[ready - 1] if ready else steps[-1]
+        self.first_edge = first_edge
+        self.made = len(steps)
+        self.offset = offset
+        self.between: dict[int, list[tuple[int, int]]] | None = None
+
+
+UNCHANGED = Kind.UNCHANGED
+NOTHING: Mapping[str, tuple[object, object]] = {}
+NO_APPLIED: Mapping[str, Applied] = {}
+NO_NAMES: frozenset[str] = frozenset()
+
+
+class Member:
+    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
+
+    ``down`` is the chain that stops or removes it, unless it ``is_lost``: gone already; ``up`` the one that makes or
+    starts it; of one that stays as it is ``up`` is a join at which others wait for it, together with the links that it
+    is given. ``done`` is how many of its operations on the way up, in order, were carried out already. ``undone`` are
+    the steps that undo links of an instance that does not go down, or take back what a job did to it
+    (``is_taken_back``). ``differences`` are what is wanted in another form than it was carried out. One that
+    ``is_meant`` was asked for to be stopped or started, or goes with one that was, whether or not it has to be: what
+    has failed of its pairs is carried out again.
+
+    What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
+    One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
+    which of the instances of its node come before it, where they are changed some at a time: from 0.
+    ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
+    they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
+    which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
+    to which it moves, else None.
+    """
+
+    __slots__ = (
+        "adopted",
+        "changed",
+        "differences",
+        "done",
+        "down",
+        "dropped",
+        "fate",
+        "is_conditional",
+        "is_lost",
+        "is_meant",
+        "is_nested",
+        "is_taken_back",
+        "kind",
+        "reason",
+        "record",
+        "template",
+        "turn",
+        "undone",
+        "up",
+        "was_on",
+    )
+
+    def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
+        self.record = record
+        self.template = template
+        self.fate = fate
+        self.reason = reason
+        self.done = 0
+        self.is_lost = False
+        self.down: Chain | None = None
+        self.up: Chain | None = None
+        self.undone: list[int] = []
+        self.is_meant = False
+        self.is_taken_back = False
+        self.differences: tuple[Difference, ...] = ()
+        self.kind: Kind = UNCHANGED
+        self.changed: Mapping[str, tuple[object, object]] = NOTHING
+        self.adopted: Mapping[str, Applied] = NO_APPLIED
+        self.dropped: frozenset[str] = NO_NAMES
+        self.was_on: str | None = None
+        self.is_nested = False
+        self.is_conditional = False
+        self.turn = 0
+
+    @property
+    def id(self) -> str:
+        """The instance's id."""
+        return self.record.id
+
+    @property
+    def goes(self) -> bool:
+        """Whether it will not be there any more."""
+        return self.fate in GOING
+
+    @property
+    def falls(self) -> bool:
+        """Whether it is stopped or removed, its links being undone before that."""
+        return self.fate in FALLING
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is made or started."""
+        return self.fate in RISING
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it does its work in the end, if all goes well; of one that stays as it is, whether it was started and
+        nothing worse is known."""
+        if self.rises or self.falls:
+            return self.rises
+        return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)
