@@ -55,7 +55,7 @@ def _findings(promise: Promise, runs: dict[str, Run], results: Mapping[str, Resu
             else:
                 yield _tests(its, results.get(run), [*runs[run].skips, *promise.skips], run)
     for pattern in promise.figures:
-        yield from _figures(pattern, results)
+        yield from _figures(pattern, results, alone=len(promise.figures) == 1)
     for run in promise.runs:
         yield _run(run, results.get(run))
     for run, most in promise.seconds.items():
@@ -91,7 +91,7 @@ def _named(outcomes: list[Outcome]) -> str:
     return f"{first.id}{said}{more}"
 
 
-def _figures(pattern: str, results: Mapping[str, Result]) -> Iterator[Finding]:
+def _figures(pattern: str, results: Mapping[str, Result], *, alone: bool) -> Iterator[Finding]:
     run = pattern.partition(".")[0]
     result = results.get(run)
     if result is None:
@@ -101,9 +101,8 @@ def _figures(pattern: str, results: Mapping[str, Result]) -> Iterator[Finding]:
     if not found:
         why = f"{run} gave no figure {pattern}: {result.how.ended}, exit code {result.how.code}"
         yield Finding(NOT_RUN if result.how.ended != FINISHED else NOT_HELD, "", why, result.how.commit)
-    short = run if len(found) > 1 else pattern
     for figure in found:
-        said = _said(figure, figure.name.removeprefix(f"{short}.") if short != figure.name else "")
+        said = _said(figure, "" if alone and len(found) == 1 else figure.name.removeprefix(f"{run}."))
         why = "" if figure.held else f"{said}, begun under a load of {result.how.load:g}"
         yield Finding(HELD if figure.held else NOT_HELD, said, why, result.how.commit)
 
