@@ -31,7 +31,7 @@ def main(*, times: int) -> None:
         for workflow in json.loads(full[0].output):
             if workflow != "read":
                 _show(
-                    f"{shape}-{workflow}",
+                    f"{shape}-{workflow.replace(' ', '-')}",
                     workflow,
                     [_figures(r, workflow) for r in small],
                     [_figures(r, workflow) for r in full],

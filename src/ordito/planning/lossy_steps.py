@@ -63,6 +63,8 @@ def _is_before(step: LifecycleStep) -> bool:
 
 def check_service(service: Service, diagnostics: Diagnostics) -> None:
     """The same for a service that is only looked at, as far as it can be told without knowing what there is."""
+    if not service.hooks:
+        return
     names = list(requirements_first(service))
     of: dict[tuple[str, str], list[LifecycleStep]] = {}
     for step in service.hooks.values():
