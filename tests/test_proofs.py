@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,10 @@ def test_whatever_tries_much_proves_something_once() -> None:
         if file == "tests/test_run_script.py":  # it speaks of the word only
             continue
         holders = [n for n, r in RUNS.items() if r.thorough and any(covers(t, file) for t in r.tests)]
-        assert len(holders) == 1, f"{file} is in the runs {holders}"
-        assert any(covers(file, s) or covers(s, file) for s in selectors), f"{file} proves no promise"
+        assert len(holders) == 1, f"{file} is in the runs {holders}: name it in one, tools/proofs/runs.yaml"
+        assert any(covers(file, s) or covers(s, file) for s in selectors), (
+            f"{file} proves no promise of tools/proofs/promises: name it"
+        )
 
 
 def test_every_run_proves_something_and_can_be_started() -> None:
@@ -70,6 +73,7 @@ def test_every_run_proves_something_and_can_be_started() -> None:
         assert sum(map(bool, (run.tests, run.bench, run.command))) == 1, name
         assert all(is_there(test) for test in run.tests), name
         assert not run.bench or run.bench in BENCHMARKS, name
+        assert not run.command or (run.command[0] == "-m" and find_spec(run.command[1])), name
 
 
 def test_the_page_is_up_to_date() -> None:

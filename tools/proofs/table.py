@@ -87,6 +87,7 @@ def page(parts: Iterable[Part]) -> str:
         lines += [f"## {part.title}", "", "| promise | bar | proof |", "|---|---|---|"]
         lines += [_line(m.promise, m.bar, ", ".join(f"`{p}`" for p in proofs(m))) for m in part.promises]
         lines.append("")
+    lines.append("Next: [the requirements of the specification](conformance.md).\n")
     return "\n".join(lines)
 
 
