@@ -1,8 +1,8 @@
 """What of the specification is shown by which tests: ``./run conformance``.
 
 ``tests/conformance/requirements.tsv`` numbers everything the specification requires. A requirement is shown by the
-samples that carry its number (``tests/support/samples.py``) and by the tests whose docstring begins with it. What only
-a running system can show stands in ``later.yaml``, what nothing can show in ``none.yaml``, each with the reason.
+samples that carry its number (``tests/support/samples.py``) and by the tests whose docstring begins with it. What
+nothing can show stands in ``none.yaml``, each with the reason.
 """
 
 from __future__ import annotations
@@ -73,7 +73,6 @@ class State(msgspec.Struct, frozen=True):
     requirements: list[Requirement]
     samples: dict[str, list[Sample]]
     tests: dict[str, list[str]]
-    later: dict[str, str]
     none: dict[str, str]
 
     def proofs(self, number: str) -> list[str]:
@@ -83,9 +82,7 @@ class State(msgspec.Struct, frozen=True):
         ]
 
     def status(self, number: str) -> str:
-        """``passed``, ``run time, not yet``, ``none`` or ``MISSING``."""
-        if number in self.later:
-            return "run time, not yet"
+        """``passed``, ``none`` or ``MISSING``."""
         if number in self.none:
             return "none"
         return "passed" if number in self.samples or number in self.tests else "MISSING"
@@ -103,7 +100,7 @@ def read_state() -> State:
         for test, numbers in _numbered_tests(path):
             for number in numbers:
                 tests.setdefault(number, []).append(test)
-    return State(read_requirements(), samples, tests, _reasons("later.yaml"), _reasons("none.yaml"))
+    return State(read_requirements(), samples, tests, _reasons("none.yaml"))
 
 
 def read_requirements() -> list[Requirement]:
@@ -151,12 +148,10 @@ def faults(state: State) -> list[str]:
     found = [
         f"{r.number} is shown by nothing: {r.words}" for r in state.requirements if state.status(r.number) == "MISSING"
     ]
-    places = {"a sample": [*state.samples], "a docstring": [*state.tests]}
-    places |= {"later.yaml": [*state.later], "none.yaml": [*state.none]}
+    places = {"a sample": [*state.samples], "a docstring": [*state.tests], "none.yaml": [*state.none]}
     for place, numbers in places.items():
         found += [f"{n} in {place} is the number of no requirement" for n in numbers if n not in known]
     found += [f"{n} is in none.yaml, but something shows it" for n in state.none if state.proofs(n)]
-    found += [f"{n} is in later.yaml and in none.yaml" for n in state.none if n in state.later]
     owed = [n for n in state.none if n not in optional]
     if len(owed) > MOST_UNSHOWN:
         found.append(f"{len(owed)} requirements in none.yaml are not optional; at most {MOST_UNSHOWN} may be")
@@ -191,10 +186,10 @@ def render(state: State) -> str:
         "Everything that the TOSCA Simple Profile in YAML 1.3 requires, in a few words each, and what shows that",
         "Ordito does it: samples (`tests/conformance/`) and tests. `./run conformance` runs them and writes this page.",
         "",
-        "| chapter | requirements | passed | run time, not yet | none |",
-        "|---|---|---|---|---|",
+        "| chapter | requirements | passed | none |",
+        "|---|---|---|---|",
     ]
-    statuses = ("passed", "run time, not yet", "none")
+    statuses = ("passed", "none")
     by_chapter = {c: [r for r in state.requirements if r.chapter == c] for c in CHAPTERS}
     for chapter, members in by_chapter.items():
         counts = " | ".join(str(sum(state.status(r.number) == s for r in members)) for s in statuses)
@@ -215,7 +210,7 @@ def render(state: State) -> str:
 
 def _row(state: State, requirement: Requirement) -> str:
     number = requirement.number
-    reason = state.later.get(number) or state.none.get(number)
+    reason = state.none.get(number)
     shown = ", ".join([*([reason] if reason else []), *state.proofs(number)])
     return f"| {number} | {requirement.words} | {state.status(number)} | {shown} |"
 
@@ -312,7 +307,6 @@ def figures(state: State, problems: Sequence[str]) -> dict[str, tuple[float, flo
     owed = [n for n in state.none if any(r.number == n and r.strength != "O" for r in state.requirements)]
     return {
         "passed": (statuses.count("passed"), 1, True),
-        "not-yet": (statuses.count("run time, not yet"), 0, False),
         "without-proof": (len(owed), MOST_UNSHOWN, False),
         "problems": (len(problems), 0, False),
     }
