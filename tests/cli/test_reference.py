@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.manual import FOLDER, manual_of
 from tests.cli.program import Run
-from tests.cli.test_usage import ALL, GROUPS
-from tools.reference import pages
+from tests.cli.test_usage import ALL, GROUPS, ROOT
+from tools.reference import environment, pages
 
 
 @pytest.mark.parametrize("page", pages.PAGES)
@@ -40,3 +42,18 @@ def test_help_needs_no_other_page(run: Run) -> None:
         *("Options:", "How the job runs:", "Options of every verb:", "Examples:", "Exit codes:", "See also:")
     ]
     assert "ordito deploy --yes" in shown
+
+
+NAMES = re.compile(r"""["'](_?(?:ORDITO|XDG)_[A-Z_]+|CUE_EXE|NO_COLOR|FORCE_COLOR|TERM)["']""")
+INSIDE = {
+    "ORDITO_ANSIBLE",  # leads plug-ins of Ansible to what they are to do
+    "ORDITO_KEEP",  # stands in a text, and is replaced
+    "XDG_RUNTIME_DIR",  # is handed to engines of containers
+    "_ORDITO_COMPLETE",  # is set by the script of a shell
+}
+
+
+def test_every_variable_that_the_code_names_is_described() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    described = {name for names in environment.variables().values() for name in names}
+    assert set(NAMES.findall(source)) - INSIDE == {name for name in described if NAMES.fullmatch(f'"{name}"')}

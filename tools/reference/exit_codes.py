@@ -10,8 +10,8 @@ from tools.reference.markdown import MADE, cell, joined, table
 HEAD = f"""\
 # Exit codes
 
-Every command ends with one of these numbers, so that a script knows what has happened without reading what was printed.
-Their meaning never changes. Which verb ends with which of them is said with each [command](commands.md).
+Every command ends with one of these numbers, so that a script knows what has happened without reading what was
+printed. Their meaning never changes. Which verb ends with which of them is said with each [command](commands.md).
 
 {MADE}
 """
@@ -20,7 +20,8 @@ TAIL = """\
 A command that was ended by a signal ends as the shell says it: 128 and the number of the signal, as for any program.
 The job that it was at is not lost: `ordito jobs resume` continues it.
 
-Next: [jobs](../jobs.md) says what follows a failure, [commands](commands.md) what each verb takes.
+Next: [jobs](../jobs.md) says what follows a failure, [events](events.md) what a program can follow,
+[commands](commands.md) what each verb takes.
 """
 
 
