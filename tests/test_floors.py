@@ -20,7 +20,7 @@ FLOORS = [
     ["work", "blocks"],
     ["planning", "engine", "executors", "providers", "ensemble"],
     ["app"],
-    ["cli", "server", "testing"],
+    ["cli"],
 ]
 PURE = ["model.types", "instances.states", "blocks.check", "work.plan", "planning.weave", "engine.core"]
 
@@ -88,7 +88,6 @@ def test_small_tree_keeps_every_contract(small_tree: Path) -> None:
         pytest.param("floors", "model.bad", "import ordito.planning.one", id="up"),
         pytest.param("floors", "engine.bad", "from ordito.executors import one", id="sideways"),
         pytest.param("floors", "work.bad", "from ordito.blocks.one import NAME", id="sideways-below"),
-        pytest.param("floors", "cli.bad", "from ordito.testing.one import NAME", id="testing-is-beside-cli"),
         pytest.param("floors", "base.bad", "def late():\n    from ordito.app import one\n", id="inside-a-function"),
         pytest.param(
             "floors",

@@ -150,12 +150,16 @@ class Shop:
     def check_release(self, wanted: Wanted, webs: set[str]) -> None:
         """That the parts are of the release that is wanted, and the balancer knows the web servers that are up."""
         level = self.levels.read_text(encoding="utf-8").split()[-1]
-        releases = [(self.data / part / "release").read_text(encoding="utf-8").strip() for part in RELEASED]
+        releases = {(self.part(node) / "release").read_text(encoding="utf-8").strip() for node in RELEASED}
         if {level, *releases} != {str(wanted.release)}:
             raise Broken(f"the data are of release {level}, {RELEASED} of {releases}, wanted {wanted.release}")
-        members = {path.name for path in (self.data / "balancer_1" / "members").iterdir()}
-        if "balancer_1" not in wanted.stopped and members != webs:
+        members = {path.name for path in (self.part("balancer") / "members").iterdir()}
+        if members != webs:
             raise Broken(f"the balancer has {sorted(members)}, wanted {sorted(webs)}")
+
+    def part(self, node: str) -> Path:
+        """The directory of a node of which there is one instance, whatever its number is by now."""
+        return next(self.data.glob(f"{node}_*"))
 
     def check_history(self) -> None:
         """That the records of all jobs give what is recorded, and that no pin is there that none of them names."""
@@ -188,7 +192,7 @@ class Shop:
             os.kill(pid, 9)
 
 
-RELEASED = ("api_1", "database_1")
+RELEASED = ("api", "database")
 
 
 def nodes_of(wanted: Wanted | None) -> list[str]:
