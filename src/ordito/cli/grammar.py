@@ -26,6 +26,7 @@ class Verb(msgspec.Struct, frozen=True):
 PURPOSES: Mapping[str, Mapping[str, Verb]] = {
     "Begin": {
         "init": Verb("init", "Make a new project that deploys at once."),
+        "doctor": Verb("doctor", "Show what this machine can run, and how an ensemble is."),
         "completion": Verb("completion", "Have your shell complete words of commands."),
     },
     "Describe a service": {

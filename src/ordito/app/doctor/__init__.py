@@ -1,0 +1,1 @@
+"""Looking what this machine can run, and how an ensemble is."""

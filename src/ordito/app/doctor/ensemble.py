@@ -1,0 +1,154 @@
+"""How an ensemble is: whether its files can be read and written, who is at work, and what is left to be done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from ordito.app.doctor.finding import BROKEN, ENSEMBLE, LOOK, MISSING, OK, Finding
+from ordito.app.doctor.uses import joined, of_inventory, of_service
+from ordito.app.errors import Refused
+from ordito.app.inventory_file.read import Inventory
+from ordito.app.place import Place
+from ordito.app.plugins import plugins_of
+from ordito.app.services.in_use import service_in_use
+from ordito.app.used_spec import use_spec
+from ordito.base.diagnostics import InvalidDocument, Severity
+from ordito.base.git_process import GitFailed
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.git.keeper import AUTO, JobFiles, home_of, obstacles
+from ordito.ensemble.lock import holder
+from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.ensemble.vault import MARK, Vault
+from ordito.model.service import Service
+from ordito.work.records import JobSources
+
+MIB = 1 << 20
+FULL, NEARLY_FULL = 32 * MIB, 512 * MIB
+"""Free bytes below which a job cannot be expected to end, and below which somebody should look."""
+HERE = "this ensemble"
+NO_HOSTS = "none are named: every Compute is this machine"
+T = TypeVar("T")
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What was found of an ensemble, and what it uses of this machine, each with why."""
+
+    findings: tuple[Finding, ...]
+    used: Mapping[str, str] = {}
+
+
+def look_at(place: Place, environment: str | None, hosts: str | None) -> Look:
+    """Look at the ensemble in a directory; where there is none, only at the directory."""
+    layout = place.layout
+    if not layout.exists:
+        return Look((Finding(ENSEMBLE, "ensemble", OK, f"none in {place.shown}"), *_directory(layout.root)))
+    try:
+        with read_ensemble(place.shown) as ensemble:
+            return _look_inside(place, ensemble, environment, hosts)
+    except EnsembleError as error:
+        broken = Finding(ENSEMBLE, "ensemble", BROKEN, str(error), cure=error.hint, needed=HERE)
+        return Look((broken, *_directory(layout.root)))
+
+
+def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, hosts: str | None) -> Look:
+    status = ensemble.status
+    found = f"revision {status.revision}, {len(ensemble.snapshot.instances)} instances on record"
+    findings = [Finding(ENSEMBLE, "ensemble", OK, found), *_work(place, ensemble)]
+    used: list[tuple[str, str]] = []
+
+    def service() -> Service:
+        return service_in_use(place, ensemble).service
+
+    def inventory() -> Inventory:
+        read = use_spec(place, ensemble.snapshot, status, environment, hosts).inventory
+        # What is wrong with it is told once its providers are made.
+        plugins_of(place.layout, read)
+        return read
+
+    if status.service or ensemble.unfinished is not None:
+        deployed, finding = _tried("service", service)
+        findings.append(finding)
+        if deployed is not None:
+            findings[-1] = msgspec.structs.replace(finding, found=deployed.name)
+            used += of_service(deployed)
+    read, finding = _tried("hosts", inventory)
+    findings.append(finding)
+    if read is not None:
+        findings[-1] = msgspec.structs.replace(finding, found=read.file.shown or NO_HOSTS)
+        used += of_inventory(read)
+    findings += [*_key(place), *_git(place, used), *_directory(place.layout.root)]
+    return Look(tuple(findings), joined(used))
+
+
+def _tried(name: str, read: Callable[[], T]) -> tuple[T | None, Finding]:
+    """What can be read, and what is to be told of it; what was found then is for who asks."""
+    try:
+        return read(), Finding(ENSEMBLE, name, OK)
+    except InvalidDocument as error:
+        first = next(found for found in error.diagnostics if found.severity is Severity.ERROR)
+        return None, Finding(ENSEMBLE, name, BROKEN, str(error), cure=first.hint, needed=HERE)
+    except (EnsembleError, Refused) as error:
+        return None, Finding(ENSEMBLE, name, BROKEN, str(error), cure=error.hint, needed=HERE)
+
+
+def _work(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
+    """Who holds the lock, and whether a job waits for somebody to go on with it."""
+    owner = holder(place.layout)
+    if owner is not None:
+        yield Finding(ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: ordito status")
+    else:
+        yield Finding(ENSEMBLE, "lock", OK, "nobody is at work")
+    if ensemble.unfinished is not None and owner is None:
+        header = ensemble.unfinished.header
+        found = f"{header.id} ({header.workflow}) was interrupted"
+        yield Finding(ENSEMBLE, "job", LOOK, found, cure="ordito jobs resume")
+
+
+def _key(place: Place) -> Iterator[Finding]:
+    """The key that opens what is sealed, where anything is."""
+    files = [file for file in (place.layout.secrets, place.layout.manifest) if file.is_file()]
+    if not any(file == place.layout.secrets or MARK in file.read_bytes() for file in files):
+        return
+    path = Vault(place.layout).path
+    if path.is_file():
+        yield Finding(ENSEMBLE, "key", OK, str(path))
+    else:
+        cure = "bring it from where this ensemble was deployed, or name it by ORDITO_KEY_FILE"
+        yield Finding(ENSEMBLE, "key", MISSING, f"there is no {path}", "sealed values", cure, HERE)
+
+
+def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[Finding]:
+    """What stands against committing what a job writes, where the ensemble is kept in git."""
+    try:
+        home = home_of(place.layout, JobFiles("", JobSources()), AUTO)
+        if home is None:
+            return
+        used.append(("git", "this ensemble is kept in git"))
+        obstacle = next(obstacles(home), None)
+    except GitFailed as failed:
+        yield Finding(ENSEMBLE, "commits", BROKEN, failed.message, "records of jobs in git", "mend it for git")
+        return
+    if obstacle is None:
+        yield Finding(ENSEMBLE, "commits", OK, str(home.tree.top))
+    else:
+        yield Finding(ENSEMBLE, "commits", LOOK, obstacle.reason, "records of jobs in git", obstacle.hint)
+
+
+def _directory(root: Path) -> Iterator[Finding]:
+    """Whether there is room, and leave to write."""
+    here = next(folder for folder in (root, *root.parents) if folder.is_dir())
+    free = shutil.disk_usage(here).free
+    state = BROKEN if free < FULL else LOOK if free < NEARLY_FULL else OK
+    cure = "" if state == OK else f"make room on the disk of {here}"
+    yield Finding(ENSEMBLE, "disk", state, f"{free // MIB:,} MiB are free", cure=cure, needed=HERE)
+    if os.access(here, os.W_OK | os.X_OK):
+        yield Finding(ENSEMBLE, "directory", OK, "can be written to")
+    else:
+        cure = f"give this user leave to write to {here}, or name another directory with -e DIR"
+        yield Finding(ENSEMBLE, "directory", BROKEN, "cannot be written to", cure=cure, needed=HERE)

@@ -1,0 +1,113 @@
+"""Other programs of this machine: which are there, in which version, and whether they answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, Finding
+from ordito.app.doctor.versions import is_older, shown
+from ordito.executors.ansible.program import NAME as ANSIBLE
+from ordito.executors.ansible.program import find_program
+from ordito.executors.interpreters import OLDEST
+
+SECONDS = 5.0
+"""For how long a program is waited for."""
+ALWAYS = "always"
+
+
+class Program(msgspec.Struct, frozen=True):
+    """A program: how it is asked for its version, what it is for, and which package of Debian brings it. ``answers``
+    is whether being asked shows as well that it can be used; ``least`` is the oldest version that can be."""
+
+    name: str
+    words: Sequence[str]
+    purpose: str
+    package: str
+    cure: str = ""
+    least: str = ""
+    answers: bool = False
+
+
+PROGRAMS: Sequence[Program] = (
+    Program("bash", ("--version",), "operations that are Bash scripts", "bash"),
+    Program(
+        "python3", ("--version",), "operations that are Python scripts", "python3", least=".".join(map(str, OLDEST))
+    ),
+    Program("git", ("--version",), "ensembles kept in git, and what templates fetch from git", "git"),
+    Program("ssh", ("-V",), "playbooks on hosts, and git over SSH", "openssh-client"),
+    Program(ANSIBLE, ("--version",), "operations that are playbooks", "", "pip install 'ordito[ansible]'"),
+    Program("podman", ("info", "--format", "{{.Version.Version}}"), "containers", "podman", answers=True),
+    Program("docker", ("info", "--format", "{{.ServerVersion}}"), "containers", "docker.io", answers=True),
+    Program("psql", ("--version",), "blocks that work on PostgreSQL", "postgresql-client"),
+    Program("pg_dump", ("--version",), "backups of PostgreSQL", "postgresql-client"),
+    Program("nsupdate", ("-V",), "blocks that register names in DNS", "bind9-dnsutils"),
+    Program("cue", ("version",), "`ordito lifecycle import`", "", "install CUE as its documentation says"),
+    Program("dot", ("-V",), "pictures of what `ordito graph -o dot` writes", "graphviz"),
+)
+"""In the order in which they are told."""
+
+
+def find_programs(used: Mapping[str, str]) -> Iterator[Finding]:
+    """Look at them, all at one time; ``used`` says what of the ensemble uses a program, by its name."""
+    with ThreadPoolExecutor(len(PROGRAMS)) as pool:
+        yield from pool.map(lambda program: _finding(program, used.get(program.name, "")), PROGRAMS)
+
+
+def _finding(program: Program, used: str) -> Finding:
+    needed = ALWAYS if program.name == "bash" else used
+    cure = program.cure or f"apt-get install {program.package}"
+    found = Finding(MACHINE, program.name, MISSING, "", program.purpose, cure, needed)
+    path = find_program(os.environ) if program.name == ANSIBLE else shutil.which(program.name)
+    if not path:
+        return found
+    if version := _beside(path):
+        return msgspec.structs.replace(found, state=OK, found=version, cure="")
+    code, said = _ask([path, *program.words])
+    if code is None:
+        return msgspec.structs.replace(found, state=BROKEN, found=said, cure=f"try it: {program.name}")
+    if program.answers and code != 0:
+        words = " ".join([program.name, *program.words[:1]])
+        return msgspec.structs.replace(found, state=BROKEN, found=said, cure=f"see what it says: {words}")
+    version = shown(said)
+    if is_older(version, program.least):
+        return msgspec.structs.replace(found, state=OLD, found=f"{version}, below {program.least}")
+    return msgspec.structs.replace(found, state=OK, found=version or "there", cure="")
+
+
+def _beside(path: str) -> str:
+    """The version of a program that lies beside our own Python, as its package says it: Ansible's takes half a second
+    to say it itself."""
+    if Path(path).parent != Path(sys.executable).parent or Path(path).name != ANSIBLE:
+        return ""
+    try:
+        return metadata.version("ansible-core")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _ask(command: Sequence[str]) -> tuple[int | None, str]:
+    """The exit code of a program and the first line that it said; no code where it does not end or start."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"it did not answer within {SECONDS:g} seconds"
+    except OSError as error:
+        return None, error.strerror or "it cannot be started"
+    lines = done.stdout.decode(errors="replace").strip().splitlines()
+    return done.returncode, lines[-1 if done.returncode else 0].strip() if lines else ""
