@@ -375,6 +375,17 @@ def test_topology_inputs() -> None:
     assert run.env("n_1.Standard.create")["x"] == "in1"
 
 
+def test_what_differs_by_the_number_of_the_instance_is_not_shared() -> None:
+    """R-2.20-2: INDEX gives each instance its own entry of a list, directly and by way of a property."""
+    port = call("get_input", "ports", "INDEX")
+    create = operation("create", inputs={"PORT": port, "SAME": get_property("SELF", "port")})
+    web = node("web", operations=[create], properties={"port": port}, count=3)
+    run = Prepare(web, inputs={"ports": [8001, 8002, 8003]}).deploy()
+    for number in (1, 2, 3):
+        env, own = run.env(f"web_{number}.Standard.create"), f"800{number}"
+        assert (env["PORT"], env["SAME"], env[f"web_{number}_PORT"], env["web_3_SAME"]) == (own, own, own, "8003")
+
+
 def numbers(count: int) -> Iterator[str]:
     return (str(n) for n in range(1, count + 1))
 

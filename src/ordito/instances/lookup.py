@@ -411,6 +411,7 @@ class Lookup:
             record = self.entities.snapshot.instances.get(instance)
             if record is None:
                 raise NeedsInstance("INDEX stands for the slot of a node's instance, and here is none", span)
+            self.trace.reads.add(record.id)
             return record.index
         return int(place) if place.isdecimal() else None
 
