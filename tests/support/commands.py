@@ -15,7 +15,7 @@ from unittest import mock
 
 import msgspec
 
-from ordito.app.job import run as job_run
+from ordito.app.job import running
 from ordito.cli.main import run as run_here
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.status import Status
@@ -144,7 +144,7 @@ class Commands:
 
         with (
             nullcontext() if self.real else mock.patch("ordito.app.plugins.local_executors", executors),
-            mock.patch.object(job_run, "run_job", self._run_job),
+            mock.patch.object(running, "run_job", self._run_job),
         ):
             yield
 
