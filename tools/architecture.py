@@ -1,0 +1,145 @@
+"""Writes the diagrams of ``ARCHITECTURE.md`` from the code: the floors from the contracts in ``pyproject.toml``, the
+states from the tables that the program itself uses: ``python -m tools.architecture``."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from ordito.engine.states import ENDED, LIFE, StepState
+from ordito.instances.states import TRANSITIONS
+from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
+from ordito.planning.fates import HALVES
+from ordito.work.effects import EFFECTS, Effect
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = ROOT / "ARCHITECTURE.md"
+PACKAGE = ROOT / "src" / "ordito"
+
+WIDTH = 120
+NAMED = re.compile(r"`([\w./-]+(?:\.(?:py|yaml|sh|bash|toml|md)|/))(?::\w+)?`")
+"""What of the document names a file or a folder: text in backquotes with the end of one, or a slash at its own."""
+
+NEEDS_NO_FILE = frozenset({"ensemble.yaml", "artifacts/", "create.sh", "cli/codes/CODE.yaml"})
+"""What the document names besides: files of users, and of whoever follows it."""
+
+
+def floors() -> str:
+    """The floors, the highest first, with what each room is for by the docstring of its folder."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers: list[str] = next(c["layers"] for c in contracts if c["id"] == "floors")
+    lines: list[str] = []
+    for number, layer in zip(range(len(layers) - 1, -1, -1), layers, strict=True):
+        rooms = [room for room in layer.split(" | ") if not room.startswith("(")]
+        for place, room in enumerate(rooms):
+            lines += _room(str(number) if not place else "", room)
+    return "\n".join(["```text", *lines, "```"])
+
+
+def _room(number: str, room: str) -> list[str]:
+    docstring = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    wrapped = textwrap.wrap(" ".join(docstring.replace("`", "").split()), WIDTH - 15)
+    return [f"{number:2} {room:11} {wrapped[0]}", *(f"{'':15}{line}" for line in wrapped[1:])]
+
+
+def node_states() -> str:
+    """Which node state may follow which."""
+    order = list(TRANSITIONS)
+    after = {f"`{b}`": ", ".join(f"`{a}`" for a in sorted(all_, key=order.index)) for b, all_ in TRANSITIONS.items()}
+    return _table("node state", "may become", after)
+
+
+def local_status() -> str:
+    """The local status of an instance after what has happened to it."""
+    return _table("what has happened", "local status", {h.value: _code(s) for h, s in LOCAL_AFTER.items()}, "as it was")
+
+
+def contributions() -> str:
+    """What a dependency contributes to the effective status of what depends on it."""
+    lines = ["| effective status of the target | of a requirement | of an optional one |", "|---|---|---|"]
+    lines += [f"| `{status}` | `{REQUIRED[status]}` | `{OPTIONAL[status]}` |" for status in REQUIRED]
+    return "\n".join(lines)
+
+
+def step_states() -> str:
+    """The life of a step of a job; those in which it has ended are strong."""
+    names = {s: f"**{s.name}**" if s in ENDED else s.name for s in StepState}
+    lines = ["| from | to | when |", "|---|---|---|"]
+    lines += [f"| {names[m.before]} | {names[m.after]} | {m.when} |".replace("_", " ") for m in LIFE]
+    return "\n".join(lines)
+
+
+def effects() -> str:
+    """What the jobs of each workflow may change in the records."""
+    workflows = {e: ", ".join(f"`{name}`" for name, its in EFFECTS.items() if its is e) for e in Effect}
+    return _table("workflows", "what their jobs do", {workflows[effect]: effect.value for effect in Effect})
+
+
+def fates() -> str:
+    """What may become of an instance in a plan: how far it is taken down, and how it is taken up."""
+    lines = ["| fate | the instance | down | up |", "|---|---|---|---|"]
+    lines += [f"| `{f.name}` | {f.value} | {h.down.value} | {h.up.value} |" for f, h in HALVES.items()]
+    return "\n".join(lines)
+
+
+def _table(first: str, second: str, rows: Mapping[str, str], empty: str = "") -> str:
+    return "\n".join([f"| {first} | {second} |", "|---|---|", *(f"| {k} | {v or empty} |" for k, v in rows.items())])
+
+
+def _code(text: str | None) -> str:
+    return f"`{text}`" if text is not None else ""
+
+
+PARTS = {
+    "floors": floors,
+    "fates": fates,
+    "node states": node_states,
+    "local status": local_status,
+    "contributions": contributions,
+    "step states": step_states,
+    "effects": effects,
+}
+
+
+def document(text: str) -> str:
+    """The document with its diagrams made anew."""
+    for name, make in PARTS.items():
+        begin, end = f"<!-- made: {name} -->\n", f"<!-- end: {name} -->"
+        before, found, rest = text.partition(begin)
+        if not found:
+            raise ValueError(f"{DOCUMENT.name} has no place for {name!r}")
+        text = f"{before}{begin}\n{make()}\n\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def missing_files(text: str) -> list[str]:
+    """The files and folders that a text names and that are not there, with the numbers of the lines.
+
+    Names with a slash are paths in the package or in the repository. In a table whose first column is a room, and for
+    names without a slash, a file of that name in the room, or in any, is meant.
+    """
+    names = {path.name for path in PACKAGE.rglob("*") if path.is_file()} | NEEDS_NO_FILE
+    return [
+        f"{number}: {name}"
+        for number, line in enumerate(text.splitlines(), 1)
+        for name in NAMED.findall(line)
+        if name not in NEEDS_NO_FILE and not _is_there(name, line, names)
+    ]
+
+
+def _is_there(name: str, line: str, names: set[str]) -> bool:
+    room = re.match(r"\| `(\w+)` \|", line)
+    if room is not None and (PACKAGE / room[1]).is_dir():
+        return any((folder / name).exists() for folder in (PACKAGE / room[1], PACKAGE, ROOT))
+    if "/" in name:
+        return (PACKAGE / name).exists() or (ROOT / name).exists()
+    return name in names or (ROOT / name).exists()
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
