@@ -22,6 +22,7 @@ from ordito.cli.grammar import (
     WORKFLOW_VERBS,
     root,
 )
+from ordito.cli.other_words import OTHER_WORDS
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"
@@ -67,6 +68,7 @@ def test_every_verb_has_help_and_the_global_options(run: Run, words: list[str]) 
     [
         (["deplyo"], 'did you mean "deploy"'),
         (["jobs", "resme"], 'did you mean "resume"'),
+        (["taint", "web"], "what other tools call so is here: upgrade --replace NODE"),
         (["deploy", "--yess"], 'did you mean "--yes"'),
         ([], "say what to do"),
         (["jobs"], "say what to do"),
@@ -88,6 +90,20 @@ def test_a_wrong_command_line_is_explained_with_exit_code_64(run: Run, words: li
 @pytest.mark.parametrize(("alias", "verb"), ALIASES.items())
 def test_aliases_are_the_verbs_they_stand_for(run: Run, alias: str, verb: str) -> None:
     assert run(alias, "--help").out.replace(alias, verb) == run(verb, "--help").out
+
+
+@pytest.mark.parametrize(("word", "command"), OTHER_WORDS.items())
+def test_what_is_named_for_words_of_other_tools_exists(word: str, command: str) -> None:
+    assert word not in {**VERBS, **ALIASES}
+    verb, *rest = command.split()
+    assert verb in VERBS
+    found: click.Command | None = root().get_command(click.Context(root()), verb)
+    if rest and rest[0].islower() and not rest[0].startswith("-"):
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), rest.pop(0))
+    assert found is not None
+    options = {name for parameter in found.params for name in parameter.opts}
+    assert {name for name in rest if name.startswith("-")} <= options
 
 
 def test_global_options_stand_before_or_after_the_verb(run: Run) -> None:

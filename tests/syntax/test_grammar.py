@@ -126,6 +126,12 @@ def test_service_file() -> None:
             "known here: tosca_simple_yaml_1_0, tosca_simple_yaml_1_1, tosca_simple_yaml_1_2, tosca_simple_yaml_1_3",
         )
     ]
+    assert codes("tosca_definitions_version: cloudify_dsl_1_3") == [
+        (
+            "unknown-version",
+            "this is a blueprint of Cloudify, whose types are in profile:cloudify; tosca_simple_yaml_1_3 is read here",
+        )
+    ]
     assert codes("description: x") == [("missing-keyname", "add tosca_definitions_version")]
     assert [c for c, _ in codes("tosca_definitions_version: [ 1 ]")] == ["wrong-form"]
     assert [c for c, _ in codes("text")] == ["wrong-form"]

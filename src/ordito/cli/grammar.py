@@ -11,6 +11,7 @@ import msgspec
 
 from ordito.base.suggest import nearest
 from ordito.cli.options import completing, global_options, input_options
+from ordito.cli.other_words import OTHER_WORDS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -87,6 +88,7 @@ ALIASES: Mapping[str, str] = {
     "apply": "deploy",
     "install": "deploy",
     "destroy": "undeploy",
+    "teardown": "undeploy",
     "execute_operation": "run",
     "execute-operation": "run",
     "uninstall": "undeploy",
@@ -193,8 +195,12 @@ class VerbGroup(click.Group):
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
-        near = nearest(name, [*self._verbs, *self._aliases])
-        raise click.UsageError(f'there is no verb "{name}"{did_you_mean(near)}', ctx)
+        raise click.UsageError(f'there is no verb "{name}"{self._meant(name)}', ctx)
+
+    def _meant(self, name: str) -> str:
+        if self._verbs is VERBS and name in OTHER_WORDS:
+            return f"; what other tools call so is here: {OTHER_WORDS[name]}"
+        return did_you_mean(nearest(name, [*self._verbs, *self._aliases]))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The options; where a shell asks, they know what it can offer for them."""

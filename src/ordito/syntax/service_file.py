@@ -11,6 +11,13 @@ from ordito.syntax.service_template import ServiceFile
 
 VERSION = "tosca_definitions_version"
 NAMESPACE = "namespace"
+RELATIVES = {
+    "cloudify_dsl_": "this is a blueprint of Cloudify, whose types are in profile:cloudify",
+    "alien_dsl_": "this is Alien4Cloud's own dialect, which differs little from TOSCA",
+    "tosca_2_0": "TOSCA 2.0 is another language than 1.3",
+    "aria_": "this is ARIA's own dialect, which differs little from TOSCA",
+}
+"""What a version of a language begins with that is no TOSCA 1.x, and what it is."""
 
 
 def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFile | None:
@@ -57,6 +64,9 @@ def _meant_version(text: str) -> str:
     only the case differs or something stands behind a known one."""
     names = {name.casefold(): name for name in DIALECTS}
     found = next((name for low, name in names.items() if text.casefold().startswith(low)), "")
+    relative = next((what for begin, what in RELATIVES.items() if text.startswith(begin)), "")
+    if relative:
+        return f"{relative}; {TOSCA_1_3.name} is read here"
     known = list(dict.fromkeys(dialect.name for dialect in DIALECTS.values()))
     return f'did you mean "{found}"?' if found else f"known here: {', '.join(known)}"
 
