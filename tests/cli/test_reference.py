@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -10,12 +11,13 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.manual import FOLDER, manual_of
 from tests.cli.program import Run
 from tests.cli.test_usage import ALL, GROUPS, ROOT
+from tests.support.real.needs import need
 from tools.reference import environment, pages
 
 
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_the_page_is_up_to_date(page: str) -> None:
-    written = (pages.FOLDER / page).read_text(encoding="utf-8")
+    written = (pages.ROOT / page).read_text(encoding="utf-8")
     assert written == pages.PAGES[page](), "make it anew: python -m tools.reference"
 
 
@@ -57,3 +59,15 @@ def test_every_variable_that_the_code_names_is_described() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     described = {name for names in environment.variables().values() for name in names}
     assert set(NAMES.findall(source)) - INSIDE == {name for name in described if NAMES.fullmatch(f'"{name}"')}
+
+
+def test_the_page_for_man_is_in_order() -> None:
+    need("mandoc", "mandoc")
+    page = pages.ROOT / "share/man/man1/ordito.1"
+    checked = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning", page], capture_output=True, text=True, check=False
+    )
+    assert [line for line in checked.stdout.splitlines() if "missing date" not in line] == []
+    shown = subprocess.run(["mandoc", "-T", "utf8", page], capture_output=True, text=True, check=True).stdout
+    shown = re.sub(".\b", "", shown)
+    assert all(f"   ordito {verb} " in shown for verb in VERBS)

@@ -27,7 +27,7 @@ def document() -> str:
 
 def _lines() -> Iterator[str]:
     yield STORY.read_text(encoding="utf-8").replace("MADE", MADE)
-    deploy = _command((EXAMPLE_OF_JOBS,))
+    deploy = command_of((EXAMPLE_OF_JOBS,))
     options = dict(grouped(deploy.params))
     yield f"## {OF_EVERY_VERB}"
     yield ""
@@ -44,7 +44,7 @@ def _lines() -> Iterator[str]:
         yield f"## {purpose}"
         yield ""
         for name in verbs:
-            command = _command((name,))
+            command = command_of((name,))
             if isinstance(command, VerbGroup):
                 yield from _group(name, command, usual)
             else:
@@ -64,12 +64,12 @@ def _group(name: str, command: VerbGroup, usual: set[tuple[str, str]]) -> Iterat
 
 
 def _verb(words: tuple[str, ...], usual: set[tuple[str, str]], level: int) -> Iterator[str]:
-    command, name = _command(words), " ".join(words)
+    command, name = command_of(words), " ".join(words)
     manual = manual_of(name)
     yield f"{'#' * level} {verb_title(name)}"
     yield ""
     yield "```text"
-    yield f"Usage: {_usage(words)}"
+    yield f"Usage: {usage(words)}"
     yield "```"
     yield ""
     yield from _help(command)
@@ -91,7 +91,7 @@ def _verb(words: tuple[str, ...], usual: set[tuple[str, str]], level: int) -> It
         yield ""
 
 
-def _command(words: tuple[str, ...]) -> click.Command:
+def command_of(words: tuple[str, ...]) -> click.Command:
     """The command of a verb; of `plan` that for deployments."""
     command: click.Command = root()
     for word in words:
@@ -105,8 +105,9 @@ def _command(words: tuple[str, ...]) -> click.Command:
     return command.command_for("deploy")
 
 
-def _usage(words: tuple[str, ...]) -> str:
-    command = _command(words)
+def usage(words: tuple[str, ...]) -> str:
+    """How a verb is called."""
+    command = command_of(words)
     pieces = command.collect_usage_pieces(click.Context(command))
     return " ".join(["ordito", *words, *(piece for piece in pieces if piece)])
 

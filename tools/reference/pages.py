@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tools.reference import commands, environment, events, exit_codes
+from tools.reference import commands, environment, events, exit_codes, man
 
-FOLDER = Path(__file__).parent.parent.parent / "docs" / "reference"
+ROOT = Path(__file__).parent.parent.parent
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "commands.md": commands.document,
-    "environment.md": environment.document,
-    "events.md": events.document,
-    "exit-codes.md": exit_codes.document,
+    "docs/reference/commands.md": commands.document,
+    "docs/reference/environment.md": environment.document,
+    "docs/reference/events.md": events.document,
+    "docs/reference/exit-codes.md": exit_codes.document,
+    "share/man/man1/ordito.1": man.document,
 }
+"""By their places in the repository."""
