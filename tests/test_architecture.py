@@ -20,5 +20,13 @@ def test_every_file_that_it_names_is_there(text: str) -> None:
 
 def test_what_is_not_there_is_found() -> None:
     """A room's table names files of the room; all else is a path in the package or in the repository."""
-    text = "`work/plan.py`, `run.py`\n| `work` | `plan.py`, `driver.py` |\n`docs/lifecycle.md`, `docs/none.md`, `none/`"
-    assert missing_files(text) == ["2: driver.py", "3: docs/none.md", "3: none/"]
+    lines = [
+        "`work/plan.py`, `run.py`",
+        "| `work` | `plan.py`, `driver.py` |",
+        "`docs/lifecycle.md`, `docs/none.md`, `none/`",
+        "<!-- room: model -->",
+        "`types.py`, `driver.py`, `work/plan.py`",
+        "## Another part",
+        "`driver.py`",
+    ]
+    assert missing_files("\n".join(lines)) == ["2: driver.py", "3: docs/none.md", "3: none/", "5: driver.py"]

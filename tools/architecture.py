@@ -24,6 +24,8 @@ WIDTH = 120
 NAMED = re.compile(r"`([\w./-]+(?:\.(?:py|yaml|sh|bash|toml|md)|/))(?::\w+)?`")
 """What of the document names a file or a folder: text in backquotes with the end of one, or a slash at its own."""
 
+ROOM = re.compile(r"<!-- room: (\w+) -->")
+
 NEEDS_NO_FILE = frozenset({"ensemble.yaml", "artifacts/", "create.sh", "cli/codes/CODE.yaml"})
 """What the document names besides: files of users, and of whoever follows it."""
 
@@ -120,24 +122,31 @@ def document(text: str) -> str:
 def missing_files(text: str) -> list[str]:
     """The files and folders that a text names and that are not there, with the numbers of the lines.
 
-    Names with a slash are paths in the package or in the repository. In a table whose first column is a room, and for
-    names without a slash, a file of that name in the room, or in any, is meant.
+    Names with a slash are paths in the package or in the repository, else in the room that is spoken of: the one in the
+    first column of a table, or the one that a comment names before (``<!-- room: model -->``), up to the next heading.
+    Names without a slash are those of files in that room; where none is spoken of, of any file.
     """
-    names = {path.name for path in PACKAGE.rglob("*") if path.is_file()} | NEEDS_NO_FILE
-    return [
-        f"{number}: {name}"
-        for number, line in enumerate(text.splitlines(), 1)
-        for name in NAMED.findall(line)
-        if name not in NEEDS_NO_FILE and not _is_there(name, line, names)
-    ]
+    found: list[str] = []
+    names = {path.name for path in PACKAGE.rglob("*") if path.is_file()}
+    room = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if spoken := ROOM.fullmatch(line):
+            room = spoken[1]
+        elif line.startswith("#"):
+            room = ""
+        row = re.match(r"\| `(\w+)` \|", line)
+        within = row[1] if row is not None and (PACKAGE / row[1]).is_dir() else room
+        found += [f"{number}: {name}" for name in NAMED.findall(line) if not _is_there(name, within, names)]
+    return found
 
 
-def _is_there(name: str, line: str, names: set[str]) -> bool:
-    room = re.match(r"\| `(\w+)` \|", line)
-    if room is not None and (PACKAGE / room[1]).is_dir():
-        return any((folder / name).exists() for folder in (PACKAGE / room[1], PACKAGE, ROOT))
-    if "/" in name:
-        return (PACKAGE / name).exists() or (ROOT / name).exists()
+def _is_there(name: str, room: str, names: set[str]) -> bool:
+    if name in NEEDS_NO_FILE:
+        return True
+    if room and (PACKAGE / room / name).exists():
+        return True
+    if "/" in name or room:
+        return (ROOT / name).exists() or ("/" in name and (PACKAGE / name).exists())
     return name in names or (ROOT / name).exists()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.init import TEMPLATES
-from ordito.source.fresh import fresh_file, fresh_folder
+from ordito.source.new_files import fresh_file, fresh_folder
 from tests.cli.program import Run, command, environment
 
 SMALL = """\

@@ -14,7 +14,7 @@ from ordito.ensemble import journal as journals
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import open_ensemble, read_ensemble
-from ordito.source.fresh import fresh_name
+from ordito.source.new_files import fresh_name
 from tests.engine.fakes import FakeExecutor, World, make_plan
 from tests.ensemble.jobs import carry_out, deploy, files
 

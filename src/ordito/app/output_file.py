@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ordito.app.errors import Refused
 from ordito.ensemble.files import put_whole, sync_directory, write_all
-from ordito.source.fresh import fresh_file, sweep
+from ordito.source.new_files import fresh_file, sweep
 
 _HINTS = {
     errno.ENOSPC: "make room on the disk, and try again",

@@ -25,8 +25,8 @@ from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import is_url
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
-from ordito.source.fresh import fresh_file, sweep, usual_mode
 from ordito.source.meta import META, meta_text
+from ordito.source.new_files import fresh_file, sweep, usual_mode
 from ordito.source.pack import write_archive
 from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
 from ordito.source.regular import open_regular

@@ -36,8 +36,8 @@ def verb(
         @click.pass_context
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
             # What explains failures knows the rooms below, which help and a wrong command line do not need.
-            from ordito.cli.afterwards import handle_afterwards
             from ordito.cli.failures import EXPECTED, interrupted, present
+            from ordito.cli.waiting_notices import handle_afterwards
 
             inputs = inputs_of(context)
             if takes_inputs:

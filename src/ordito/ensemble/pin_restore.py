@@ -14,7 +14,7 @@ from ordito.ensemble.files import digest_of, sync_directory
 from ordito.ensemble.git_files import pattern
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import LARGEST_FOR_GIT, PinnedFile, pinned_files
-from ordito.source.fresh import fresh_name
+from ordito.source.new_files import fresh_name
 
 MOST_NAMED = 3
 

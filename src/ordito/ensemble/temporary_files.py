@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.layout import Layout
-from ordito.source.fresh import sweep
+from ordito.source.new_files import sweep
 
 _NEW = re.compile(r"\..{1,40}\.[0-9a-f]{16}\.new")
 

@@ -23,7 +23,7 @@ from ordito.base.sensitive import SHOWN, Sensitive, restored, stored
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import sync_directory, write_all
 from ordito.ensemble.layout import Layout
-from ordito.source.fresh import fresh_name
+from ordito.source.new_files import fresh_name
 from ordito.source.regular import read_regular
 
 KEY_FILE = "ORDITO_KEY_FILE"

@@ -12,10 +12,10 @@ from ordito.instances.context import Context, EvaluationError, NeedsInput, Needs
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
 from ordito.instances.slots import Slots
-from ordito.model.holding import Held, Holders
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.values import Values
+from ordito.model.values_with_calls import Held, Holders
 from ordito.syntax.expressions import Call, calls
 
 

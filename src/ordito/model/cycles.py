@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.holding import Holders
 from ordito.model.places import Place, Slot
 from ordito.model.reach import Reach
 from ordito.model.service import NodeTemplate, Relationship
+from ordito.model.values_with_calls import Holders
 from ordito.syntax.expressions import Call, Value, calls, is_static
 
 OF_VALUES = {"get_property": "property", "get_attribute": "attribute"}

@@ -11,8 +11,8 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Placed
 from ordito.base.suggest import nearest
-from ordito.model.asking import Asking, defined_here, is_torn
 from ordito.model.relationships import Binding, Relationships
+from ordito.model.requirement_asks import Asking, defined_here, is_torn
 from ordito.model.selection import MOST_LISTED, Candidates, Demand, Found
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.substitution import Way

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ordito.source.archive import Archive
-from ordito.source.fresh import fresh_folder, sweep
 from ordito.source.meta import META
+from ordito.source.new_files import fresh_folder, sweep
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members: the same files give the same archive."""
