@@ -38,6 +38,7 @@ exec {python} -m uv pip "$verb" --quiet --python {own} "$@"
 """
 KEPT = ("PATH", "ORDITO_REQUIRED", "PYTHONDONTWRITEBYTECODE")
 SSH_PORT = 22
+CLOUD = "{ region: eu-central-1 }"
 # Below those that a machine gives to connections, and as long as the ports in the pages, so that tables stay even.
 PORTS = (15000, 32000)
 WHO = User("deploy", sudo="free")
@@ -124,6 +125,8 @@ def _ansible(prepared: Prepared, _: list[str]) -> None:
 def _moto(prepared: Prepared, _: list[str]) -> None:
     emulator = prepared.stack.enter_context(Moto(prepared.folder / "moto"))
     prepared.environment.update(emulator.environment)
+    where = f"{{ region: {emulator.region}, host: {emulator.host}, port: {emulator.port}, secure: false }}"
+    prepared.renamed[CLOUD] = where
 
 
 def _environment(prepared: Prepared, _: list[str]) -> None:
