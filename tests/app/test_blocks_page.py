@@ -12,7 +12,7 @@ from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 
 PAGE = Path(__file__).parents[2] / "docs" / "blocks.md"
-EXAMPLE = re.compile(r"```yaml\n# (\S+)\n(.*?)```", re.DOTALL)
+EXAMPLE = re.compile(r"```yaml title=\"shop/(\S+)\"\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
 
 PAGE = Path(__file__).parents[2] / "docs" / "ensemble.md"
-EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+EXAMPLES = re.findall(r"```yaml title=\"\w+/ensemble.yaml\"\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3

@@ -13,10 +13,10 @@ from ordito.blocks.conditions.parser import parse
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "blocks.md"
 CHAPTER = PAGE.read_text("utf-8").partition("\n## Conditions\n")[2].partition("\n## ")[0]
-CONTEXT = json.loads(CHAPTER.partition("```json\n")[2].partition("```")[0])
+CONTEXT = json.loads(CHAPTER.partition('```json title="context.json"\n')[2].partition("```")[0])
 EXAMPLES = [
     (match[1].rstrip(), match[2])
-    for block in re.findall(r"```cue\n(.*?)```", CHAPTER, re.DOTALL)
+    for block in re.findall(r"```text\n(.*?)```", CHAPTER, re.DOTALL)
     for line in block.splitlines()
     if (match := re.fullmatch(r"(.*?) +// (.*)", line))
 ]
@@ -40,5 +40,5 @@ def test_an_example_is_answered_as_the_page_says(text: str, says: str) -> None:
 
 
 def test_every_line_of_code_is_an_example() -> None:
-    blocks = re.findall(r"```cue\n(.*?)```", CHAPTER, re.DOTALL)
+    blocks = re.findall(r"```text\n(.*?)```", CHAPTER, re.DOTALL)
     assert len(EXAMPLES) == sum(len(block.splitlines()) for block in blocks) >= 30

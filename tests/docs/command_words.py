@@ -46,7 +46,7 @@ def wrong(text: str) -> str:
             if isinstance(command, PlanCommand):
                 command, at = _planned(command, words, at)
         else:
-            given += 1
+            given += word != "..."
     return _too_many(command, given)
 
 
