@@ -25,7 +25,8 @@ def commands() -> Iterator[str]:
     """The commands of the chapter about version 2 of the shop's README, in order."""
     text = (SHOP / "README.md").read_text(encoding="utf-8")
     chapter = text.partition("## Version 2\n")[2].partition("\n## ")[0]
-    return (line.strip() for line in chapter.splitlines() if line.startswith("    "))
+    lines = (line.removeprefix("$ ") for line in chapter.splitlines())
+    return (line for line in lines if line.startswith(("./run ", "curl ")))
 
 
 def carried_out(shop: Shop, command: str) -> Finished:

@@ -174,6 +174,9 @@ def _repository(prepared: Prepared, _: list[str]) -> None:
         target = prepared.work / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target, follow_symlinks=False)
+        if name.startswith("examples/") and not target.is_symlink():
+            # What examples listen on, and where they keep their files, is the page's alone as well.
+            target.write_text(prepared.real(target.read_text()))
     own, programs = prepared.work / ".venv", prepared.work / ".venv/bin"
     programs.mkdir(parents=True)
     real = Path(sys.prefix)

@@ -20,9 +20,6 @@ NOT_YET: frozenset[str] = frozenset(
         "README.md",
         "docs/lifecycle.md",
         "docs/plugins.md",
-        "examples/blueprint/README.md",
-        "examples/catalogue/README.md",
-        "examples/shop/README.md",
     }
 )
 
