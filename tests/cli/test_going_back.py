@@ -238,6 +238,7 @@ def test_lifecycle_steps_are_undone_around_the_resources(versions: Versions) -> 
     refused = versions("rollback", "--strict", "--yes", code=3)
     assert 'lifecycle step "kept"' in refused
     assert versions.log() == []
+    assert " undo before (upgrade.before)" in versions("plan", "rollback")
     said = versions("rollback", "--yes")
     assert "my.org/life@v1#Kept 1.0.0 has no undo" in said
     done = versions.log()

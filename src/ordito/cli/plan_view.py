@@ -24,7 +24,7 @@ from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import Change, Difference, KeptCount, Plan
+from ordito.work.plan import UNDO, Change, Difference, KeptCount, Plan
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
@@ -256,7 +256,8 @@ def does(step: PreviewStep) -> str:
 def named(step: PreviewStep) -> str:
     """A step as people call it."""
     if step.hook and step.operation.endswith(f".{step.hook}"):
-        return f"{step.instance} {step.hook} ({step.phase})"
+        undo = "undo " if step.operation.startswith(f"{UNDO}.") else ""
+        return f"{step.instance} {undo}{step.hook} ({step.phase})"
     about = f" ({step.hook}, {step.phase})" if step.hook else ""
     return f"{step.instance} {title(step.operation, step.far)}{about}"
 
