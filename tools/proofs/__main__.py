@@ -75,6 +75,8 @@ def main(arguments: list[str]) -> int:
     if given.list:
         return _list(chosen)
     results = Results(quick=given.quick)
+    # Whoever ends it shall end what it has started, and keep what is done.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     stopped = False
     if not given.table:
         try:
