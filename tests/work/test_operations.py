@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ordito.instances.records import Delta, end_id
+from ordito.instances.states import DELETED
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate
 from ordito.work.invocation import Ending, Outcome
@@ -318,3 +319,16 @@ def test_timeouts_do_not_say_whether_anything_changed() -> None:
     world = World(service(node("a", operations=["create"])))
     world.run(answers=lambda *_: Ending.TIMED_OUT)
     assert world.snapshot.instances["a_1"].local == "unknown"
+
+
+def test_what_a_step_counts_for_does_not_depend_on_the_step_before() -> None:
+    """What turns out to be removed already counts as removed by the job, also where the last operation that ended was
+    one that a lifecycle step runs, which counts for nothing."""
+    world = World(service(node("a", operations=["create", "delete"])))
+    world.run()
+    assert world.operations is not None
+    needless = Step("a_1.Standard.delete", instance="a_1", call=0, leave=DELETED)
+    before = world.operations.on_needless(needless, "change")
+    world.operations.on_end(Step("hook", instance="a_1", call=0, hook=0), Outcome(Ending.SUCCEEDED), "change")
+    assert world.operations.on_needless(needless, "change") == before
+    assert before.instances[0].last_config_change == "change"

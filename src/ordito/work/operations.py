@@ -41,7 +41,7 @@ from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, marked_by_values, touched
 from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
-from ordito.work.effects import applies
+from ordito.work.effects import applies as workflow_applies
 from ordito.work.forms import adopted
 from ordito.work.happenings import Happenings, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
@@ -107,7 +107,7 @@ class Operations:
         self._snapshot = snapshot
         self._job = job
         # Whether what is carried out counts as deployed: all of it, or the step that is told of.
-        self._all_apply = self._applies = applies(plan.workflow)
+        self._all_apply = workflow_applies(plan.workflow)
         # Of a deployment that somebody wrote, whatever comes first makes an instance.
         self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
@@ -187,7 +187,7 @@ class Operations:
         lifecycle step runs does not count as a part of making an instance."""
         if step.action in STAND_FOR_ORDER:
             return Delta()
-        self._applies = (self._all_apply and step.hook < 0) or step.counts
+        applies = self._applies(step)
         links: tuple[Link, ...] = ()
         owner = step.instance
         if step.link:
@@ -212,9 +212,9 @@ class Operations:
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
         if (onto := self._called.plan.moved.get(record.id)) is not None:
             changed = msgspec.structs.replace(changed, host=onto)
-        if self._applies:
+        if applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
-        left = (record.id, *self._removal.left_of(record, again=True)) if again and self._applies else ()
+        left = (record.id, *self._removal.left_of(record, again=True)) if again and applies else ()
         return Delta(() if changed == known else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
@@ -225,36 +225,40 @@ class Operations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
-        self._applies = (self._all_apply and step.hook < 0) or step.counts
+        applies = self._applies(step)
         if step.action in APART:
-            return self._bookkeeping.end(step, outcome, change, applies=self._applies)
+            return self._bookkeeping.end(step, outcome, change, applies=applies)
         call = self._called.plan.calls[step.call]
         if is_probe(self._service, call):
             if outcome.ending in ANSWERED or step.dispensable:
-                return unless_ready(step, *self._looks.found(step, call, outcome, change, applies=self._applies))
+                return unless_ready(step, *self._looks.found(step, call, outcome, change, applies=applies))
             if outcome.ending in NEVER_STARTED:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
         outcome, found = self._given(step, call, outcome)
         if step.link:
-            delta = self._link_ends.ended(step, call, outcome, change, applies=self._applies)
+            delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
         elif outcome.succeeded and step.leave == DELETED:
             delta = (
                 self._stays(step)
                 if self._is_kept(step, outcome)
-                else self._removal.deleted(step, change, applies=self._applies)
+                else self._removal.deleted(step, change, applies=applies)
             )
         else:
             stops = call.operation == "stop"
-            links = self._link_ends.stopped(step, call, outcome, applies=self._applies) if stops else ()
-            delta = Delta(instances=(self._end_of_node(step, call, outcome, change),), links=links)
+            links = self._link_ends.stopped(step, call, outcome, applies=applies) if stops else ()
+            delta = Delta(instances=(self._end_of_node(step, call, outcome, change, applies=applies),), links=links)
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
-            delta = marked_by_values(delta, self._snapshot, change, applies=self._applies)
-        delta = self._with_news(step, call, outcome, delta, change)
-        return outcome, self._linked_anew(step, call, outcome, delta)
+            delta = marked_by_values(delta, self._snapshot, change, applies=applies)
+        delta = self._with_news(step, call, outcome, delta, change, applies=applies)
+        return outcome, self._linked_anew(step, call, outcome, delta, applies=applies)
+
+    def _applies(self, step: Step) -> bool:
+        """Whether what a step carries out counts as deployed."""
+        return (self._all_apply and step.hook < 0) or step.counts
 
     def _given(self, step: Step, call: Call, outcome: Outcome) -> tuple[Outcome, Given]:
         """What a step gives. Where what it gives does not fit it has failed."""
@@ -268,11 +272,13 @@ class Operations:
             return outcome, Given({step.instance: outcome.outputs})
         return outcome, Given()
 
-    def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta) -> Delta:
-        starts = call.operation == "start" and not call.side and outcome.succeeded and self._applies
+    def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
+        starts = call.operation == "start" and not call.side and outcome.succeeded and applies
         return to_be_undone_again(self._snapshot, step.instance, delta) if starts else delta
 
-    def _with_news(self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str) -> Delta:
+    def _with_news(
+        self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str, *, applies: bool
+    ) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
         was told of changes, or its chain has ended."""
         links = delta.links
@@ -282,7 +288,7 @@ class Operations:
         if outcome.succeeded:
             if call.side and self._news.tells(call):
                 links += self._news.told(step, call, delta, change)
-            elif step.closes and self._applies and step.leave != DELETED:
+            elif step.closes and applies and step.leave != DELETED:
                 links += self._news.of_chain(self._called.owner(step), delta, change)
         return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
@@ -292,7 +298,7 @@ class Operations:
 
     def on_needless(self, step: Step, change: str) -> Delta:
         """What changes because a step that was not needed counts as done."""
-        return self._conditions.on_needless(step, change, applies=self._applies)
+        return self._conditions.on_needless(step, change, applies=self._applies(step))
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
@@ -305,10 +311,10 @@ class Operations:
 
     # ---------------------------------------------------------------------------------------------- instances
 
-    def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str) -> Instance:
+    def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> Instance:
         """The record of an instance after an operation on it, well or not, save that it was deleted."""
         record, succeeded = self._snapshot.instances[step.instance], outcome.succeeded
-        happened = self._happenings.happened(step, call, outcome, record, applies=self._applies)
+        happened = self._happenings.happened(step, call, outcome, record, applies=applies)
         local = local_after(record.local, happened)
         if step.condition is IF_MENDED and record.local in OPERATIONAL:
             local = record.local
@@ -316,7 +322,7 @@ class Operations:
             local = outcome.status
         applied, failed = record.applied, record.failed
         if happened is not UNSTARTED:
-            if self._applies:
+            if applies:
                 applied, failed = remembered(record, call, outcome, change)
             elif self._happenings.is_of_lifecycle(step, call):
                 # Nothing counts as carried out by it, and yet what was stopped is no longer started.
@@ -327,14 +333,14 @@ class Operations:
         if not succeeded:
             state = ERROR if self._happenings.decides_state(step, call) else record.state
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
-        if succeeded and self._applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
+        if succeeded and applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
             # With its success, not after it: whoever compares once the job was cut off would see what was before.
             record = adopted(self._called.plan, record, self._form, change)
         if step.action is DELEGATE and succeeded:
             record = noted(record, reached=True)
         if succeeded and step.forms and call.operation == UPDATE:
             record = adopted(self._called.plan, record, self._form, change)
-        return touched(record, outcome, change, self._job, applies=self._applies)
+        return touched(record, outcome, change, self._job, applies=applies)
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
         """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
