@@ -22,7 +22,7 @@ from ordito.model.resolve import resolve_service
 from ordito.model.service import COMPUTE, Service
 from ordito.planning.options import Goal, PlanOptions, Scaling
 from ordito.planning.workflows import plan
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.work.plan import Action, Plan
 
 OF_EACH = 10

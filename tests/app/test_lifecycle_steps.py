@@ -18,7 +18,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import AS_WRITTEN
-from ordito.source.package import Network
+from ordito.source.remote import Network
 
 WEBHOOK = "ordito.dev/lifecycle/notify@v1#Webhook"
 HEAD = """tosca_definitions_version: tosca_simple_yaml_1_3

@@ -10,7 +10,7 @@ from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.resolve import AS_WRITTEN
-from ordito.source.package import Network
+from ordito.source.remote import Network
 
 FQN = "example.org/lifecycle/data@v1#Export"
 BLOCKS = """tosca_definitions_version: tosca_simple_yaml_1_3

@@ -9,7 +9,7 @@ import yaml
 
 from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.package import CATALOGUE
+from ordito.source.bundled import CATALOGUE
 from tests.support.blocks import definitions
 
 CHAPTER = (Path(__file__).parents[2] / "docs" / "blocks.md").read_text().partition("\n## Shipped blocks\n")[2]

@@ -9,7 +9,7 @@ import pytest
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import ASKED, Catalogue, read_types
 from ordito.model.unit import KINDS
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.syntax.functions import FUNCTIONS
 from tests.cli.program import DATA, Run
 

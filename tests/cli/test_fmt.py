@@ -15,7 +15,7 @@ from ordito.app.format.text import format_text
 from ordito.app.format.tree import NotFormattable
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from tests.cli.program import DATA, Run
 
 ROOT = DATA.parent.parent

@@ -14,7 +14,8 @@ from ordito.app.plain_nodes import plain
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import read_types
 from ordito.model.resolve import resolve_service
-from ordito.source.package import load_file, open_package
+from ordito.source.opening import open_package
+from ordito.source.package import load_file
 from tests.cli.program import DATA, Run
 from tests.support.json_schema import Validator
 

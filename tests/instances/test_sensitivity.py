@@ -15,7 +15,8 @@ from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import load_text, open_package
+from ordito.source.opening import open_package
+from ordito.source.package import load_text
 from ordito.syntax.expressions import Value
 from ordito.syntax.functions import read_untyped
 

@@ -11,7 +11,7 @@ from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.instances.static_values import check_static_values
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 TEMPLATE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3

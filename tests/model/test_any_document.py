@@ -14,7 +14,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from tests.support.thorough import examples
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from tests.source.archives import with_meta
 
 VERSION = "tosca_definitions_version: tosca_simple_yaml_1_3\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 
 def test_a_value_that_costs_too_much(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.groups import Groups
 from ordito.model.resolve import resolve_service
 from ordito.source.nodes import Scalar
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 HEAD = """\
 tosca_definitions_version: tosca_simple_yaml_1_3

@@ -13,7 +13,8 @@ from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping as MappingNode
-from ordito.source.package import load_file, open_package
+from ordito.source.opening import open_package
+from ordito.source.package import load_file
 
 TEMPLATE = """
 tosca_definitions_version: tosca_simple_yaml_1_3

@@ -11,7 +11,7 @@ from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.model.unit import KINDS
 from ordito.model.units import Units
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 VERSION = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
 URI = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3/"

@@ -11,7 +11,7 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"
 WORD = re.compile(r"[A-Za-z_][\w.]{2,}")

@@ -12,7 +12,7 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"
 FILES = ("service.yaml", "types.yaml")

@@ -13,7 +13,7 @@ from ordito.model.inputs import bind_inputs
 from ordito.model.requirement_cycles import requirement_cycles
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from tests.support.services import node, service
 
 TEMPLATE = """tosca_definitions_version: tosca_simple_yaml_1_3

@@ -18,7 +18,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.filters import Filters, Finding
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 FILTERED = """\
 tosca_definitions_version: tosca_simple_yaml_1_3

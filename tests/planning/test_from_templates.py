@@ -9,7 +9,7 @@ import pytest
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.work.operations import Operations
 from ordito.work.plan import Step
 from ordito.work.preparing import Prepared

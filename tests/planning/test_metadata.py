@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.work.plan import Plan
 from tests.support.runs import World
 

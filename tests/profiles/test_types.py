@@ -15,7 +15,7 @@ from ordito.model.capabilities import CapabilityShape
 from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Definition, Unit, Units, find_type
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.syntax import entities
 
 TABLE = yaml.safe_load((Path(__file__).parent / "types.yaml").read_text(encoding="utf-8"))

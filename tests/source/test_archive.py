@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ordito.base.diagnostics import Diagnostics
 from ordito.source import archive as archives
 from ordito.source.archive import open_archive
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from tests.source.archives import NAMED, packed
 from tests.support.thorough import examples
 

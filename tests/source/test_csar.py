@@ -10,7 +10,8 @@ import pytest
 from ordito.app.services.files import check_files
 from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
-from ordito.source.package import Package, open_package
+from ordito.source.opening import open_package
+from ordito.source.package import Package
 from tests.source.archives import EMPTY, HEAD, META, NAMED, packed, with_meta
 
 Found = list[tuple[str, str, str, str]]

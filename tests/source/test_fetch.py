@@ -15,7 +15,7 @@ from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import remote, transfer
 from ordito.source.fetch import Limits
-from ordito.source.package import Network
+from ordito.source.remote import Network
 from tests.source.archives import EMPTY, with_meta
 from tests.source.server import Server, give, send_on, serving
 

@@ -14,7 +14,7 @@ from ordito.app.services.files import check_files
 from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import git_files
-from ordito.source.package import Network
+from ordito.source.remote import Network
 from tests.source.server import Server, give, serving
 
 EMPTY = "tosca_definitions_version: tosca_simple_yaml_1_3\n"

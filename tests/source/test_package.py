@@ -10,8 +10,10 @@ from typing import NoReturn
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.package import Network, Package, load_file, open_package, profile_file, profile_names
-from ordito.source.remote import RemoteFiles
+from ordito.source.bundled import profile_file, profile_names
+from ordito.source.opening import open_package
+from ordito.source.package import Package, load_file
+from ordito.source.remote import Network, RemoteFiles
 from ordito.source.tree import Folder
 
 EMPTY = "tosca_definitions_version: tosca_simple_yaml_1_3\n"

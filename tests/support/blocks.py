@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from ordito.source.package import CATALOGUE
+from ordito.source.bundled import CATALOGUE
 
 SERVER = Path(__file__).with_name("block_server.py")
 DEFINITIONS = CATALOGUE / "blocks.yaml"

@@ -27,7 +27,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostic, Diagnostics, Severity
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 from ordito.syntax.expressions import as_written
 
 _WHAT = r"(?:(?P<severity>warning|note) )?(?P<code>[a-z0-9-]+)(?:: (?P<text>.*))?"

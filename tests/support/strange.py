@@ -12,7 +12,7 @@ from random import Random
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = ("examples", "tests/model/data", "tests/conformance", "tests/corpus")

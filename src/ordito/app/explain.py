@@ -9,7 +9,9 @@ from ordito.app.services.read import network
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, suggestion
 from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView, read_types
 from ordito.model.types import Types
-from ordito.source.package import PROFILE_SCHEME, PROFILES, Package, open_package
+from ordito.source.bundled import PROFILE_SCHEME, PROFILES
+from ordito.source.opening import open_package
+from ordito.source.package import Package
 from ordito.source.tree import Folder
 
 BUNDLED = f"{PROFILE_SCHEME}ordito/profile.yaml"

@@ -22,15 +22,16 @@ from ordito.app.services.circumstances import check_choices, circumstances_of
 from ordito.app.services.files import artifact_files, check_files, definition_files
 from ordito.app.services.read import ReadService, network, read_package, read_service
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
-from ordito.base.paths import is_url
+from ordito.base.paths import is_url, leaves_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.meta import META, meta_text
 from ordito.source.new_files import fresh_file, sweep, usual_mode
+from ordito.source.opening import ARCHIVES, open_package
 from ordito.source.pack import write_archive
-from ordito.source.package import ARCHIVES, Network, Package, leaves_root, open_package
+from ordito.source.package import Package
 from ordito.source.regular import open_regular
-from ordito.source.remote import FOLDER
+from ordito.source.remote import FOLDER, Network
 
 ENDING = ".csar"
 """How an archive is called that is not in its place yet: it is read again as one."""

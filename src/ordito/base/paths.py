@@ -66,3 +66,8 @@ def seen_from(file: str, path: str) -> str:
         return path
     folder = "/" + "-/" * max(levels_above(file), levels_above(path))
     return posixpath.relpath(folder + path, posixpath.dirname(folder + file))
+
+
+def leaves_root(file: str) -> bool:
+    """Whether a path relative to a root leads out of it."""
+    return file.startswith("/") or posixpath.normpath(file).split("/", 1)[0] == ".." or "\\" in file

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Severity
-from ordito.base.paths import is_url
+from ordito.base.paths import is_url, leaves_root
 from ordito.model.block import BlockType
 from ordito.model.block_types import block_types
 from ordito.model.operation import Operation
 from ordito.model.schema import Schema
 from ordito.model.types import Types
 from ordito.model.units import Units
-from ordito.source.package import Package, leaves_root
+from ordito.source.package import Package
 from ordito.source.tree import FileTree
 from ordito.syntax.expressions import as_written
 

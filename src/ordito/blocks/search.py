@@ -13,7 +13,8 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.blocks.catalogue import Catalogue, content_digest, read_catalogue
 from ordito.model.block import BUILT_IN, BlockType, is_newer
 from ordito.source.meta import META
-from ordito.source.package import ARCHIVES, DEFINITIONS_ENDINGS, Package, open_package, open_tree
+from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, open_package, open_tree
+from ordito.source.package import Package
 from ordito.source.tree import FileTree, Folder
 from ordito.source.views import SubTree
 

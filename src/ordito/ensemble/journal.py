@@ -10,81 +10,43 @@ be read again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
-
-import msgspec
 
 from ordito.base.collector import paused_collector
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_mark import mark_begun, unmark
-from ordito.ensemble.journal_errors import NO_JOURNAL, check_is_file, journal_explained
+from ordito.ensemble.job_rows import (
+    frame_of,
+    header_and_counts,
+    lengthen,
+    plan_of,
+    progress_of,
+    put_job,
+    record_decoder,
+    steps_of,
+    unsettled,
+)
+from ordito.ensemble.journal_errors import check_is_file, journal_explained
+from ordito.ensemble.journal_tables import JOB_TABLES, meta, open_for_reading, open_for_writing, set_meta
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
+from ordito.ensemble.state_rows import change_rows, keep_numbers, read_snapshot, replace_rows
 from ordito.ensemble.status import Status
 from ordito.ensemble.transactions import reading, writing
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import use_vault
-from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
-from ordito.work.plan import Action, Plan, Step
+from ordito.instances.records import Delta, Snapshot
+from ordito.work.plan import Plan, Step
 from ordito.work.records import JobClosingRecord, JobHeader, Record, RollbackRecord
-
-T = TypeVar("T")
-
-APPLICATION = 0x6F726474
-"""Marks the database file as an Ordito journal ("ordt")."""
-
-VERSION = 4
-"""The version of the tables below, and of what their rows hold."""
-
-OLDEST = 3
-"""The oldest version that can be read, and written to as it is: its rows say less. Older and newer ones are refused."""
-
-CHUNK = 1_000
-"""Steps, and edges, in one row."""
 
 MOST_BEHIND = 10_000
 """Records by which the rows of what exists may be behind: who looks meanwhile reads so many more."""
 
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE job (id TEXT PRIMARY KEY, header BLOB NOT NULL, plan BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE steps (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE edges (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE record (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE previous (id TEXT PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE instance (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
-CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
-CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
-CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
-"""
 NOTHING_BEFORE = ("", b"")
-JOB_TABLES = ("job", "steps", "edges", "record", "previous")
-_ENDINGS = frozenset({"finished", "skipped"})
-STATE_TABLES = ("instance", "link", "attribute", "output")
-
-
-class _Counts(msgspec.Struct):
-    """Of a plan only the wanted numbers of instances."""
-
-    counts: dict[str, int] = {}
-
-
-class _StepKind(msgspec.Struct):
-    """Of a step only what it does."""
-
-    action: Action = Action.CALL
-
-
-class _RecordKind(msgspec.Struct):
-    """Of a record only which it is, and of which step."""
-
-    type: str
-    step: int = -1
 
 
 class Journal:
@@ -119,7 +81,6 @@ class Journal:
     def open(self, header: JobHeader, plan: Plan, delta: Delta, records: Sequence[Record] = ()) -> None:
         """Begin a job durably, with the first of its records, if there are any yet: all of it is there then, or
         nothing. Raises ``EnsembleError`` also while another job is unfinished."""
-        frame = msgspec.structs.replace(plan, steps=(), edges=())
         rows = PendingRows()
         rows.add(delta)
         for record in records:
@@ -128,9 +89,7 @@ class Journal:
         with self._transaction("begin a job in") as db:
             if (found := db.execute("SELECT id FROM job").fetchone()) is not None:
                 raise EnsembleError(f"job {found[0]} is unfinished", "continue it with `ordito jobs resume`")
-            db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
-            db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
-            db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
+            put_job(db, header, plan)
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
             self._write(db, rows, len(records))
@@ -161,7 +120,7 @@ class Journal:
         with self._transaction("write to") as db:
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(self._records, self._next))
             if self._longer is not None:
-                _lengthen(db, *self._longer)
+                lengthen(db, *self._longer)
             if is_due:
                 self._write(db, self._rows, last)
         self._next = last
@@ -175,7 +134,7 @@ class Journal:
         """Bring the rows of what exists up to date, if a job that was interrupted has left them behind."""
         rows, settled = PendingRows(), 0
         with self._reading() as db:
-            for number, record in _unsettled(db):
+            for number, record in unsettled(db):
                 settled = number + 1
                 if (delta := getattr(record, "delta", None)) is not None:
                     rows.add(delta)
@@ -186,40 +145,27 @@ class Journal:
     def unfinished(self) -> UnfinishedJob | None:
         """The job that this journal holds, if any; records appended from here on follow those it has."""
         with self._reading() as db:
-            row = db.execute("SELECT header, plan FROM job").fetchone()
-            if row is None:
+            found = header_and_counts(db)
+            if found is None:
                 return None
             (self._next,) = db.execute("SELECT coalesce(max(number) + 1, 0) FROM record").fetchone()
-            return UnfinishedJob(Decoder(JobHeader)(row[0]), Decoder(_Counts)(row[1]).counts, self)
+            return UnfinishedJob(*found, self)
 
     def plan(self) -> Plan:
         """The plan of the job; one without steps where there is no job any more."""
         with self._reading() as db:
-            row = db.execute("SELECT plan FROM job").fetchone()
-            steps = _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
-            edges = _joined(db, "SELECT body FROM edges ORDER BY chunk", Decoder(tuple[tuple[int, int, int], ...]))
-            frame = Decoder(Plan)(row[0]) if row is not None else Plan("", (), (), (), ())
-            return msgspec.structs.replace(frame, steps=steps, edges=edges)
+            return plan_of(db)
 
     def progress(self) -> tuple[int, int]:
         """How many steps of the job have ended, and how many it has, without those that only join others."""
         with self._reading() as db:
-            steps = _joined(db, "SELECT body FROM steps", Decoder(tuple[_StepKind, ...]))
-            decode = Decoder(_RecordKind)
-            records = (decode(body) for (body,) in db.execute("SELECT body FROM record"))
-            ended = {record.step for record in records if record.type in _ENDINGS}
-            return len(ended), sum(step.action is not Action.JOIN for step in steps)
+            return progress_of(db)
 
     def frame(self) -> tuple[JobHeader, Plan, int] | None:
         """The header of the job that this journal holds, its plan without steps and edges, and how many steps that
         has; None where it holds none."""
         with self._reading() as db:
-            row = db.execute("SELECT header, plan FROM job").fetchone()
-            if row is None:
-                return None
-            parts = Decoder(tuple[msgspec.Raw, ...])
-            count = sum(len(parts(body)) for (body,) in db.execute("SELECT body FROM steps"))
-            return Decoder(JobHeader)(row[0]), Decoder(Plan)(row[1]), count
+            return frame_of(db)
 
     def holds_job(self, job: str) -> bool:
         """Whether this job is unfinished."""
@@ -229,18 +175,18 @@ class Journal:
     def steps(self) -> tuple[Step, ...]:
         """The steps of the job's plan."""
         with self._reading() as db:
-            return _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
+            return steps_of(db)
 
     def last_record(self) -> Record | None:
         """The last record of the job."""
         with self._reading() as db:
             row = db.execute("SELECT body FROM record ORDER BY number DESC LIMIT 1").fetchone()
-            return None if row is None else _record_decoder()(row[0])
+            return None if row is None else record_decoder()(row[0])
 
     def records(self) -> Iterator[Record]:
         """The records of the job, one after the other as they are asked for."""
         with self._reading() as db:
-            decode = _record_decoder()
+            decode = record_decoder()
             for (body,) in db.execute("SELECT body FROM record ORDER BY number"):
                 yield decode(body)
 
@@ -257,8 +203,8 @@ class Journal:
         with self._transaction("close the job in") as db:
             for table in JOB_TABLES:
                 db.execute(f"DELETE FROM {table}")
-            _set(db, "status", encode(status))
-            _set(db, "digest", digest.encode())
+            set_meta(db, "status", encode(status))
+            set_meta(db, "digest", digest.encode())
 
     # ---------------------------------------------------------------------------------------------- what exists
 
@@ -268,12 +214,12 @@ class Journal:
         with self._reading() as db:
             if db.execute("SELECT 1 FROM job").fetchone() is not None:
                 return True
-            return (_get(db, "digest") or b"").decode() == digest
+            return (meta(db, "digest") or b"").decode() == digest
 
     def files_digest(self) -> str:
         """The digest of the files that were written from these rows, or read into them, last."""
         with self._reading() as db:
-            return (_get(db, "digest") or b"").decode()
+            return (meta(db, "digest") or b"").decode()
 
     def is_free(self) -> bool:
         """Whether there is no job that is not closed."""
@@ -283,7 +229,7 @@ class Journal:
     def status(self) -> Status:
         """The status as of the last job that was closed."""
         with self._reading() as db:
-            found = _get(db, "status")
+            found = meta(db, "status")
             return Decoder(Status)(found) if found else Status()
 
     def holds_instances(self) -> bool:
@@ -294,46 +240,15 @@ class Journal:
     @paused_collector()
     def snapshot(self) -> Snapshot:
         """What exists, as of the last committed turn."""
-        snapshot = Snapshot()
         with self._reading() as db:
-            instance, link = Decoder(Instance), Decoder(Link)
-            data, outputs = Decoder(object), Decoder(dict[str, Data])
-            snapshot.apply(
-                Delta(
-                    instances=tuple(instance(b) for (b,) in db.execute("SELECT body FROM instance ORDER BY number")),
-                    links=tuple(link(b) for (b,) in db.execute("SELECT body FROM link ORDER BY number")),
-                )
-            )
-            for entity, name, value in db.execute("SELECT entity, name, value FROM attribute"):
-                snapshot.attributes.setdefault(entity, {})[name] = data(value)
-            for entity, operation, body in db.execute("SELECT entity, operation, body FROM output"):
-                snapshot.outputs.setdefault(entity, {})[operation] = outputs(body)
-            for _, record in _unsettled(db):
-                if (delta := getattr(record, "delta", None)) is not None:
-                    snapshot.apply(delta)
-            highest = Decoder(dict[str, int])(_get(db, "highest") or encode({}))
-            for node, number in highest.items():
-                snapshot.highest[node] = max(number, snapshot.highest.get(node, 0))
-        return snapshot
+            return read_snapshot(db)
 
     def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
         """Take over what files say that were not written from these rows."""
-        rows = PendingRows()
-        rows.add(
-            Delta(
-                instances=tuple(snapshot.instances.values()),
-                links=tuple(snapshot.links.values()),
-                attributes=snapshot.attributes,
-                outputs=snapshot.outputs,
-            )
-        )
         with self._transaction("read the state into") as db:
-            for table in STATE_TABLES:
-                db.execute(f"DELETE FROM {table}")
-            _execute(db, rows)
-            _set(db, "highest", encode(snapshot.highest))
-            _set(db, "status", encode(status))
-            _set(db, "digest", digest.encode())
+            replace_rows(db, snapshot)
+            set_meta(db, "status", encode(status))
+            set_meta(db, "digest", digest.encode())
 
     # ------------------------------------------------------------------------------------------- the database
 
@@ -346,9 +261,9 @@ class Journal:
             kept.update(name for (name,) in fresh)
             db.executemany(KEEP_PREVIOUS.format(table), fresh)
         if rows.forgotten:
-            _keep_numbers(db, rows.forgotten)
-        _execute(db, rows)
-        _set(db, "settled", encode(settled))
+            keep_numbers(db, rows.forgotten)
+        change_rows(db, rows)
+        set_meta(db, "settled", encode(settled))
 
     @contextmanager
     def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
@@ -368,20 +283,7 @@ def open_journal(layout: Layout) -> Journal:
     layout.make_private()
     check_is_file(layout.journal)
     use_vault(layout)
-    with journal_explained("open", layout.journal):
-        db = sqlite3.connect(layout.journal, isolation_level=None)
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            found = _version(db, layout.journal)
-            if not found:
-                _make(db)
-            elif found < VERSION:
-                db.execute(f"PRAGMA user_version = {VERSION}")
-        except BaseException:
-            db.close()
-            raise
-    journal = Journal(layout.journal, db)
+    journal = Journal(layout.journal, open_for_writing(layout.journal))
     try:
         journal.catch_up()
     except BaseException:
@@ -396,114 +298,5 @@ def read_journal(layout: Layout) -> Journal | None:
     if not layout.journal.exists():
         return None
     check_is_file(layout.journal)
-    with journal_explained("read", layout.journal):
-        # Who may write opens it for writing, though only to read: then SQLite tidies up its helper files at the end.
-        db = _connection(layout.journal, "mode=rw")
-        try:
-            db.execute("PRAGMA query_only = ON")
-            if not _readable(db):
-                # Not even those helper files can be made here, so nobody writes.
-                db.close()
-                db = _connection(layout.journal, "immutable=1")
-            made = _version(db, layout.journal)
-        except BaseException:
-            db.close()
-            raise
-    if made:
-        return Journal(layout.journal, db)
-    db.close()
-    return None
-
-
-def _connection(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
-
-
-def _readable(db: sqlite3.Connection) -> bool:
-    try:
-        db.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorname.startswith("SQLITE_CANTOPEN") or error.sqlite_errorname.startswith("SQLITE_READONLY"):
-            return False
-        raise
-    return True
-
-
-def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the tables, 0 if there are none yet."""
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    (owner,) = db.execute("PRAGMA application_id").fetchone()
-    if owner != APPLICATION and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
-        raise EnsembleError(f"{path} is a database of another program", NO_JOURNAL)
-    if found > VERSION:
-        raise EnsembleError(
-            f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"
-        )
-    if 0 < found < OLDEST:
-        raise EnsembleError(
-            f"{path} was written by an older version of ordito (its format is {found}, this version's {VERSION})",
-            "if no job is unfinished, move the journal away: it is made again from ensemble.yaml; "
-            "else finish that job with the version that began it",
-        )
-    return int(found)
-
-
-def _make(db: sqlite3.Connection) -> None:
-    """Make the tables; in one transaction, so that they are there all or not at all."""
-    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-    db.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
-
-
-def _execute(db: sqlite3.Connection, rows: PendingRows) -> None:
-    for statement, parameters in rows.statements():
-        if parameters:
-            db.executemany(statement, parameters)
-
-
-def _keep_numbers(db: sqlite3.Connection, forgotten: Sequence[str]) -> None:
-    """Remember the numbers of instances whose rows go, so that none of them is used again."""
-    highest = Decoder(dict[str, int])(_get(db, "highest") or encode({}))
-    for name in forgotten:
-        row = db.execute("SELECT body FROM instance WHERE id = ?", (name,)).fetchone()
-        if row is not None:
-            node = Decoder(Instance)(row[0]).node
-            highest[node] = max(number_of(name), highest.get(node, 0))
-    _set(db, "highest", encode(highest))
-
-
-def _unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
-    """The records that the rows of what exists do not know yet, with their numbers."""
-    settled = Decoder(int)(_get(db, "settled") or encode(0))
-    decode = _record_decoder()
-    for number, body in db.execute("SELECT number, body FROM record WHERE number >= ? ORDER BY number", (settled,)):
-        yield number, decode(body)
-
-
-def _record_decoder() -> Decoder[Record]:
-    return Decoder(Record)  # type: ignore[arg-type]
-
-
-def _chunks(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
-    for chunk, first in enumerate(range(0, len(items), CHUNK)):
-        yield chunk, encode(items[first : first + CHUNK])
-
-
-def _lengthen(db: sqlite3.Connection, plan: Plan, record: RollbackRecord) -> None:
-    """Write down the steps and edges by which a plan goes on, and what it has besides."""
-    for table, items in (("steps", plan.steps[record.first :]), ("edges", plan.edges[record.first_edge :])):
-        (last,) = db.execute(f"SELECT coalesce(max(chunk), -1) FROM {table}").fetchone()
-        db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((last + 1 + n, body) for n, body in _chunks(items)))
-    db.execute("UPDATE job SET plan = ?", (encode(msgspec.structs.replace(plan, steps=(), edges=())),))
-
-
-def _joined(db: sqlite3.Connection, query: str, decode: Callable[[bytes], tuple[T, ...]]) -> tuple[T, ...]:
-    return tuple(item for (body,) in db.execute(query) for item in decode(body))
-
-
-def _get(db: sqlite3.Connection, key: str) -> bytes | None:
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def _set(db: sqlite3.Connection, key: str, value: bytes) -> None:
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    db = open_for_reading(layout.journal)
+    return Journal(layout.journal, db) if db is not None else None

@@ -23,7 +23,7 @@ from ordito.ensemble.git_files import ignore_files
 from ordito.ensemble.known_digests import known_digest
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.ensemble.status_parts import is_part
-from ordito.source.package import PROFILE_SCHEME
+from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.regular import read_regular
 from ordito.source.remote import FOLDER
 from ordito.source.tree import FileTree, Folder

@@ -11,13 +11,14 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.git_places import below_git, git_place, is_in_git
-from ordito.base.paths import beside, is_url
+from ordito.base.paths import beside, is_url, leaves_root
 from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
 from ordito.model.unit import Unit
+from ordito.source.bundled import PROFILE_SCHEME, profile_file, profile_names
 from ordito.source.credentials import read_credential
 from ordito.source.nodes import Scalar
-from ordito.source.package import PROFILE_SCHEME, Package, leaves_root, profile_file, profile_names
+from ordito.source.package import Package
 from ordito.source.remote import normal_url
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
 from ordito.syntax.entries import is_lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ordito.base.paths import beside, is_url
-from ordito.source.package import PROFILE_SCHEME
+from ordito.source.bundled import PROFILE_SCHEME
 from ordito.syntax.entities import DefinedType
 from ordito.syntax.grammar import Dialect
 from ordito.syntax.service_file import dialect_of

@@ -12,8 +12,9 @@ from ordito.base.span import SourceText
 from ordito.model.locations import NORMATIVE, Locations
 from ordito.model.names import RESERVED_PREFIX, Names
 from ordito.model.unit import KINDS, Definition, Unit
+from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.nodes import Mapping, Scalar
-from ordito.source.package import PROFILE_SCHEME, Package
+from ordito.source.package import Package
 from ordito.syntax.entries import is_lost
 from ordito.syntax.service_file import read_service_file
 from ordito.syntax.service_template import ImportDefinition, ServiceFile

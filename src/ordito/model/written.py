@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingType
 
 from ordito.base.span import Span
+from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.nodes import Mapping
-from ordito.source.package import PROFILE_SCHEME
 from ordito.syntax.expressions import Value
 
 

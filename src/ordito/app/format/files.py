@@ -16,8 +16,9 @@ from ordito.app.output_file import cannot_write
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.ensemble.files import Changed, is_same, put_whole
 from ordito.model.resolve import resolve_service
-from ordito.source.package import Network, open_package
+from ordito.source.opening import open_package
 from ordito.source.regular import kind_of, open_regular, read_regular
+from ordito.source.remote import Network
 
 LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})
 """What is to be chosen when a service is used, and is no fault of its files."""

@@ -16,7 +16,7 @@ import msgspec
 from ordito.app.lifecycle_steps.files import WrittenSteps, kept_file
 from ordito.app.lifecycle_steps.paths import step_paths
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.paths import is_url
+from ordito.base.paths import is_url, leaves_root
 from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files
 from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
@@ -28,7 +28,7 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.source.meta import META, meta_text
-from ordito.source.package import Package, leaves_root
+from ordito.source.package import Package
 from ordito.source.remote import RemoteFiles
 from ordito.source.tree import FileTree
 from ordito.source.views import Added, Overlaid

@@ -10,7 +10,8 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.ensemble.pins import LIFECYCLE
 from ordito.source.nodes import Node
-from ordito.source.package import STEP_FILES, Package, load_file
+from ordito.source.opening import STEP_FILES
+from ordito.source.package import Package, load_file
 from ordito.source.tree import FileTree, Folder, place
 
 

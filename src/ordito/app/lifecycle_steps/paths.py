@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import leaves_root
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.instances.evaluate import STATIC
 from ordito.instances.static_steps import StaticConfig
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.schema import DataType, Schema
-from ordito.source.package import Package, leaves_root
+from ordito.source.package import Package
 from ordito.source.parts import span_inside
 from ordito.syntax.expressions import Value, calls
 

@@ -10,7 +10,7 @@ from ordito.app.services.read import ReadService
 from ordito.blocks.search import FOLDER
 from ordito.ensemble.pins import LIFECYCLE
 from ordito.model.block import BUILT_IN
-from ordito.source.package import STEP_FILES
+from ordito.source.opening import STEP_FILES
 
 
 def is_for_pins(file: str) -> bool:

@@ -10,8 +10,9 @@ from typing import BinaryIO
 
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import Diagnostics
+from ordito.source.bundled import BLOCKS, PROFILE_SCHEME, profile_file, read_beside_profile, read_profile
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.package import BLOCKS, PROFILE_SCHEME, Package, profile_file, read_beside_profile, read_profile
+from ordito.source.package import Package
 from ordito.source.tree import FileTree
 
 FOLDER = "profiles"

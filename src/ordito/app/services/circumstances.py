@@ -12,7 +12,7 @@ from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 
 
 def circumstances_of(

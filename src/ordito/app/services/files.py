@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.paths import leaves_root
 from ordito.model.artifacts import CONTAINER_IMAGE
 from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
-from ordito.source.package import Package, leaves_root
+from ordito.source.package import Package
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
 
 MISSING_FILE = "missing-artifact"

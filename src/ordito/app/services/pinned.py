@@ -22,7 +22,8 @@ from ordito.ensemble.pin_restore import origins, restore
 from ordito.ensemble.pins import Pinned, measure, pin, pinned_root
 from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
-from ordito.source.package import ARCHIVES, Network
+from ordito.source.opening import ARCHIVES
+from ordito.source.remote import Network
 from ordito.work.records import JobSources
 
 

@@ -10,7 +10,9 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import AS_WRITTEN, resolve_service
 from ordito.model.service import Service
-from ordito.source.package import Network, Package, open_package
+from ordito.source.opening import open_package
+from ordito.source.package import Package
+from ordito.source.remote import Network
 
 
 def network(fetch: bool) -> Network:

@@ -1,0 +1,116 @@
+"""The rows of a job in the journal: its plan in chunks, and its records."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from ordito.ensemble.codec import Decoder, encode
+from ordito.ensemble.journal_tables import meta
+from ordito.work.plan import Action, Plan, Step
+from ordito.work.records import JobHeader, Record, RollbackRecord
+
+T = TypeVar("T")
+
+CHUNK = 1_000
+"""Steps, and edges, in one row."""
+_ENDINGS = frozenset({"finished", "skipped"})
+
+
+class _Counts(msgspec.Struct):
+    """Of a plan only the wanted numbers of instances."""
+
+    counts: dict[str, int] = {}
+
+
+class _StepKind(msgspec.Struct):
+    """Of a step only what it does."""
+
+    action: Action = Action.CALL
+
+
+class _RecordKind(msgspec.Struct):
+    """Of a record only which it is, and of which step."""
+
+    type: str
+    step: int = -1
+
+
+def put_job(db: sqlite3.Connection, header: JobHeader, plan: Plan) -> None:
+    """Write down a job that begins, and its plan."""
+    frame = msgspec.structs.replace(plan, steps=(), edges=())
+    db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
+    db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
+    db.executemany("INSERT INTO edges VALUES (?, ?)", _chunks(plan.edges))
+
+
+def lengthen(db: sqlite3.Connection, plan: Plan, record: RollbackRecord) -> None:
+    """Write down the steps and edges by which a plan goes on, and what it has besides."""
+    for table, items in (("steps", plan.steps[record.first :]), ("edges", plan.edges[record.first_edge :])):
+        (last,) = db.execute(f"SELECT coalesce(max(chunk), -1) FROM {table}").fetchone()
+        db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((last + 1 + n, body) for n, body in _chunks(items)))
+    db.execute("UPDATE job SET plan = ?", (encode(msgspec.structs.replace(plan, steps=(), edges=())),))
+
+
+def header_and_counts(db: sqlite3.Connection) -> tuple[JobHeader, dict[str, int]] | None:
+    """The header of the job, and the wanted numbers of instances that its plan has; None where there is no job."""
+    row = db.execute("SELECT header, plan FROM job").fetchone()
+    return None if row is None else (Decoder(JobHeader)(row[0]), Decoder(_Counts)(row[1]).counts)
+
+
+def frame_of(db: sqlite3.Connection) -> tuple[JobHeader, Plan, int] | None:
+    """The header of the job, its plan without steps and edges, and how many steps that has; None where there is no
+    job."""
+    row = db.execute("SELECT header, plan FROM job").fetchone()
+    if row is None:
+        return None
+    parts = Decoder(tuple[msgspec.Raw, ...])
+    count = sum(len(parts(body)) for (body,) in db.execute("SELECT body FROM steps"))
+    return Decoder(JobHeader)(row[0]), Decoder(Plan)(row[1]), count
+
+
+def plan_of(db: sqlite3.Connection) -> Plan:
+    """The plan of the job; one without steps where there is no job."""
+    row = db.execute("SELECT plan FROM job").fetchone()
+    edges = _joined(db, "SELECT body FROM edges ORDER BY chunk", Decoder(tuple[tuple[int, int, int], ...]))
+    frame = Decoder(Plan)(row[0]) if row is not None else Plan("", (), (), (), ())
+    return msgspec.structs.replace(frame, steps=steps_of(db), edges=edges)
+
+
+def steps_of(db: sqlite3.Connection) -> tuple[Step, ...]:
+    """The steps of the job's plan."""
+    return _joined(db, "SELECT body FROM steps ORDER BY chunk", Decoder(tuple[Step, ...]))
+
+
+def progress_of(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many steps of the job have ended, and how many it has, without those that only join others."""
+    steps = _joined(db, "SELECT body FROM steps", Decoder(tuple[_StepKind, ...]))
+    decode = Decoder(_RecordKind)
+    records = (decode(body) for (body,) in db.execute("SELECT body FROM record"))
+    ended = {record.step for record in records if record.type in _ENDINGS}
+    return len(ended), sum(step.action is not Action.JOIN for step in steps)
+
+
+def unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
+    """The records that the rows of what exists do not know yet, with their numbers."""
+    settled = Decoder(int)(meta(db, "settled") or encode(0))
+    decode = record_decoder()
+    for number, body in db.execute("SELECT number, body FROM record WHERE number >= ? ORDER BY number", (settled,)):
+        yield number, decode(body)
+
+
+def record_decoder() -> Decoder[Record]:
+    """What reads the rows of records."""
+    return Decoder(Record)  # type: ignore[arg-type]
+
+
+def _chunks(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
+    for chunk, first in enumerate(range(0, len(items), CHUNK)):
+        yield chunk, encode(items[first : first + CHUNK])
+
+
+def _joined(db: sqlite3.Connection, query: str, decode: Callable[[bytes], tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(item for (body,) in db.execute(query) for item in decode(body))

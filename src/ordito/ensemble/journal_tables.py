@@ -1,0 +1,122 @@
+"""The tables of the journal, and how its database is opened, whichever version wrote it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.journal_errors import NO_JOURNAL, journal_explained
+
+APPLICATION = 0x6F726474
+"""Marks the database file as an Ordito journal ("ordt")."""
+
+VERSION = 4
+"""The version of the tables below, and of what their rows hold."""
+
+OLDEST = 3
+"""The oldest version that can be read, and written to as it is: its rows say less. Older and newer ones are refused."""
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE job (id TEXT PRIMARY KEY, header BLOB NOT NULL, plan BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE steps (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE edges (chunk INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE record (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE previous (id TEXT PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE instance (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
+CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
+"""
+JOB_TABLES = ("job", "steps", "edges", "record", "previous")
+STATE_TABLES = ("instance", "link", "attribute", "output")
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """The database for writing, made if there is none. Raises ``EnsembleError``."""
+    with journal_explained("open", path):
+        db = sqlite3.connect(path, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            found = _version(db, path)
+            if not found:
+                _make(db)
+            elif found < VERSION:
+                db.execute(f"PRAGMA user_version = {VERSION}")
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection | None:
+    """The database for reading, while others may write; None where it has no tables yet. Raises ``EnsembleError``."""
+    with journal_explained("read", path):
+        # Who may write opens it for writing, though only to read: then SQLite tidies up its helper files at the end.
+        db = _connection(path, "mode=rw")
+        try:
+            db.execute("PRAGMA query_only = ON")
+            if not _readable(db):
+                # Not even those helper files can be made here, so nobody writes.
+                db.close()
+                db = _connection(path, "immutable=1")
+            made = _version(db, path)
+        except BaseException:
+            db.close()
+            raise
+    if made:
+        return db
+    db.close()
+    return None
+
+
+def _connection(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+
+
+def _readable(db: sqlite3.Connection) -> bool:
+    try:
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith("SQLITE_CANTOPEN") or error.sqlite_errorname.startswith("SQLITE_READONLY"):
+            return False
+        raise
+    return True
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables, 0 if there are none yet."""
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    if owner != APPLICATION and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+        raise EnsembleError(f"{path} is a database of another program", NO_JOURNAL)
+    if found > VERSION:
+        raise EnsembleError(
+            f"{path} was written by a newer version of ordito", "install that version, or a newer one, and try again"
+        )
+    if 0 < found < OLDEST:
+        raise EnsembleError(
+            f"{path} was written by an older version of ordito (its format is {found}, this version's {VERSION})",
+            "if no job is unfinished, move the journal away: it is made again from ensemble.yaml; "
+            "else finish that job with the version that began it",
+        )
+    return int(found)
+
+
+def _make(db: sqlite3.Connection) -> None:
+    """Make the tables; in one transaction, so that they are there all or not at all."""
+    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    db.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
+
+
+def meta(db: sqlite3.Connection, key: str) -> bytes | None:
+    """What is noted under a name."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def set_meta(db: sqlite3.Connection, key: str, value: bytes) -> None:
+    """Note something under a name."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
