@@ -11,7 +11,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import ASKED, PLURALS, Catalogue, Member, TypeView, read_types
-from ordito.source.package import PROFILE_SCHEME, PROFILES, Package, profile_file
+from ordito.source.bundled import PROFILE_SCHEME, PROFILES, profile_file
+from ordito.source.package import Package
 from ordito.source.tree import Folder
 from tools.reference.markdown import MADE, cell, code, joined, table
 
