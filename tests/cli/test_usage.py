@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import click
 import pytest
 
 from ordito import __version__
@@ -20,7 +18,6 @@ from ordito.cli.grammar import (
     STATE_VERBS,
     VERBS,
     WORKFLOW_VERBS,
-    root,
 )
 from ordito.cli.other_words import OTHER_WORDS
 from tests.cli.program import DATA, Run
@@ -263,18 +260,9 @@ def test_the_service_in_the_readme_is_the_example() -> None:
     assert shown == (ROOT / "examples" / "hello" / "service.yaml").read_text()
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-def test_the_readme_knows_every_verb_and_option(words: list[str]) -> None:
+def test_the_readme_knows_every_verb() -> None:
     readme = (ROOT / "README.md").read_text()
-    assert f"`{' '.join(words)}" in readme or words[0] in GROUPS or f"`{words[0]}` " in readme
-    command: click.Command = root()
-    for word in words:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
-        assert found is not None
-        command = found
-    options = [p.opts for p in command.params if isinstance(p, click.Option) and not p.hidden]
-    assert [names for names in options if not any(re.search(rf"{name}[` ]", readme) for name in names)] == []
+    assert [verb for verb in VERBS if f"`{verb}`" not in readme] == []
 
 
 def test_very_many_links_are_planned_when_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,6 @@ from tests.docs.reading import carry_out
 # Pages that were there before all pages were carried out, and are not written for it yet.
 NOT_YET: frozenset[str] = frozenset(
     {
-        "README.md",
-        "docs/lifecycle.md",
         "docs/plugins.md",
     }
 )
