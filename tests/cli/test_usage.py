@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
 from ordito import __version__
@@ -18,6 +19,7 @@ from ordito.cli.grammar import (
     STATE_VERBS,
     VERBS,
     WORKFLOW_VERBS,
+    root,
 )
 from ordito.cli.other_words import OTHER_WORDS
 from tests.cli.program import DATA, Run
