@@ -49,7 +49,7 @@ BLOCKS = """\
 ## What blocks find
 """
 TAIL = """\
-Next: [blocks](../blocks.md), [the user's part of ensemble.yaml](../ensemble.md).
+Next: [blocks](../blocks.md), [file formats](file-formats.md).
 """
 
 

@@ -46,7 +46,7 @@ PARTS_HEAD = """\
 ## Parts of events
 """
 TAIL = """\
-Next: [exit codes](exit-codes.md), [plans](../plan.md).
+Next: [exit codes](exit-codes.md), [file formats](file-formats.md), [plans](../plan.md).
 """
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tools.reference import commands, environment, events, exit_codes, man, profiles
+from tools.reference import commands, environment, events, exit_codes, files, man, profiles
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -15,6 +15,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/environment.md": environment.document,
     "docs/reference/events.md": events.document,
     "docs/reference/exit-codes.md": exit_codes.document,
+    "docs/reference/file-formats.md": files.document,
     "docs/reference/profiles.md": profiles.index,
     **{f"docs/reference/{one.page}": partial(profiles.document, one.page) for one in profiles.SHOWN},
     "share/man/man1/ordito.1": man.document,

@@ -59,6 +59,10 @@ SIMPLE: Mapping[type[inspect.Type], str] = {
 }
 
 
+UNTOLD = frozenset({"Plan", "Script"})
+"""Structures of which nothing more is said."""
+
+
 def words(kind: Any) -> str:
     """A type in words."""
     if type(kind) in SIMPLE:
@@ -76,5 +80,6 @@ def words(kind: Any) -> str:
     if isinstance(kind, inspect.LiteralType):
         return ", ".join(f"`{value}`" for value in kind.values)
     if isinstance(kind, inspect.StructType):
-        return f"[{kind.cls.__name__}](#{kind.cls.__name__.lower()})"
+        name = kind.cls.__name__
+        return f"[{name}](#{name.lower()})" if name not in UNTOLD else "map"
     raise ValueError(f"no words for {kind}")
