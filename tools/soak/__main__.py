@@ -86,7 +86,7 @@ class Soak:
             for name, cost in costs(self.shop).items():
                 self.found.costs.setdefault(name, []).append(cost)
             self.course.do_some(ACTIONS)
-            self.course.do(self.course.undeploy)
+            self.course.do(self.course.undeploy, calm=True)
             self.course.do(self.course.forget)
             self.shop.check_history()
             self.shop.check_secret()

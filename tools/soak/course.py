@@ -43,6 +43,7 @@ class Course:
         self.revisions: dict[int, int] = {}
         """The revision that is to be gone back to, for each release that was deployed since the last removal."""
         self._edition = 1
+        self._is_calm = False
         self._seconds: dict[str, float] = {}
 
     def do_some(self, number: int) -> None:
@@ -50,11 +51,13 @@ class Course:
         for _ in range(number):
             self.do(self.chance.choice(self.possible()))
 
-    def do(self, action: Action) -> None:
-        """Do one thing, and see that all is as it must be then."""
+    def do(self, action: Action, *, calm: bool = False) -> None:
+        """Do one thing, and see that all is as it must be then; nothing is killed where that is to be ``calm``."""
         name = action.__name__
         self.told.append(name)
+        self._is_calm = calm
         action()
+        self._is_calm = False
         self.shop.check(self.wanted)
         self.counts[name] += 1
 
@@ -187,7 +190,7 @@ class Course:
     def _gave(self, words: Sequence[str], code: int) -> bool:
         """Whether a command was done at last; if it was killed before it had begun a job, or after that was closed, it
         was not, and is to be given again."""
-        done = self._kill_or_wait(words, self.kill_share)
+        done = self._kill_or_wait(words, 0.0 if self._is_calm else self.kill_share)
         if done is not None:
             self.shop.must(code, done)
             return True

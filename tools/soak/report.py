@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from tools.soak.growth import FLAT, Cost, Sizes, ratio
+from tools.soak.growth import FLAT, Cost, Sizes, ratio, slope
 from tools.soak.watching import WARM, Course
 
 MIB = 1 << 20
@@ -75,11 +75,10 @@ def _costs(costs: Mapping[str, list[Cost]]) -> Iterator[Figure]:
         if all_of_it[-1].jobs < FEWEST_JOBS:
             continue
         if name in FLAT:
-            yield _most(f"cpu.{name}", ratio([one.seconds for one in all_of_it]), 1.25, "times")
+            yield _most(f"cpu.{name}", ratio([one.relative for one in all_of_it]), 1.25, "times")
             yield _most(f"memory.{name}", ratio([float(one.bytes) for one in all_of_it]), 1.15, "times")
         else:
-            first, last = all_of_it[0], all_of_it[-1]
-            more = (last.seconds - first.seconds) / (last.jobs - first.jobs) * 1000
+            more = slope([(one.jobs, one.relative) for one in all_of_it]) * all_of_it[0].yardstick * 1000
             yield _most(f"cpu.{name.replace(' ', '-')}", more, PER_JOB[name], "ms a job")
 
 

@@ -14,6 +14,7 @@ from tools.soak.shop import Broken
 
 STEPS_A_SECOND = 16
 AT_ONCE = 4
+SAID = b"says what such operations say"
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
@@ -48,7 +49,7 @@ case ${ORDITO_STEP##*.} in
     create) : >"parts/$INSTANCE" ;;
     delete) rm "parts/$INSTANCE" ;;
 esac
-echo "$ORDITO_STEP says what such operations say"
+echo "$ORDITO_STEP @SAID@"
 mark=$INSTANCE
 if [ ! -e hurry ]; then
     [ -p pace ] || mkfifo pace 2>/dev/null || true
@@ -66,7 +67,8 @@ class Steady:
         (home / "service").mkdir(parents=True)
         service, script = home / "service" / "service.yaml", home / "service" / "part.sh"
         service.write_text(SERVICE.replace("@AT_ONCE@", str(AT_ONCE)), encoding="utf-8")
-        script.write_text(SCRIPT.replace("@PAUSE@", f"{AT_ONCE / STEPS_A_SECOND}"), encoding="utf-8")
+        text = SCRIPT.replace("@PAUSE@", f"{AT_ONCE / STEPS_A_SECOND}").replace("@SAID@", SAID.decode())
+        script.write_text(text, encoding="utf-8")
         # Twice as many as it can make, so that it is at work until it is told to stop.
         count = int(2 * seconds * STEPS_A_SECOND / 3)
         self.host: SshHost | None = None
@@ -86,7 +88,7 @@ class Steady:
     def steps(self) -> int:
         """How many steps have ended so far."""
         with (self.ensemble / ".ordito" / "logs").joinpath(self._log()).open("rb") as log:
-            return sum(1 for _ in log)
+            return sum(SAID in line for line in log)
 
     def _log(self) -> str:
         return next(p.name for p in (self.ensemble / ".ordito" / "logs").iterdir() if p.suffix == ".log")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from itertools import combinations
 from pathlib import Path
 from statistics import median
 
 import msgspec
+
+from tools.soak.growth import slope
 
 PAUSE = 1.0
 """Seconds between two looks."""
@@ -91,14 +92,13 @@ def course(samples: list[Sample]) -> Course:
     buckets = [warm[at : at + size] for at in range(0, len(warm), size)]
     points = [(median(s.seconds for s in bucket), median(s.bytes for s in bucket)) for bucket in buckets]
     # The middle of the slopes between any two: what grows once, as by code that is loaded late, does not count.
-    slopes = [(b - a) / (later - earlier) for (earlier, a), (later, b) in combinations(points, 2)]
     middle = len(samples) // 2
     return Course(
         samples=len(samples),
         seconds=warm[-1].seconds - warm[0].seconds,
         first_bytes=int(points[0][1]),
         last_bytes=int(points[-1][1]),
-        bytes_a_second=median(slopes),
+        bytes_a_second=slope(points),
         most_files_before=max(s.files for s in samples[:middle]),
         most_files_after=max(s.files for s in samples[middle:]),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ordito.app.place import place_of
 from ordito.app.status import StatusRequest, StatusResult, status
+from ordito.base.collector import let_go
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 
@@ -32,6 +33,8 @@ def watch(request: StatusRequest) -> Iterator[StatusResult]:
             began = time.monotonic()
             yield status(request)
             seen = now
+            # What was read for it, the service above all, is read again for the next one.
+            let_go()
             time.sleep(max(PAUSE, (time.monotonic() - began) * SHARE))
         else:
             time.sleep(PAUSE)

@@ -28,3 +28,11 @@ def paused_collector() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
         gc.enable()
+
+
+def let_go() -> None:
+    """Collect what was built inside ``paused_collector`` and is not needed any more: for who builds such things again
+    and again in one process."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
