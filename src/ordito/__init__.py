@@ -1,3 +1,3 @@
 """Ordito: a TOSCA orchestrator."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
