@@ -70,6 +70,9 @@ def test_records_of_two_clones_are_merged_by_git_and_the_status_is_in_conflict(
     assert set(found["instances"]) == {"left_1", "left_2", "left_3", "right_1", "right_2"}
     second.git("push", "--quiet")
     first.git("pull", "--quiet", "--no-rebase")
+    # What was given in either clone is remembered in both, so that no later command undoes what one of them did.
+    for name in ("first", "second"):
+        assert "Nothing to do" in run("plan", "-e", name).out + run("deploy", "-e", name, "--yes").err
     assert "Nothing to do" in run("deploy", "-e", "first", "--yes", "-i", "left=3", "-i", "right=2").err
 
 

@@ -7,7 +7,7 @@ forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ordito.ensemble.job_history import RecordedJob
 from ordito.ensemble.status import Status, with_form
 from ordito.instances.records import Snapshot
 from ordito.work.forms import forms_in_use, is_same
-from ordito.work.records import Form
+from ordito.work.records import Form, GivenValue
 
 
 class FormsOfLines:
@@ -54,9 +54,32 @@ class FormsOfLines:
                 found[name] = form
         return found
 
-    def joined(self, status: Status, snapshot: Snapshot, elsewhere: Mapping[str, str]) -> Status:
-        """The status once histories are joined: all that it says of what is deployed is what one of them has deployed,
-        and it remembers the forms in which instances are then."""
+    def joined(
+        self, status: Status, snapshot: Snapshot, elsewhere: Mapping[str, str], after: str, heads: Iterable[str]
+    ) -> Status:
+        """The status once histories are joined that parted after the job ``after`` ("" for none) and have come to the
+        jobs ``heads``: all that it says of what is deployed is what one of them has deployed, and it remembers the
+        forms in which instances are then. Of the inputs that commands gave it remembers those of all."""
         needed = {*forms_in_use(snapshot.instances), *elsewhere.values(), status.base} - {status.form, ""}
         forms = {form: self._known[form] for form in sorted(needed) if form in self._known}
-        return with_form(msgspec.structs.replace(status, forms=forms), self._known.get(status.form))
+        found = with_form(msgspec.structs.replace(status, forms=forms), self._known.get(status.form))
+        return msgspec.structs.replace(found, given=self._given_to_all(after, heads))
+
+    def _given_to_all(self, after: str, heads: Iterable[str]) -> dict[str, GivenValue]:
+        """The inputs to remember: what each clone has changed of them since they parted. Of what several have changed
+        it is what the last one said."""
+        before = self._given(after)
+        found = dict(before)
+        for head in sorted(heads):
+            own = self._given(head)
+            for name in {**before, **own}:
+                if name not in own:
+                    found.pop(name, None)
+                elif own[name] != before.get(name):
+                    found[name] = own[name]
+        return found
+
+    def _given(self, job: str) -> Mapping[str, GivenValue]:
+        """The inputs that were remembered after a job."""
+        form = self._known.get(self._after.get(job, ""))
+        return form.given if form is not None else {}

@@ -136,8 +136,11 @@ class Replay:
                 self._problem("colliding", change, f"jobs.tsv has lines of two clones that both bear the id {change}")
         forks, heads = self._forks()
         status, elsewhere = self._status(), dict[str, str]()
+        joined = status
         if forks:
             elsewhere = self._forms.elsewhere(self._snapshot, status.form, self._changed_by, self._ancestors)
+            parted = min(fork.after for fork in forks)
+            joined = self._forms.joined(status, self._snapshot, elsewhere, parted, heads)
         return Rebuilt(
             snapshot=self._snapshot,
             status=status,
@@ -148,7 +151,7 @@ class Replay:
             heads=heads,
             reached=self._reached,
             elsewhere=elsewhere,
-            joined=self._forms.joined(status, self._snapshot, elsewhere) if forks else status,
+            joined=joined,
         )
 
     # ------------------------------------------------------------------------------------------------- the history
