@@ -90,6 +90,21 @@ def test_undoing_a_backup(tmp_path: Path, files: Path, wanted: str) -> None:
     assert Path(ran.outputs["backup"]).exists()
 
 
+def test_a_folder_that_a_link_has_replaced(tmp_path: Path, files: Path) -> None:
+    """It is restored in place of the link, and where that led nothing changes."""
+    was = tree(files)
+    del was["pipe"]
+    config = {"paths": [str(files)], "target": str(tmp_path / "backups"), "on_undo": "restore"}
+    block = Block(f"{DATA}BackupFiles", tmp_path)
+    ran = block.execute(config)
+    elsewhere = files.rename(tmp_path / "elsewhere")
+    files.symlink_to(elsewhere)
+    assert block.undo(config, ran.outputs).status == 0
+    assert not files.is_symlink()
+    assert tree(files) == was
+    assert elsewhere.joinpath("run").exists()
+
+
 def test_a_backup_is_made_once(tmp_path: Path, files: Path) -> None:
     """An attempt that was cut off after it had made the backup leaves the one that counts: of the earlier moment."""
     config = {"paths": [str(files)], "target": str(tmp_path / "backups")}

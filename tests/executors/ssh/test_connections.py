@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import asyncssh
 import pytest
 
 from ordito.base.sensitive import Sensitive
@@ -230,4 +231,27 @@ async def test_a_host_is_waited_for(ssh_hosts: SshHosts) -> None:
         await asyncio.sleep(0)
         host.listen()
         await reaching
+        await connector.close()
+
+
+class Deaf(asyncssh.SSHServer):
+    """Lets everybody in, and nobody run anything."""
+
+    def begin_auth(self, username: str) -> bool:
+        return False
+
+    def session_requested(self) -> asyncssh.SSHServerSession[bytes]:
+        return asyncssh.SSHServerSession()
+
+
+async def test_a_host_that_runs_no_commands(tmp_path: Path) -> None:
+    """It is asked a few times, and then said."""
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    async with await asyncssh.create_server(Deaf, "127.0.0.1", 0, server_host_keys=[key]) as server:
+        settings = {"address": "127.0.0.1", "port": server.get_port(), "user": "x", "agent": False, "config": False}
+        target = Target("ssh", "deaf", {**settings, "host_key_check": "off"})
+        connector = SshConnector()
+        async with asyncio.timeout(20):
+            with pytest.raises(Unreachable, match="deaf lets nobody run commands over SSH: Session request failed"):
+                await RemoteHands(connector).run(target, WHO)
         await connector.close()

@@ -234,3 +234,15 @@ async def test_more_operations_than_a_host_takes(tmp_path: Path, ssh_hosts: SshH
         await far.leave()
     finally:
         ssh_hosts.stop(host)
+
+
+async def test_more_operations_than_shells_on_a_host_that_goes_away(own: Far) -> None:
+    """Each of them ends, those that waited for a shell as well."""
+    own.executor = own.another(grace=1.0, reconnect=0.1, pause=0.05)
+    own.target = target_of(own.host, str(own.target.settings["known_hosts"]), connections=1)
+    assert (await own.run("echo there\n")).text == "there\n"
+    own.host.refuse()
+    own.host.cut()
+    async with asyncio.timeout(30):
+        ran = await asyncio.gather(*(own.arun(own.invocation("echo there\n", step=f"s{n}")) for n in range(20)))
+    assert {one.outcome.ending for one in ran} <= {Ending.UNREACHABLE, Ending.LOST}

@@ -142,7 +142,8 @@ def _put_back(source: Path, number: int, place: Path) -> None:
             trusted = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
             archive.extractall(staging, members, numeric_owner=True, **trusted)  # type: ignore[arg-type]  # noqa: S202
         made = staging / str(number)
-        if os.path.lexists(place) and (place.is_dir() or made.is_dir()) and not place.is_symlink():
+        is_link = place.is_symlink()
+        if os.path.lexists(place) and (made.is_dir() or (place.is_dir() and not is_link)):
             place.rename(staging / "before")
         made.replace(place)
         block.synchronise(place.parent)

@@ -45,19 +45,19 @@ class ContainerConnector:
         """See ``Connector``."""
         place = self._places.setdefault(target.name, _Place(asyncio.Semaphore(AT_ONCE)))
         await place.turns.acquire()
-        started = False
+        command = _Exec(target, ears, place.turns.release, lambda: self._ended(command, place))
         try:
             if not place.is_known:
                 await _check(target)
                 place.is_known = True
-            command = _Exec(target, ears, place.turns.release, lambda: self._ended(command, place))
             await _spawn(command, (*_exec(target), *words))
+        except BaseException:
+            # Its turn is over, which it may have said itself already.
+            command.has_started()
+            raise
+        if not command.told.is_set():
             self._running.add(command)
-            started = True
-            asyncio.get_running_loop().call_later(STARTING, command.has_started)
-        finally:
-            if not started:
-                place.turns.release()
+        asyncio.get_running_loop().call_later(STARTING, command.has_started)
         return command
 
     def forget_failure(self, target: Target) -> None:
@@ -187,7 +187,13 @@ async def _check(target: Target) -> None:
         )
     except OSError as error:
         raise Unreachable(f"{target.name} cannot be reached: {engine}: {error.strerror}") from error
-    out, err = await process.communicate()
+    try:
+        out, err = await process.communicate()
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        raise
     if process.returncode:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
         raise Unreachable(f"{target.name} cannot be reached: {said}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -74,6 +75,7 @@ class Host:
         self._lock = asyncio.Lock()
         self._lanes: Lanes | None = None
         self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
+        self._numbers = itertools.count()
 
     async def ready(self) -> Facts:
         """Make the host ready for operations, once. Raises ``Unreachable``, and ``Unusable`` with the reason."""
@@ -87,6 +89,7 @@ class Host:
     def forget(self) -> None:
         """Look again whether the host is ready: somebody may have removed what was made there."""
         self._is_ready = False
+        self._shared.clear()
 
     @property
     def facts(self) -> Facts:
@@ -112,7 +115,7 @@ class Host:
             return ""
         if key not in self._shared:
             text = environment_text(invocation, tree)
-            path = f"{self._place}/jobs/{self._run}/environment-{len(self._shared)}" if text else ""
+            path = f"{self._place}/jobs/{self._run}/environment-{next(self._numbers)}" if text else ""
             # The mapping is kept, so that no other gets its identity.
             self._shared[key] = (invocation.large, path)
             if text:

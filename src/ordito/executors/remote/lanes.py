@@ -93,6 +93,9 @@ class Lanes:
         waiter = self._next_waiter() if error is not None else None
         if error is not None and waiter is not None:
             waiter.set_exception(error)
+        if self._waiting:
+            # There may be more who wait than shells were being opened.
+            self._open_more()
 
     def _ended(self, lane: Lane) -> None:
         self._open.discard(lane)

@@ -113,7 +113,8 @@ class Uploads:
         part = f"{tree.digest}.part"
         await self._sh('rm -rf "$1"', f"{self._folder}/{part}")
         if self._packs:
-            for archive in await asyncio.to_thread(lambda: list(_archives(tree, part, kept))):
+            archives = _archives(tree, part, kept)
+            while (archive := await asyncio.to_thread(next, archives, None)) is not None:
                 await self._sh(_UNPACK, self._folder, part, given=archive)
         else:
             await self._send_singly(tree, part)

@@ -61,8 +61,7 @@ class Command(asyncssh.SSHClientSession[bytes]):
         """The channel is closed."""
         if self._is_over:
             return
-        self._is_over = True
-        self._ended()
+        self.give_up()
         if not self._is_started:
             return
         if self._status is not None:
@@ -72,6 +71,12 @@ class Command(asyncssh.SSHClientSession[bytes]):
         else:
             reason = getattr(exc, "reason", "") or "the connection has ended"
             self._ears.ended(None, f"the connection to {self._name} was lost: {reason}")
+
+    def give_up(self) -> None:
+        """Nothing is at work over the connection any more, or ever was; does nothing the second time."""
+        if not self._is_over:
+            self._is_over = True
+            self._ended()
 
     # ------------------------------------------------------------------------------------------------- the channel
 

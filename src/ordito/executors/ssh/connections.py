@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import shlex
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ordito.executors.remote.connection import Channel, Ears
@@ -118,7 +119,6 @@ class Connections:
             try:
                 return await self._over(line, text, ears)
             except asyncssh.ChannelOpenError as error:
-                self._give_back(line)
                 if line.is_open and not line.busy:
                     refusals += 1
                     if refusals > MOST_REFUSALS:
@@ -129,19 +129,22 @@ class Connections:
                 # So many and no more (MaxSessions); or it is going away, which the next look at it will show.
                 line.most = max(line.busy, 1)
             except (asyncssh.Error, OSError) as error:
-                self._give_back(line)
                 if line.is_open:
                     raise Unreachable(f"{self._name}: the command was not started: {error}") from None
-            except BaseException:
-                self._give_back(line)
-                raise
 
     async def _over(self, line: _Line, text: str, ears: Ears) -> Channel:
-        def ended() -> None:
-            self._give_back(line)
-
-        command = Command(ears, ended, self._name)
-        await line.connection.create_session(lambda: command, text, encoding=None)
+        """Start a command over a connection, whose place is given back once: when nothing is at work there any more."""
+        command = Command(ears, partial(self._give_back, line), self._name)
+        opening = asyncio.ensure_future(line.connection.create_session(lambda: command, text, encoding=None))
+        try:
+            await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # The host may be about to start it: it is closed as soon as it is open.
+            opening.add_done_callback(partial(_close, command))
+            raise
+        except BaseException:
+            command.give_up()
+            raise
         return command
 
     async def _line_with_room(self) -> _Line:
@@ -203,6 +206,14 @@ class Connections:
             raise type(error)(message) from None
         self._down = NOT_DOWN
         return line
+
+
+def _close(command: Command, opening: asyncio.Future[Any]) -> None:
+    """Nobody wants a command any more that was being started."""
+    if opening.cancelled() or opening.exception() is not None:
+        command.give_up()
+    else:
+        command.close()
 
 
 async def connect(settings: SshSettings) -> _Line:
