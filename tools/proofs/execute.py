@@ -16,6 +16,8 @@ from tools.proofs.results import FINISHED, INTERRUPTED, ROOT, TOO_LONG, Ended, R
 REQUIRED = "sshd,ansible,moto,postgresql,bind"
 """The real targets whose tests may not be skipped."""
 WORKERS = "3"
+SECONDS_OF_MUCH = "1800"
+"""What a test may take that tries ten times as much as in the suite."""
 SECONDS_TO_END = 60
 SECONDS_BETWEEN_WORDS = 60
 
@@ -79,7 +81,7 @@ class Executor:
 
     def _pytest(self, name: str, run: Run, asked: list[str], environment: dict[str, str]) -> list[str]:
         if run.thorough and not self._quick:
-            environment["ORDITO_THOROUGH"] = "1"
+            environment |= {"ORDITO_THOROUGH": "1", "PYTEST_TIMEOUT": SECONDS_OF_MUCH}
         done = self._results.place(name, "done")
         done.write_text("".join(f"{test}\n" for test in self._results.outcomes(name)), encoding="utf-8")
         environment["ORDITO_PROOFS_DIARY"] = str(self._results.place(name, "diary"))
