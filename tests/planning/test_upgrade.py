@@ -277,3 +277,19 @@ def test_what_has_to_go_before_what_it_requires_is_made_anew_is_said() -> None:
         world.to(before)
         plan = world.differs(service(db(script)))
         assert any("lost_1" in warning and "not last" in warning for warning in plan.warnings) is said
+
+
+def test_what_a_job_that_was_cut_had_begun_to_stop_gets_what_is_new() -> None:
+    """Wherever the first attempt ended, the next one configures for what the pair is configured with now."""
+    before = service(compute("c"), node("b", on("c", "remove_source"), operations=["create"]))
+    after = service(compute("c"), node("b", on("c", "pre_configure_source"), operations=["create", "stop"]))
+    stopping = 0
+    for cut in range(6):
+        world = Forming(before)
+        world.to(before)
+        world.to(after, cut=cut)
+        stopping += world.snapshot.instances["b_1"].state == "stopping"
+        world.to(after)
+        left = world.differs(after)
+        assert left.is_empty, (cut, [s.id for s in left.steps])
+    assert stopping

@@ -109,7 +109,9 @@ def _decide(
     last, differing, missing, is_bound = _compare(draft, member, entries)
     if operational and moves is None and not (differing or missing or record.failed or record.form) and is_plain:
         return  # Most are as they should be, and nothing is to be asked about them.
-    told = Found(differing, missing if operational else (), (), moves, is_bound=is_bound)
+    # What comes after the last operation of one that is not as it should be is yet to come, and nothing new.
+    new = missing if operational else tuple(place for place in missing if place < last)
+    told = Found(differing, new, (), moves, is_bound=is_bound)
     found = _class(draft, member, entries, classes, told)
     member.kind, member.differences = found.kind, found.differences
     member.changed = found.changed
