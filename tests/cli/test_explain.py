@@ -181,6 +181,10 @@ def test_functions_are_explained(run: Run) -> None:
     assert 'the function "get_input"? Name the service' in run("explain", "getinput").err
 
 
+def test_what_commands_say_themselves_is_told_from_types(run: Run) -> None:
+    assert "the lines below it there say what to do" in run("explain", "stale-plan").err
+
+
 def test_an_unknown_part_lists_the_parts(run: Run) -> None:
     """Who asks for a part that is not there is shown those that are."""
     assert "it has: Standard, binding" in run("explain", "Compute.zork").err

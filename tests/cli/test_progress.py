@@ -109,7 +109,7 @@ def test_each_transition_is_a_line_with_the_time_since_the_beginning() -> None:
         "00:00:04 web_1 create -> server_1 start",
         "00:00:05 web_1 create -> server_1 FAILED exit 3 after 1.2s",
         "00:00:05 web_1 start skipped: web_1.Standard.create",
-        "00:00:05 web_2.Standard.create warning: input port has no value",
+        "00:00:05 web_2 create warning: input port has no value",
     ]
 
 
@@ -136,6 +136,12 @@ def test_a_resumed_job_says_how_much_is_done() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- tree
+
+
+def test_a_step_that_was_at_work_before_a_crash_is_named_as_all_others() -> None:
+    resumed = JobStarted(JOB, "deploy", 6, 4, ("web_1",), resumed=True, at=1)
+    doubt = StepWarning(JOB, "web_1.Standard.create", "in doubt", 1)
+    assert lines_of([resumed, doubt])[-1] == "00:00:00 web_1 create warning: in doubt"
 
 
 def rows(events: list[Event], height: int = 24, now: float = 106.0) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ordito.base.text import as_text
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import SETS_STATE, WHOLE, subject, titled
+from ordito.cli.progress.ledger import SETS_STATE, WHOLE, subject, title, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.events import (
     Event,
@@ -61,7 +61,7 @@ class LineProgress:
                 because = f": {event.because}" if event.because else ""
                 self._line(event.at, *self._named(event), paint("faint", f"skipped{because}"))
             case StepWarning():
-                self._line(event.at, *self._titles.get(event.step, (event.step, "")), f"warning: {event.message}")
+                self._line(event.at, *self._title(event.step), f"warning: {event.message}")
             case StepLog() if self._shows_output:
                 self._output(event)
             case JobStarted():
@@ -98,6 +98,12 @@ class LineProgress:
             said = self._channel.paint("faint", f"start{attempt}{given(event.inputs)}")
             self._line(event.at, *self._titles[event.step], said)
 
+    def _title(self, step: str) -> tuple[str, str]:
+        """What a step is called that was at work when this was written last: before a crash, maybe."""
+        known = self._titles.get(step)
+        instance, *operation = step.rsplit(".", 2)
+        return known or (instance, title(".".join(operation)) if operation else "")
+
     def _named(self, event: StepSucceeded | StepFailed | StepRetrying | StepSkipped) -> tuple[str, str]:
         return self._titles.pop(event.step, (subject(event), titled(event)))
 
@@ -112,7 +118,7 @@ class LineProgress:
         return f"{painted} {brief(outcome.seconds)}{changed}{why}"
 
     def _output(self, event: StepLog) -> None:
-        instance, operation = self._titles.get(event.step, (event.step, ""))
+        instance, operation = self._title(event.step)
         bar = self._channel.paint("faint", self._channel.symbols.bar)
         for text in event.text.split("\n"):
             self._line(event.at, instance, operation, f"{bar} {printable(text)}")

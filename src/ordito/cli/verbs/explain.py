@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -78,6 +79,10 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
     return ExitCode.DONE
 
 
+CODE = re.compile("[a-z]+(-[a-z]+)*")
+OF_COMMANDS = "if a command said it, as in error[locked], the lines below it there say what to do"
+
+
 def _with_codes(refusal: Refused, word: str) -> Refused:
     """A refusal that also names the findings or entities that may be meant."""
     from ordito.app.keynames import entity_names
@@ -86,7 +91,11 @@ def _with_codes(refusal: Refused, word: str) -> Refused:
 
     codes = page_codes()
     near = nearest(word, [*codes, *entity_names(), *FUNCTIONS])
-    if not near or refusal.code != "unknown-type":
+    if refusal.code != "unknown-type":
+        return refusal
+    if not near and CODE.fullmatch(word):
+        return Refused(refusal.code, refusal.message, f"{refusal.hint}; {OF_COMMANDS}")
+    if not near:
         return refusal
     what = "finding" if near[0] in codes else "function" if near[0] in FUNCTIONS else "entity"
     hint = f'did you mean the {what} "{near[0]}"? {refusal.hint[:1].upper()}{refusal.hint[1:]}'
