@@ -31,7 +31,7 @@ def _lines() -> Iterator[str]:
     options = dict(grouped(deploy.params))
     yield f"## {OF_EVERY_VERB}"
     yield ""
-    yield "They stand before or after the verb."
+    yield "They stand before or after the verb. `ordito --version` says which version this is."
     yield ""
     yield from _options(options[OF_EVERY_VERB], deploy)
     yield f"## {OF_JOBS}"

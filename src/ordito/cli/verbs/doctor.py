@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from ordito.app.doctor.finding import Diagnosis, Finding
-from ordito.app.doctor.look import DoctorRequest, diagnose
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.doctor.finding import Diagnosis, Finding
 
 HELP = """Show what this machine can run and in which versions, and how the ensemble is, if there is one.
 
@@ -23,6 +26,7 @@ FORMAT = "ordito.doctor/1"
 @verb("doctor", HELP)
 def command(session: Session) -> ExitCode:
     """Look at the machine and the ensemble."""
+    from ordito.app.doctor.look import DoctorRequest, diagnose
     from ordito.cli.doctor_view import write_diagnosis
 
     settings = session.settings

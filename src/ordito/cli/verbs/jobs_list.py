@@ -13,7 +13,10 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
-HELP = """List all jobs of the ensemble, the latest first."""
+HELP = """List all jobs of the ensemble, the latest first: what each did, how it ended, when it began, how long it took.
+
+A job that still runs, or was interrupted, is shown by `ordito status` until it has ended. Deployments, upgrades and
+removals that were completed are revisions as well, which `ordito revisions` lists."""
 
 
 @verb("list", HELP, named="jobs list")

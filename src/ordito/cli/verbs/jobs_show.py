@@ -38,7 +38,9 @@ HEADER = (
 
 HELP = """Show a job: what it did, task by task.
 
-JOB is its id or the beginning of it; without it, the latest is shown."""
+JOB is its id or the beginning of it; without it, the latest is shown. Of each task it says what it was about, how it
+ended and how long it took; of the job also which steps were not run and why, and what a rollback has left. Of a job
+that has not ended it says how far it is. What operations printed is shown by `ordito jobs logs`."""
 
 
 @verb("show", HELP, named="jobs show")

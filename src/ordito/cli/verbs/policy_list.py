@@ -6,7 +6,10 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """List the policies of what is deployed, with what their triggers wait for and made of the last event."""
+HELP = """List the policies of what is deployed, with what their triggers wait for and made of the last event.
+
+A trigger acts where the event is about one of the policy's targets, its condition holds as often as it asks for, and
+its schedule has begun and not ended."""
 
 
 @verb("list", HELP, named="policy list")

@@ -8,7 +8,9 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """Show a policy: what it is about, what its triggers wait for, and what they made of the last events."""
+HELP = """Show a policy: what it is about, what its triggers wait for, and what they made of the last events.
+
+Notices that still wait to be handled are shown too. `ordito notify` tells of an event by hand."""
 
 
 @verb("show", HELP, named="policy show")

@@ -13,7 +13,9 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
-HELP = """Show the secret NAME: its value and nothing else, so that a script can use it."""
+HELP = """Show the secret NAME: its value and nothing else, so that a script can use it.
+
+The key of the ensemble is needed for that: .ordito/key, or the file that the variable ORDITO_KEY_FILE names."""
 
 
 @verb("get", HELP, named="secrets get")

@@ -9,7 +9,9 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
-HELP = """Forget secrets. What was deployed with them keeps them until it is deployed anew."""
+HELP = """Forget secrets: all that are named, or none if one of them is not there.
+
+What was deployed with them keeps them until it is deployed anew."""
 
 
 @verb("rm", HELP, named="secrets rm")

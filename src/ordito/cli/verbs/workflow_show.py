@@ -17,7 +17,9 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.workflow_list import ShownInput, ShownStep, ShownWorkflow
 
-HELP = """Show a workflow of the service that is deployed: what it takes, what it asks for, and its steps."""
+HELP = """Show a workflow of the service that is deployed: what it takes, what it asks for, and its steps.
+
+NAME is one that `ordito workflow list` shows. What it would do now is shown by `ordito plan workflow NAME`."""
 
 
 @verb("show", HELP, named="workflow show")
