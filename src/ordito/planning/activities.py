@@ -19,11 +19,11 @@ from ordito.model.operation import Operation
 from ordito.model.service import STANDARD, NodeTemplate
 from ordito.planning.delegated import DELEGATED, DEPLOYS, UNDEPLOYS, deploys, undeploys
 from ordito.planning.draft import Draft
+from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
 from ordito.planning.mapped_inputs import refuse_of_caller, warn_of_unused, workflow_inputs
 from ordito.planning.members import DraftStep
 from ordito.planning.recipe import Where
-from ordito.planning.recipes import where_run
 from ordito.planning.spots import Spot, spots_of
 from ordito.work.activities import Written
 from ordito.work.plan import Action, Gate, Scope

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.draft import Draft
+from ordito.planning.implemented import implementations, of_row
 from ordito.planning.lifecycle import INSTALL, Per, Row, Side
-from ordito.planning.recipes import implementations, of_row
 from ordito.syntax.expressions import Call, Value, calls
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})

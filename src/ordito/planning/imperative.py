@@ -340,11 +340,22 @@ class _Weaving:
             wanted=setting.wanted,
         )
         found = {name: list(numbers) for name, numbers in filters.items()}
+        looked = self._preconditions(workflow, setting, begin, found)
+        if looked:
+            begin = self._looked(setting, looked, begin)
+        woven = self.workflow(workflow, inner, begin, found)
+        return Woven((*looked, *woven.steps), woven.end)
+
+    def _preconditions(
+        self, workflow: Workflow, setting: Setting, begin: int, found: dict[str, list[int]]
+    ) -> list[int]:
+        """The steps that look at the preconditions of a workflow that is inlined; by whom they count is added to
+        ``found``."""
         looked: list[int] = []
         for place, precondition in enumerate(workflow.preconditions):
             if precondition.condition is None:
                 continue
-            where = spots_of(draft, precondition.target, precondition.relationship)
+            where = spots_of(self._draft, precondition.target, precondition.relationship)
             more = self.weaver.filter_steps(
                 setting,
                 Setting(
@@ -359,10 +370,7 @@ class _Weaving:
             for name, numbers in more.items():
                 found.setdefault(name, []).extend(numbers)
                 looked += numbers
-        if looked:
-            begin = self._looked(setting, looked, begin)
-        woven = self.workflow(workflow, inner, begin, found)
-        return Woven((*looked, *woven.steps), woven.end)
+        return looked
 
     def _looked(self, setting: Setting, looked: list[int], begin: int) -> int:
         """The beginning of a workflow whose preconditions were looked at: what it does first may change them."""

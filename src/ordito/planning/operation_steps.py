@@ -17,10 +17,10 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
+from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
 from ordito.planning.members import DraftStep, Member
 from ordito.planning.recipe import Where
-from ordito.planning.recipes import where_run
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import Action
 

@@ -10,10 +10,10 @@ from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
+from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.recipe import Where
-from ordito.planning.recipes import where_run
 from ordito.work.plan import Action, Condition
 from ordito.work.probes import CHECK, PROBES, maintaining
 from ordito.work.targets import HOST

@@ -1,9 +1,8 @@
-"""What the lifecycle table means for a node template: the operations of each of its instances, in order, and those of
-each of its pairs. It is made once per template and shared by all its instances."""
+"""What the lifecycle table means for a node template: the operations of each of its instances, in order. It is made
+once per template and shared by all its instances."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import dropwhile, takewhile
 
 import msgspec
@@ -11,16 +10,15 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.states import CONFIGURING, DELETED, STARTED, STARTING, STOPPING
+from ordito.instances.states import CONFIGURING, DELETED, STARTING
 from ordito.model.deploying import DEPLOY, UNDEPLOY
 from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
-from ordito.model.operation import Interface, Operation
+from ordito.model.operation import Operation
 from ordito.model.service import (
     ARTIFACT,
     LIFECYCLE,
     MAINTAIN,
     MONITORING,
-    RELATIONSHIP_LIFECYCLE,
     STANDARD,
     NodeTemplate,
     Relationship,
@@ -29,11 +27,11 @@ from ordito.model.service import (
 from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
 from ordito.planning.deployed_artifacts import is_deployed
+from ordito.planning.implemented import NONE, Implementations, is_own, where_run
 from ordito.planning.lifecycle import (
     DELEGATED,
     INSTALL,
     INSTALL_REACHED_BY_LINK,
-    LINKED_BY,
     MAKES,
     REMOVES,
     STARTS,
@@ -46,7 +44,8 @@ from ordito.planning.lifecycle import (
     Stage,
 )
 from ordito.planning.options import PlanOptions
-from ordito.planning.recipe import Entry, Making, PairEntry, Pairs, Removing, Where
+from ordito.planning.pair_recipes import PairRecipes, in_reverse
+from ordito.planning.recipe import Entry, Making, Removing, Where
 from ordito.work.plan import DELEGATE
 from ordito.work.targeting import ENDPOINT, makes_itself
 from ordito.work.targets import SSH
@@ -95,9 +94,8 @@ class Recipes:
         self._diagnostics = diagnostics
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
-        # Templates of one type that change nothing share its interfaces, which live as long as the service.
-        self._implemented: dict[int, Implemented] = {}
-        self._standards: dict[int, str] = {}
+        self._implemented = Implementations()
+        self._pairs = PairRecipes(service, calls, self._implemented, self.is_delegated, diagnostics)
         self._protocols: dict[str, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
@@ -108,9 +106,9 @@ class Recipes:
             table = INSTALL_REACHED_BY_LINK if reached_by else INSTALL
             delegated = MAKES if self.is_delegated(node) else None
             laid = self._lay(node, table, delegated)
-            link = self._pairs(node, table, None, laid.places)
+            link = self._pairs.of_node(node, table, None, laid.places)
             if delegated is not None:
-                self._check_moments(node, link)
+                self._pairs.check_moments(node, link)
                 self._check_image(node)
             start, configure = self._start(node, laid.entries), self._configure(node, laid.entries)
             recipe = Making(laid.entries, link, start, configure, laid.ready, reached_by)
@@ -124,9 +122,9 @@ class Recipes:
             delegated = REMOVES if self.is_delegated(node) else None
             laid = self._lay(node, UNINSTALL, delegated)
             recipe = self._removing[node.name] = Removing(
-                unlink=_reversed(self._pairs(node, UNINSTALL, delegated, laid.places)),
+                unlink=in_reverse(self._pairs.of_node(node, UNINSTALL, delegated, laid.places)),
                 uninstall=laid.entries,
-                drop=self._calls.nothing(node, self._standard(node), "delete"),
+                drop=self._calls.nothing(node, self._implemented.standard(node), "delete"),
                 stop=self._stop(node, laid.entries),
             )
         return recipe
@@ -136,7 +134,7 @@ class Recipes:
         operations that would, or has an image that the provider takes in the place of a ``create``."""
         if node.existing or not self._options.provides(node.name, node.kinds):
             return False
-        every = self._implementations(node.interfaces)
+        every = self._implemented.of(node.interfaces)
         if not any(kind in DELEGATED for kind, _ in every):
             return True
         images = (o.implementation for _, o in every.get((STANDARD, "create"), NONE) if is_image(o))
@@ -166,7 +164,7 @@ class Recipes:
         """The relationships of a node that have operations, by its side of them, save those with what is lost."""
         every = {SOURCE: node.requirements, TARGET: self._service.incoming.get(node.name, ())}
         return {
-            side: [r for r in those if self._implementations(r.interfaces) and lost.isdisjoint((r.source, r.target))]
+            side: [r for r in those if self._implemented.of(r.interfaces) and lost.isdisjoint((r.source, r.target))]
             for side, those in every.items()
         }
 
@@ -176,7 +174,7 @@ class Recipes:
         found: list[Entry] = []
         places: dict[str, int] = {}
         ready = 0
-        every = self._implementations(node.interfaces)
+        every = self._implemented.of(node.interfaces)
         near = self._beside(node, frozenset() if table is UNINSTALL else self._lost)
         if delegated is MAKES:
             found.append(self._of_provider(node, "deploy", delegated))
@@ -185,7 +183,7 @@ class Recipes:
             if row.per is PAIR:
                 places.setdefault(placed.reached, len(found))
             elif row.per is NEAR:
-                found.extend(self._near(node, placed, near[row.side], delegated=delegated is not None))
+                found.extend(self._pairs.near(node, placed, near[row.side], delegated=delegated is not None))
             elif row.interface == DELEGATE:
                 found.extend(self._of_reaching(node))
             elif not row.always and (row.interface, row.operation) not in every:
@@ -265,12 +263,12 @@ class Recipes:
             call = self._calls.of_moving(node, operation)
             key = self._calls.all[call].key
             return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
-        return self._entry(self._calls.nothing(node, self._standard(node), operation), stage, ORCHESTRATOR)
+        return self._entry(self._calls.nothing(node, self._implemented.standard(node), operation), stage, ORCHESTRATOR)
 
     def _of_node(self, node: NodeTemplate, placed: Placed, stage: Stage | None) -> list[Entry]:
         row = placed.row
         found: list[Entry] = []
-        for interface, operation in self._operations(node, row.interface, row.operation):
+        for interface, operation in self._implemented.operations(node, row.interface, row.operation):
             if row.interface == ARTIFACT and not self._is_deployed(node, operation):
                 continue
             if stage is not None and is_image(operation):
@@ -282,9 +280,14 @@ class Recipes:
             if row.undoes:
                 entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row, interface))
             found.append(entry)
-        if not found and row.always and stage is None and not self._operations(node, LIFECYCLE, row.operation):
+        if (
+            not found
+            and row.always
+            and stage is None
+            and not self._implemented.operations(node, LIFECYCLE, row.operation)
+        ):
             # It stands for the state that is passed through, which Cloudify's operation at this place does otherwise.
-            name = self._standard(node)
+            name = self._implemented.standard(node)
             declared = node.interfaces[name].operations.get(row.operation) if name in node.interfaces else None
             call = self._calls.of_node(node, name, row.operation, declared)
             found.append(self._entry(call, placed.stage, ORCHESTRATOR))
@@ -310,183 +313,12 @@ class Recipes:
         operation = row.undoes.rpartition(".")[2]
         if operation in node.interfaces[interface].operations:
             return (f"{interface}.{operation}",)
-        return tuple(f"{name}.{operation}" for name, _ in self._operations(node, row.interface, operation))
-
-    def _operations(self, node: NodeTemplate, kind: str, operation: str) -> list[tuple[str, Operation]]:
-        """The operations of an interface type that have an implementation, each with the name of its interface."""
-        return self._implementations(node.interfaces).get((kind, operation), NONE)
-
-    def _operation(self, relationship: Relationship, row: Row) -> Operation | None:
-        """The operation of a relationship that a row stands for, if it has an implementation."""
-        return of_row(self._implementations(relationship.interfaces), row)
-
-    def _implementations(self, interfaces: Mapping[str, Interface]) -> Implemented:
-        known = self._implemented.get(id(interfaces))
-        if known is None:
-            known = self._implemented[id(interfaces)] = implementations(interfaces)
-        return known
-
-    def _standard(self, node: NodeTemplate) -> str:
-        known = self._standards.get(id(node.interfaces))
-        if known is None:
-            known = self._standards[id(node.interfaces)] = _standard(node)
-        return known
+        return tuple(f"{name}.{operation}" for name, _ in self._implemented.operations(node, row.interface, operation))
 
     def _entry(self, call: int, stage: Stage | None, where: Where) -> Entry:
         key = self._calls.all[call].key
         return Entry(call, key, key, stage, where)
 
-    def _near(
-        self, node: NodeTemplate, placed: Placed, relationships: list[Relationship], *, delegated: bool
-    ) -> list[Entry]:
-        row = placed.row
-        found: list[Entry] = []
-        for relationship in relationships:
-            operation = self._operation(relationship, row)
-            if operation is None:
-                continue
-            if delegated:
-                self._refuse(node, relationship, operation)
-                continue
-            call = self._calls.of_relationship(relationship, row.side, operation)
-            name = f"{relationship.key}.{self._calls.all[call].name}"
-            where = where_run(operation, node, row.side, lifecycle=True)
-            key = self._calls.all[call].key
-            found.append(Entry(call, key, name, placed.stage, where, relationship=relationship, side=row.side))
-        return found
-
-    def _check_moments(self, node: NodeTemplate, link: tuple[Pairs, ...]) -> None:
-        """Refuse what would have to be done with pairs while a provider makes their source."""
-        for pairs in link:
-            for entry in pairs.entries if not pairs.is_link else ():
-                call = self._calls.all[entry.call]
-                operation = pairs.relationship.interfaces[call.interface].operations[call.operation]
-                self._refuse(node, pairs.relationship, operation)
-
-    def _refuse(self, node: NodeTemplate, relationship: Relationship, operation: Operation) -> None:
-        self._diagnostics.error(
-            "delegated-node-operation",
-            f'relationship "{relationship.key}" implements {operation.name}, but a provider makes node "{node.name}" in'
-            " one go, so that there is no moment for it",
-            operation.span or relationship.span,
-            hint="use add_target or add_source (establish in Cloudify's terms), or implement the operations that make"
-            " the node",
-        )
-
-    # ----------------------------------------------------------------------------------------------------- pairs
-
-    def _pairs(
-        self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None, places: dict[str, int]
-    ) -> tuple[Pairs, ...]:
-        """What is done with the pairs of each relationship, at each place where something is."""
-        found: list[Pairs] = []
-        for relationship in node.requirements:
-            every = self._implementations(relationship.interfaces)
-            entries: dict[str, list[PairEntry]] = {}
-            for placed in table if every else ():
-                operation = of_row(every, placed.row) if placed.row.per is PAIR else None
-                if operation is not None:
-                    entry = self._of_pair(relationship, placed, operation, stage)
-                    entries.setdefault(placed.reached, []).append(entry)
-            if entries:
-                evidence, begin_each = self._evidence(node, relationship), self._begin_each(relationship)
-                found += (
-                    Pairs(relationship, tuple(own), places[reached], reached in LINKING, evidence, begin_each)
-                    for reached, own in entries.items()
-                )
-        return tuple(found)
-
-    def _of_pair(
-        self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
-    ) -> PairEntry:
-        row = placed.row
-        near = relationship.source if row.side is SOURCE else relationship.target
-        makes = row.operation.endswith("configure")
-        where = where_run(operation, self._service.nodes[near], row.side, lifecycle=makes)
-        call = self._calls.of_relationship(relationship, row.side, operation)
-        return PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side)
-
-    def _begin_each(self, relationship: Relationship) -> bool:
-        """Whether there are operations that begin pairs one by one."""
-        rows = (p.row for p in INSTALL if p.row.name in LINKED_BY and p.row.per is Per.PAIR)
-        return any(self._operation(relationship, row) is not None for row in rows)
-
-    def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
-        """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
-        where no operation begins them, of the start of the source."""
-        rows = [p.row for p in INSTALL if p.row.name in LINKED_BY]
-        begun = [r for r in rows if self._operation(relationship, r) is not None]
-        if begun:
-            near = [r for r in begun if r.per is NEAR and r.side is SOURCE]
-            found = [self._operation(relationship, r) for r in near]
-            return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
-        if self.is_delegated(node):
-            return ("delegate.deploy",)
-        starts = self._operations(node, STANDARD, "start") or self._operations(node, LIFECYCLE, "start")
-        return (f"{starts[0][0] if starts else self._standard(node)}.start",)
-
-
-Implemented = dict[tuple[str, str], list[tuple[str, Operation]]]
-NONE: list[tuple[str, Operation]] = []
-
-WOVEN = frozenset(placed.row.interface for placed in (*INSTALL, *UNINSTALL)) - {DELEGATE}
-"""The interface types that the table speaks of."""
 
 WATCHING = frozenset({MAINTAIN, MONITORING})
 """The interface types of what watches an instance, once it is linked."""
-
-LINKING = frozenset({STARTED, STOPPING})
-"""The states in which pairs are linked, and unlinked, of what is up."""
-
-
-def is_own(row: Row, every: Implemented) -> bool:
-    """Whether an operation is a template's own business though a provider makes the node: it is none of those that
-    make it, or implemented beside the image from which it is made."""
-    return not row.is_delegated or (row.interface, row.operation) in every
-
-
-def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
-    """What of the table's operations is implemented: by interface type and name, with the names of the interfaces."""
-    found: Implemented = {}
-    for interface in interfaces.values():
-        for kind in interface.kinds:
-            for operation in interface.operations.values() if kind in WOVEN else ():
-                if operation.implementation is not None:
-                    found.setdefault((kind, operation.name), []).append((interface.name, operation))
-    return found
-
-
-def of_row(every: Implemented, row: Row) -> Operation | None:
-    """The operation of a relationship that a row of the table stands for, if it has an implementation: Cloudify's are
-    those of the interface that is called like the side."""
-    found = every.get((row.interface, row.operation), NONE)
-    if row.interface == RELATIONSHIP_LIFECYCLE:
-        return next((operation for name, operation in found if name == row.side), None)
-    return found[0][1] if found else None
-
-
-def _reversed(pairs: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
-    """The pairs of a node with its relationships the other way round; what is done with each keeps its order."""
-    by_relationship: dict[str, list[Pairs]] = {}
-    for one in pairs:
-        by_relationship.setdefault(one.relationship.key, []).append(one)
-    return tuple(p for own in reversed(by_relationship.values()) for p in own)
-
-
-def _standard(node: NodeTemplate) -> str:
-    return next((i.name for i in node.interfaces.values() if STANDARD in i.kinds), "Standard")
-
-
-def where_run(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle: bool) -> Where:
-    """Where an operation runs: as its ``operation_host`` says, else on the Compute of the instance; only the lifecycle
-    of a Compute itself is the orchestrator's business."""
-    asked = operation.operation_host.upper()
-    if asked == "ORCHESTRATOR":
-        return ORCHESTRATOR
-    if asked == "HOST":
-        return HOST
-    if asked in {"SOURCE", "TARGET"} and side is not NODE:
-        return OWN if asked.lower() == side else FAR
-    if asked != "SELF" and lifecycle and node.is_compute:
-        return ORCHESTRATOR
-    return OWN

@@ -14,11 +14,11 @@ from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.imperative import weave_target
+from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
-from ordito.planning.recipes import where_run
 from ordito.planning.waits import IN_TURN, install_waits
 from ordito.work.plan import Action
 from ordito.work.probes import PROBES

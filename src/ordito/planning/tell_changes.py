@@ -20,10 +20,10 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
+from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
 from ordito.planning.members import DraftStep, Member
 from ordito.planning.options import MOST_PAIRS
-from ordito.planning.recipes import where_run
 from ordito.planning.referenced_outputs import declared_values
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.work.plan import Action, Condition

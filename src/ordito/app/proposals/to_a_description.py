@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import msgspec
 
-from ordito.app.bound_inputs import bind_given
+from ordito.app.bound_inputs import BoundInputs, bind_given
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -18,11 +18,11 @@ from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import DEPLOY, Known, Proposal
-from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.making import Made, make_plan
 from ordito.app.services.circumstances import check_choices, circumstances_of
 from ordito.app.services.files import check_files
 from ordito.app.services.pinned import ReadFiles
-from ordito.app.services.read import network, read_service
+from ordito.app.services.read import ReadService, network, read_service
 from ordito.app.spec.inputs import gather_inputs
 from ordito.app.spec.reading import evaluation_of
 from ordito.app.template_workflows import in_place, without_own
@@ -126,18 +126,17 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
             return _propose(self, known)
 
 
-def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
-    place, status = known.place, known.status
-    diagnostics = Diagnostics()
-    user, environment = known.spec.user, known.spec.environment
-    named = asked.named(known)
-    if named.given is not None and not asked.service:
-        diagnostics.note(
-            "remembered-service",
-            f"the service is {named.path}, which upgrade was given; {place.manifest} names {user.written or 'none'}",
-            None,
-            hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
-        )
+class _Described(msgspec.Struct, frozen=True):
+    """What is to be: the service as it was read, its inputs, and the ``values`` of inputs that the command gives."""
+
+    read: ReadService
+    bound: BoundInputs
+    values: Mapping[str, object]
+
+
+def _described(asked: ToDescriptionAsked, known: Known, named: Named, diagnostics: Diagnostics) -> _Described:
+    """Read the service that is meant, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
+    place, status, environment = known.place, known.status, known.spec.environment
     evaluation = evaluation_of(place, diagnostics, environment)
     gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
     if diagnostics.has_errors:
@@ -152,13 +151,28 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
     check_files(read, diagnostics, required=True)
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
-    asked_values = gathered.asked
-    gathered = without_own(gathered, read.service)
-    bound = bind_given(read.service, gathered, diagnostics, had=None if named.given else status.inputs)
+    own = without_own(gathered, read.service)
+    bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
+    return _Described(read, bound, gathered.asked)
+
+
+def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
+    place, status, user = known.place, known.status, known.spec.user
+    diagnostics = Diagnostics()
+    named = asked.named(known)
+    if named.given is not None and not asked.service:
+        diagnostics.note(
+            "remembered-service",
+            f"the service is {named.path}, which upgrade was given; {place.manifest} names {user.written or 'none'}",
+            None,
+            hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
+        )
+    described = _described(asked, known, named, diagnostics)
+    read, bound = described.read, described.bound
     asked.check(known, read.service)
 
     def tells(options: PlanOptions) -> PlanOptions:
@@ -172,23 +186,9 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         allow_large=asked.allow_large,
         force=asked.force,
         reset_counts=asked.reset_counts,
-        choose=lambda service, options: in_place(service, tells(options), asked.workflow, asked_values),
+        choose=lambda service, options: in_place(service, tells(options), asked.workflow, described.values),
     )
-    renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
-    if renews:
-        diagnostics.note(
-            "taken-over",
-            "the service's files are not those that were deployed last, and nothing that exists changes by that: they"
-            " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
-            None,
-        )
-    completes = made.plan.is_empty and not renews and not is_complete(status)
-    if completes:
-        diagnostics.note(
-            "attempt-completed",
-            "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
-            None,
-        )
+    renews, completes = _settled(made, status, diagnostics)
     is_new = not user.exists
     return Proposal(
         workflow=asked.workflow,
@@ -206,13 +206,33 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         unapproved=() if asked.allow_changed else made.plan.drifted,
         contents=made.contents,
         earlier=made.earlier,
-        asked_inputs={**_only_given(made.plan, asked_values), **bound.asked},
+        asked_inputs={**_only_given(made.plan, described.values), **bound.asked},
         files=ReadFiles(user.files, tuple(asked.inputs.files)),
         renews=renews,
         completes=completes,
         named=named.given,
         told=told(asked.changes, asked.hooks),
     )
+
+
+def _settled(made: Made, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
+    """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
+    renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
+    if renews:
+        diagnostics.note(
+            "taken-over",
+            "the service's files are not those that were deployed last, and nothing that exists changes by that: they"
+            " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
+            None,
+        )
+    completes = made.plan.is_empty and not renews and not is_complete(status)
+    if completes:
+        diagnostics.note(
+            "attempt-completed",
+            "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
+            None,
+        )
+    return renews, completes
 
 
 def changing(

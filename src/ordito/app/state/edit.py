@@ -10,6 +10,7 @@ import msgspec
 from ordito.app.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService
+from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept
@@ -94,30 +95,7 @@ def write_down(
     refuse_uncommittable(ensemble.layout, options, JobFiles(basis.pinned.digest, basis.pinned.sources))
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(edits))
-    header = JobHeader(
-        id=change_ids.job,
-        workflow=how.workflow,
-        service=basis.pinned.digest,
-        main=basis.pinned.main,
-        began=now,
-        inputs=basis.inputs,
-        options=options,
-        machine=socket.gethostname(),
-        user=current_user(),
-        ticks=change_ids.ticks,
-        given=basis.given,
-        choices=basis.whole.service.choices,
-        sources=basis.pinned.sources,
-        left=basis.whole.left,
-        environment=basis.environment,
-        named=basis.named,
-        # Nothing is reached: what is remembered stays.
-        hosts=ensemble.status.hosts,
-        hosts_given=bool(ensemble.status.hosts),
-        forms=known_forms(ensemble.status),
-        current=current_form(ensemble.status),
-        base=stable_form(ensemble.status, ensemble.snapshot),
-    )
+    header = _header(ensemble, how, basis, options, change_ids, now)
     steps = tuple(_step(edit, how.call) for edit in edits)
     plan = Plan(
         how.workflow,
@@ -149,6 +127,36 @@ def write_down(
             ensemble.snapshot.apply(done.delta)
     keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
     return Recorded(header.id, ensemble.close_job(lambda found: effective_statuses(outline, found), keeper, plan))
+
+
+def _header(
+    ensemble: Ensemble, how: Record, basis: Basis, options: JobOptions, change_ids: ChangeIds, now: float
+) -> JobHeader:
+    """What the record says of a job that writes edits down."""
+    return JobHeader(
+        id=change_ids.job,
+        workflow=how.workflow,
+        service=basis.pinned.digest,
+        main=basis.pinned.main,
+        began=now,
+        inputs=basis.inputs,
+        options=options,
+        machine=socket.gethostname(),
+        user=current_user(),
+        ticks=change_ids.ticks,
+        given=basis.given,
+        choices=basis.whole.service.choices,
+        sources=basis.pinned.sources,
+        left=basis.whole.left,
+        environment=basis.environment,
+        named=basis.named,
+        # Nothing is reached: what is remembered stays.
+        hosts=ensemble.status.hosts,
+        hosts_given=bool(ensemble.status.hosts),
+        forms=known_forms(ensemble.status),
+        current=current_form(ensemble.status),
+        base=stable_form(ensemble.status, ensemble.snapshot),
+    )
 
 
 def _step(edit: Edit, call: Call) -> Step:
