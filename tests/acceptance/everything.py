@@ -153,11 +153,6 @@ class Everything(Tidy):
         """Say what an operation does from now on, before its part: lines of bash."""
         (self.home / "orders" / step).write_text(script, encoding="utf-8")
 
-    def obey_no_more(self) -> None:
-        """Take all orders back."""
-        for order in (self.home / "orders").iterdir():
-            order.unlink()
-
     def give(self, *words: str, code: str = "") -> Finished:
         """Give a command; ``code`` is Python that runs first in the same process, to break it on purpose."""
         asks = () if words[0] in {"notify", "check"} else ("--yes",)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.cli.channel import ASCII
+from ordito.cli.channel import ASCII, Channel
 from ordito.cli.progress.ledger import Ledger, Phase, node_of
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import JsonStream
@@ -21,7 +23,7 @@ from ordito.cli.progress.report import (
     write_recap,
     write_summary,
 )
-from ordito.cli.progress.tree import frame
+from ordito.cli.progress.tree import TreeProgress, frame
 from ordito.cli.text_width import width
 from ordito.work.events import (
     Event,
@@ -284,3 +286,25 @@ def test_symbols_have_ascii_forms() -> None:
 
 def test_every_row_fits_where_it_should() -> None:
     assert all(width(row) < 200 for row in rows(many(500), 40))
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "gone")
+
+
+def test_nothing_is_kept_for_a_terminal_that_is_gone() -> None:
+    """The job goes on, and what it prints is forgotten."""
+    progress = TreeProgress(Channel(Gone()), shows_output=True)
+    for event in STORY[:4]:
+        progress(event)
+    progress._thread.join()
+    for number in range(100):
+        progress(StepLog(JOB, "server_1.Standard.create", f"line {number}", 101.0))
+    progress.close()
+    assert progress._above.taken() == ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import click
 import pytest
 
 from ordito import __version__
+from ordito.cli.border import CrashReport
 from ordito.cli.grammar import (
     ALIASES,
     BLOCKS_VERBS,
@@ -254,6 +256,17 @@ def test_impossible_paths_are_no_fault_of_ours(run: Run, words: list[str]) -> No
     assert refused.code == 3
     assert "error[" in refused.err
     assert "fault of Ordito" not in refused.err
+
+
+def test_the_details_of_a_fault_are_for_their_owner_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.joinpath(".ordito").mkdir()
+    with CrashReport() as report:
+        report.directory = tmp_path
+        raise RuntimeError("broken")
+    (kept,) = tmp_path.glob(".ordito/ordito-crash-*.txt")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert "RuntimeError: broken" in kept.read_text()
+    assert f"the details are in {kept}" in capsys.readouterr().err
 
 
 def test_the_service_in_the_readme_is_the_example() -> None:

@@ -67,10 +67,6 @@ def in_order(plan: Plan, *steps: str) -> None:
     assert_order(plan, *steps)
 
 
-def of_instances(plan: Plan) -> list[str]:
-    return [s for s in steps_of(plan) if s.partition(".")[0].rpartition("_")[2].isdigit()]
-
-
 def test_an_installation_has_its_phases_in_order() -> None:
     world = World(shop(*EVERYWHERE))
     plan = world.plan(options=options(world, INSTALL))

@@ -128,7 +128,10 @@ class CrashReport:
         for folder in (self.directory / ".ordito", Path(tempfile.gettempdir())):
             try:
                 if folder.is_dir():
-                    (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+                    # A new file, for its owner only: others may write to the folder of temporary files, too.
+                    handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                        file.write(text)
                     return folder / name
             except OSError:
                 continue

@@ -90,7 +90,8 @@ class TreeProgress:
             else:
                 self._passing.note(event)
         if isinstance(event, JobStarted):
-            self._live.start()
+            with contextlib.suppress(OSError):
+                self._live.start()
             self._thread.start()
         elif isinstance(event, JobFinished):
             self.close()
@@ -122,8 +123,9 @@ class TreeProgress:
             else:
                 self._live.refresh()
         except OSError:
-            # The terminal is gone; the job goes on.
+            # The terminal is gone; the job goes on, and nothing is kept for it any more.
             self._ended.set()
+            self._above.is_open = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One frame."""
@@ -145,8 +147,9 @@ class Above(Channel):
         self._kept: list[str] = []
 
     def write(self, text: str) -> None:
-        """Keep a text."""
-        self._kept.append(text)
+        """Keep a text, as long as somebody takes it."""
+        if self.is_open:
+            self._kept.append(text)
 
     def taken(self) -> str:
         """What was kept, which is forgotten now."""
