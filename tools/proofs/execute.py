@@ -108,10 +108,25 @@ class Executor:
                         return process.wait(min(left, SECONDS_BETWEEN_WORDS)), FINISHED
                     except subprocess.TimeoutExpired:
                         self._say(name)
-                return _stopped(process), TOO_LONG
+                return self._stopped(name, process), TOO_LONG
             except KeyboardInterrupt:
-                _stopped(process)
+                self._stopped(name, process)
                 raise
+
+    def _stopped(self, name: str, process: subprocess.Popen[bytes]) -> int:
+        """Interrupt a process, so that it ends what it has started; if it does not, kill. What tests say of that does
+        not count: it is not their fault."""
+        diary = self._results.place(name, "diary")
+        size = diary.stat().st_size if diary.exists() else 0
+        process.send_signal(signal.SIGINT)
+        try:
+            return process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.wait()
+        finally:
+            if diary.exists():
+                os.truncate(diary, size)
 
     def most_seconds(self, run: Run) -> float:
         """The seconds that a run may take: tests that are fewer at once take longer."""
@@ -122,16 +137,6 @@ class Executor:
         ended = [o.outcome for o in self._results.outcomes(name).values()]
         if ended:
             print(f"   {name}: {len(ended)} tests, {ended.count('failed')} failed", file=sys.stderr, flush=True)
-
-
-def _stopped(process: subprocess.Popen[bytes]) -> int:
-    """End a process as an interrupt at a terminal would, so that it ends what it has started; if it does not, kill."""
-    os.killpg(process.pid, signal.SIGINT)
-    try:
-        return process.wait(SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
 
 
 def _state(run: Run) -> str:
