@@ -32,7 +32,9 @@ from tools.soak.watching import Watcher
 
 ACTIONS = 10
 """How much is done to the shop between its deployment and its removal."""
-KILLED = 0.3
+BETWEEN = 3
+"""Cycles from one measurement of what commands cost to the next."""
+KILLED = 0.5
 """Which part of the commands is killed."""
 
 
@@ -83,8 +85,9 @@ class Soak:
 
     def _cycles(self) -> None:
         while time.monotonic() < self._end:
-            for name, cost in costs(self.shop).items():
-                self.found.costs.setdefault(name, []).append(cost)
+            if self.found.cycles % BETWEEN == 0:
+                for name, cost in costs(self.shop).items():
+                    self.found.costs.setdefault(name, []).append(cost)
             self.course.do_some(ACTIONS)
             self.course.do(self.course.undeploy, calm=True)
             self.course.do(self.course.forget)

@@ -65,7 +65,7 @@ def _least(name: str, value: float, bar: float, unit: str = "") -> Figure:
 def _course(found: Found) -> Iterator[Figure]:
     yield _most("failures", len(found.failures), 0)
     yield _least("cycles", found.cycles, 1)
-    yield _least("kills", sum(found.kills.values()), min(100, found.minutes * 5))
+    yield _least("kills", sum(found.kills.values()), min(100, round(found.minutes * 10 / 3)))
     yield _most("missing", len(found.missing), 0)
 
 
