@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,26 @@ def test_whichever_engine_answers_will_do(run: Run, tmp_path: Path, monkeypatch:
     assert (found["docker"]["needed"], found["podman"]["needed"]) == ("containers of hosts.yaml", "")
     write_program(tmp_path / "bin/docker", "exit 1")
     assert doctor(run, code=1)["podman"]["needed"] == "containers of hosts.yaml"
+
+
+def test_who_commits_must_be_known_where_git_keeps_the_ensemble(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    assert doctor(run)["git identity"]["needed"] == ""
+    subprocess.run(["git", "init", "-q"], check=True)
+    (tmp_path / "service.yaml").write_text(PLAYBOOK.replace("tidy.yaml", "tidy.sh"), encoding="utf-8")
+    (tmp_path / "tidy.sh").write_text("", encoding="utf-8")
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    found = doctor(run, code=1)
+    assert (found["git identity"]["state"], found["commits"]["state"]) == ("missing", "look")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Ada")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "ada@example.org")
+    found = doctor(run)
+    assert found["git identity"]["found"] == "Ada"
+    assert found["commits"]["state"] == "ok"
 
 
 @pytest.fixture

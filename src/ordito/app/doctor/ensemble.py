@@ -22,6 +22,7 @@ from ordito.base.diagnostics import InvalidDocument, Severity
 from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import AUTO, JobFiles, home_of, obstacles
+from ordito.ensemble.git.tree import existing
 from ordito.ensemble.lock import holder
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.vault import MARK, Vault
@@ -142,7 +143,7 @@ def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[Finding]:
 
 def _directory(root: Path) -> Iterator[Finding]:
     """Whether there is room, and leave to write."""
-    here = next(folder for folder in (root, *root.parents) if folder.is_dir())
+    here = existing(root)
     free = shutil.disk_usage(here).free
     state = BROKEN if free < FULL else LOOK if free < NEARLY_FULL else OK
     cure = "" if state == OK else f"make room on the disk of {here}"

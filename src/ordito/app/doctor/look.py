@@ -10,9 +10,10 @@ from ordito.app.doctor.ensemble import look_at
 from ordito.app.doctor.finding import OK, Diagnosis, Finding
 from ordito.app.doctor.keys import find_keys
 from ordito.app.doctor.packages import find_packages
-from ordito.app.doctor.programs import find_programs
+from ordito.app.doctor.programs import find_identity, find_programs
 from ordito.app.doctor.uses import ENGINE
 from ordito.app.place import place_of
+from ordito.ensemble.git.tree import existing
 from ordito.providers.containers.settings import ENGINES
 
 
@@ -26,8 +27,10 @@ class DoctorRequest(msgspec.Struct, frozen=True):
 
 def diagnose(request: DoctorRequest) -> Diagnosis:
     """Look at everything; what cannot be read is a finding as well."""
-    look = look_at(place_of(request.directory), request.environment, request.hosts)
-    machine = [*find_programs(look.used), *find_keys()]
+    place = place_of(request.directory)
+    look = look_at(place, request.environment, request.hosts)
+    identity = find_identity(existing(place.layout.root), look.used)
+    machine = [*find_programs(look.used), *identity, *find_keys()]
     if why := look.used.get(ENGINE, ""):
         machine = list(_with_engine(machine, why))
     return Diagnosis((*find_packages(look.used), *machine, *look.findings))

@@ -15,6 +15,7 @@ import msgspec
 
 from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, Finding
 from ordito.app.doctor.versions import is_older, shown
+from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.executors.ansible.program import NAME as ANSIBLE
 from ordito.executors.ansible.program import find_program
 from ordito.executors.interpreters import OLDEST
@@ -60,6 +61,20 @@ def find_programs(used: Mapping[str, str]) -> Iterator[Finding]:
     """Look at them, all at one time; ``used`` says what of the ensemble uses a program, by its name."""
     with ThreadPoolExecutor(len(PROGRAMS)) as pool:
         yield from pool.map(lambda program: _finding(program, used.get(program.name, "")), PROGRAMS)
+
+
+def find_identity(directory: Path, used: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether git knows who commits in a directory, where there is git."""
+    purpose, needed = "commits of what jobs write", used.get("git", "")
+    try:
+        name = Git(directory).line("var", "GIT_COMMITTER_IDENT").rpartition(" <")[0]
+    except NoGit:
+        return
+    except GitFailed:
+        cure = 'git config --global user.name "NAME" && git config --global user.email ADDRESS'
+        yield Finding(MACHINE, "git identity", MISSING, "", purpose, cure, needed)
+        return
+    yield Finding(MACHINE, "git identity", OK, name, purpose, needed=needed)
 
 
 def _finding(program: Program, used: str) -> Finding:
