@@ -54,6 +54,8 @@ class Prepared:
         self.home = folder / "home"
         self.work = folder / "work"
         self.programs = folder / "bin"
+        # Whether the program is this very one, so that a process which has imported it can stand for it.
+        self.own_program = True
         # What is called so is shared by all who use this machine; a page has its own.
         self.renamed = {"/tmp/": f"{folder}/tmp/"}
         for place in (self.home, self.work, self.programs, folder / "tmp"):
@@ -137,6 +139,7 @@ def _environment(prepared: Prepared, _: list[str]) -> None:
     (folder,) = own.glob("lib/python*/site-packages")
     (folder / "program.pth").write_text("\n".join(places) + "\n")
     prepared.install(SOURCES, own / "bin/python")
+    prepared.own_program = False
     pip = prepared.programs / "pip"
     pip.write_text(PIP.format(python=sys.executable, own=own / "bin/python"))
     pip.chmod(0o755)
@@ -185,6 +188,7 @@ def _repository(prepared: Prepared, _: list[str]) -> None:
     for found in (real / "bin").iterdir():
         (programs / found.name).symlink_to(found if "python" not in found.name else found.resolve())
     prepared.install(prepared.work / "src")
+    prepared.own_program = False
     (programs / "ordito").unlink()
     (programs / "ordito").symlink_to(prepared.programs / "ordito")
     subprocess.run(

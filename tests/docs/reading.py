@@ -29,7 +29,7 @@ def carry_out(page: Page, folder: Path) -> None:
             if not words or words[0] not in NEEDS:
                 raise Mistake(f"{page.place(hidden.line)}: what is needed is one of {', '.join(NEEDS)}")
             provide(words, prepared)
-        session = Session(folder, prepared.environment, prepared.work)
+        session = Session(folder, prepared.environment, prepared.work, forks=prepared.own_program)
         with session:
             _Reader(page, prepared, session).read()
         if session.left:

@@ -1,8 +1,8 @@
 """A program of its own, not a module of tests: it imports all of Ordito once, and forks for each command to come.
 
-Its argument is the number of a socket. A message is a JSON object `{"cwd", "environment", "code", "arguments"}` with
-four open files: standard input, output and error of the command, and where to tell its process id and, later, how it
-ended.
+Its argument is the number of a socket; with ``adopts`` behind it what its commands leave behind become its children. A
+message is a JSON object `{"cwd", "environment", "code", "arguments"}` with four open files: standard input, output and
+error of the command, and where to tell its process id and, later, how it ended.
 It ends when nobody is left to ask.
 """
 
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 1 << 17
+PR_SET_CHILD_SUBREAPER = 36
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template: { node_templates: { server: { type: tosca.nodes.Compute } } }
@@ -99,12 +100,12 @@ def adopt(request: dict[str, Any], streams: list[int]) -> dict[str, Any]:
 
 def tell_of_ended(tellers: dict[int, int]) -> None:
     """Tell of all commands that have ended how they did."""
-    while tellers:
-        process, status = os.waitpid(-1, os.WNOHANG)
-        if process == 0:
-            return
-        tell(tellers[process], os.waitstatus_to_exitcode(status))
-        os.close(tellers.pop(process))
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            process, status = ended
+            if process in tellers:
+                tell(tellers[process], os.waitstatus_to_exitcode(status))
+                os.close(tellers.pop(process))
 
 
 def tell(teller: int, number: int) -> None:
@@ -142,7 +143,16 @@ def leave(code: object) -> None:
         os._exit(code)
 
 
+def adopt_orphans() -> None:
+    """Become the parent of what commands leave behind."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 if __name__ == "__main__":
+    if "adopts" in sys.argv[2:]:
+        adopt_orphans()
     import_all()
     warm_up()
     asked = serve(socket.socket(fileno=int(sys.argv[1])))

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 SERVER = Path(__file__).with_name("fork_server.py")
+ADOPTS = "adopts"
 SOURCES = Path(__file__).parents[2] / "src"
 
 
@@ -95,12 +96,12 @@ class Running:
 
 
 @cache
-def _server() -> socket.socket:
-    """The way to the server of this process."""
+def _server(*options: str) -> tuple[socket.socket, int]:
+    """The way to the server of this process that has these options, and that server's process id."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         server = subprocess.Popen(
-            [sys.executable, str(SERVER), str(theirs.fileno())],
+            [sys.executable, str(SERVER), str(theirs.fileno()), *options],
             pass_fds=[theirs.fileno()],
             cwd="/",
             env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "PYTHONPATH": str(SOURCES)},
@@ -113,7 +114,7 @@ def _server() -> socket.socket:
         server.wait()
 
     atexit.register(stop)
-    return ours
+    return ours, server.pid
 
 
 def _pipe_of(text: bytes) -> int:
@@ -135,7 +136,7 @@ def start(
     out, err, told = (read for read, _ in pairs)
     files = [source, *(write for _, write in pairs)]
     try:
-        socket.send_fds(_server(), [json.dumps(request).encode()], files)
+        socket.send_fds(_server()[0], [json.dumps(request).encode()], files)
     finally:
         for file in files:
             os.close(file)
@@ -144,3 +145,29 @@ def start(
         os.fdopen(out, encoding="utf-8", newline=""),
         os.fdopen(err, encoding="utf-8"),
     )
+
+
+def adopter() -> int:
+    """The process id of the server behind ``run_into``: what its commands leave behind is below it."""
+    return _server(ADOPTS)[1]
+
+
+def run_into(output: Path, cwd: Path, environment: Mapping[str, str], arguments: Sequence[str], longest: float) -> int:
+    """Run ``ordito`` as a shell does in the foreground, with both its streams in one file; gives its exit code, or 128
+    and the signal that ended it. Raises ``subprocess.TimeoutExpired``, and ends it, after ``longest`` seconds."""
+    request = {"cwd": str(cwd), "environment": dict(environment), "arguments": list(arguments), "code": ""}
+    told, tell = os.pipe()
+    into = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    try:
+        socket.send_fds(_server(ADOPTS)[0], [json.dumps(request).encode()], [nothing, into, into, tell])
+    finally:
+        for file in (tell, into, nothing):
+            os.close(file)
+    with os.fdopen(told, "rb", buffering=0) as reader:
+        process = int(reader.readline())
+        if not select.select([reader], [], [], longest)[0]:
+            os.kill(process, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(f"process {process}", longest)
+        code = int(reader.readline())
+    return code if code >= 0 else 128 - code
