@@ -223,10 +223,14 @@ def test_a_new_project_deploys_at_once_and_is_never_overwritten(run: Run, tmp_pa
     assert run("init", "first").code == 0
     assert run("deploy", "first/service.yaml", "-e", "first", "-y").code == 0
     assert run("output", "greeting", "-e", "first").out == "Hello, world!\n"
+    assert run("status", "-e", "first").out.startswith("first  ok")
     (tmp_path / "first" / "service.yaml").write_text("mine")
     again = run("init", "first")
     assert again.code == 3
     assert (tmp_path / "first" / "service.yaml").read_text() == "mine"
+    for name in ("no", "1.0", 'a "b"', "läden 🧶"):
+        assert run("init", name).code == 0
+        assert run("compile", f"{name}/service.yaml").json["name"] == name
     assert run("init", "x", "--template", "helo").err.count('did you mean "hello"') == 1
 
 

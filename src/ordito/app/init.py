@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ordito.base.suggest import nearest
 
 ELSEWHERE = "choose another directory: ordito init DIR"
 TEMPLATES = Path(__file__).with_name("templates")
+NAME = b"template_name: hello"
 
 
 class InitRequest(msgspec.Struct, frozen=True):
@@ -47,7 +49,7 @@ def init(request: InitRequest) -> InitResult:
     try:
         for file in files:
             _make_folder((target / file).parent, made)
-            _copy(source / file, target / file, made)
+            _copy(_named((source / file).read_bytes(), target), source / file, target / file, made)
     except BaseException:
         _remove(made)
         raise
@@ -65,8 +67,16 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
         made.append(path)
 
 
-def _copy(source: Path, target: Path, made: list[Path]) -> None:
-    content, mode = source.read_bytes(), source.stat().st_mode & 0o777
+def _named(content: bytes, target: Path) -> bytes:
+    """What a file of a template holds, with the service called as its directory, if that can be read."""
+    name = target.resolve().name
+    if not name or not name.isprintable():
+        return content
+    return content.replace(NAME, f"template_name: {json.dumps(name, ensure_ascii=False)}".encode())
+
+
+def _copy(content: bytes, source: Path, target: Path, made: list[Path]) -> None:
+    mode = source.stat().st_mode & 0o777
     try:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         made.append(target)

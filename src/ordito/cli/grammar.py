@@ -241,7 +241,7 @@ def did_you_mean(near: Sequence[str]) -> str:
 
 ABOUT = """Deploys services that are described in TOSCA 1.3, and keeps a record of every change.
 
-New here: `ordito init my-app` makes a small service, `ordito deploy my-app --yes` deploys it."""
+New here: `ordito init my-app` makes a small service, `ordito -e my-app deploy` deploys it."""
 
 
 def root() -> click.Group:
