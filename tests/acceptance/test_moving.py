@@ -46,7 +46,7 @@ def test_stop_start_and_restart(orders: Orders) -> None:
     refused = orders.run("start", "top_1", "--yes")
     assert refused.code == 3
     assert "top_1 requires base_1, which is stopped" in refused.err
-    assert "`ordito start base_1` first" in refused.err
+    assert "start base_1` first" in refused.err
     done = orders.run("start", "top", "base", "--yes")
     assert done.code == 0, done.both
     assert orders.completed() == UP

@@ -12,7 +12,7 @@ from ordito.app.errors import Refused
 from ordito.app.output_file import cannot_write
 from ordito.base.suggest import nearest
 
-ELSEWHERE = "choose another directory: ordito init DIR"
+ELSEWHERE = "choose another directory: `ordito init DIR`"
 TEMPLATES = Path(__file__).with_name("templates")
 NAME = b"template_name: hello"
 

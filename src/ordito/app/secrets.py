@@ -32,7 +32,7 @@ def set_secret(directory: str, name: str, value: bytes) -> Kept:
         )
     if not value:
         raise Refused(
-            "no-value", f'the value of secret "{name}" is empty', "to forget a secret: ordito secrets rm NAME"
+            "no-value", f'the value of secret "{name}" is empty', "to forget a secret: `ordito secrets rm NAME`"
         )
     if len(value) > MOST_BYTES:
         raise Refused("too-large", f"a secret has at most {MOST_BYTES:,} bytes, and this one {len(value):,}")

@@ -83,7 +83,7 @@ def _warn_of_unheard(service: Service, diagnostics: Diagnostics) -> None:
                 f'trigger "{trigger.name}" of policy "{policy.name}" waits for "{trigger.event}", which is no '
                 "notification of its nodes",
                 trigger.span,
-                hint=f'did you mean "{near[0]}"?' if near else f"raise it with: ordito notify NODE {trigger.event}",
+                hint=f'did you mean "{near[0]}"?' if near else f"raise it with: `ordito notify NODE {trigger.event}`",
             )
 
 

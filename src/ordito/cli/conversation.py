@@ -15,6 +15,7 @@ from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
 from ordito.cli.plan_view import Level, write_brief, write_plan
+from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
@@ -139,6 +140,7 @@ class CliConversation:
         return self._tell
 
     def _tell(self, event: Event) -> None:
+        event = completed(event, self._session.settings)
         self.ledger(event)
         self._progress(event)
 

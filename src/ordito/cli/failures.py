@@ -21,7 +21,7 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
     session.diagnostics(error.diagnostics)
     code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
     said = f"nothing was done: {total(error.diagnostics)}"
-    session.fail_for_programs(code, said, "", as_json(error.diagnostics), **more)
+    session.fail_for_programs(code, said, "", as_json(session.completed(error.diagnostics)), **more)
     if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
         purpose = "remove what runs, by the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))

@@ -12,6 +12,7 @@ from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.kept_view import commits, kept_data, warn_of_kept
+from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import failure
 from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
@@ -48,7 +49,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     warn_of_kept(report.kept, session)
     if session.stream is not None:
         return
-    write_failures(report.failures, channel)
+    write_failures([completed(failed, session.settings) for failed in report.failures], channel)
     _write_left(ledger, session)
     if not session.settings.quiet:
         write_recap(ledger, channel)

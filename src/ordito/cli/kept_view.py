@@ -16,7 +16,7 @@ def warn_of_kept(kept: Kept, session: Session) -> None:
     for problem in kept.problems:
         session.warn(f"not committed: {problem}")
     if kept.sharing:
-        session.warn(session.settings.completed(kept.sharing))
+        session.warn(kept.sharing)
 
 
 def commits(kept: Kept) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostic
 from ordito.cli import diagnostics as diagnostics_view
 from ordito.cli.channel import Channel
@@ -40,8 +42,14 @@ class Session:
         """Whether results are for people."""
         return self.stream is None and self.settings.output is Format.TEXT
 
+    def completed(self, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """Diagnostics that name commands about the same ensemble."""
+        complete = self.settings.completed
+        return [msgspec.structs.replace(one, message=complete(one.message), hint=complete(one.hint)) for one in found]
+
     def diagnostics(self, found: Sequence[Diagnostic]) -> None:
         """Show diagnostics."""
+        found = self.completed(found)
         if self.stream is not None:
             for diagnostic in found:
                 self.stream.say("diagnostic", diagnostics_view.as_data(diagnostic))
@@ -64,6 +72,7 @@ class Session:
 
     def warn(self, text: str) -> None:
         """Tell people something that deserves attention, also when they asked for quiet."""
+        text = self.settings.completed(text)
         if self.stream is not None:
             self.stream.say("diagnostic", {"code": "warning", "severity": "warning", "message": text})
         else:
@@ -78,7 +87,7 @@ class Session:
 
     def fail(self, code: str, message: str, hint: str = "") -> None:
         """Say why nothing was done, and what to do about it."""
-        hint = self.settings.completed(hint)
+        message, hint = self.settings.completed(message), self.settings.completed(hint)
         if self.stream is None:
             self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {printable(message)}")
             if hint:

@@ -83,15 +83,18 @@ class Settings(msgspec.Struct, frozen=True):
         return f"{PROGRAM} {shlex.join([*_without_values(self.arguments), *more])}"
 
     def completed(self, text: str) -> str:
-        """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble."""
+        """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble. So rooms
+        write commands into their messages, since they know nothing of the command line."""
         chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
         if self.environment is not None:
             chosen += f"--env {shlex.quote(self.environment)} "
         if self.hosts is not None:
             chosen += f"--hosts {shlex.quote(self.hosts)} "
-        return text.replace("`ordito ", f"`{PROGRAM} {chosen}")
+        return COMMAND.sub(lambda _: f"`{PROGRAM} {chosen}", text)
 
 
+COMMAND = re.compile("`ordito (?!-)")
+"""Begins a command in a message, unless it says already what it is about."""
 INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
 """Options whose values are those of inputs or attributes."""
 

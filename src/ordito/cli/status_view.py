@@ -96,7 +96,7 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     write_kept_counts(found.status.kept, channel)
     channel.line(job_line(found))
     if found.waiting:
-        channel.line(f"{plural(found.waiting, 'notice')} waiting to be handled, see: ordito policy list")
+        channel.line(f"{plural(found.waiting, 'notice')} waiting to be handled")
     if found.failed:
         named = listed(found.failed, MOST_NAMED)
         channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")

@@ -74,7 +74,7 @@ def _warn_of_unknown(draft: Draft) -> None:
             "orphaned",
             f'nothing is known any more of node "{name}", and its instances are kept: {ids}',
             None,
-            hint=f"remove them by hand, and then their records: ordito state rm {ids.split(', ')[0]}",
+            hint=f"remove them by hand, and then their records: `ordito state rm {ids.split(', ')[0]}`",
         )
 
 

@@ -102,13 +102,13 @@ def _work(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
     """Who holds the lock, and whether a job waits for somebody to go on with it."""
     owner = holder(place.layout)
     if owner is not None:
-        yield Finding(ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: ordito status")
+        yield Finding(ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: `ordito status`")
     else:
         yield Finding(ENSEMBLE, "lock", OK, "nobody is at work")
     if ensemble.unfinished is not None and owner is None:
         header = ensemble.unfinished.header
         found = f"{header.id} ({header.workflow}) was interrupted"
-        yield Finding(ENSEMBLE, "job", LOOK, found, cure="ordito jobs resume")
+        yield Finding(ENSEMBLE, "job", LOOK, found, cure="`ordito jobs resume`")
 
 
 def _key(place: Place) -> Iterator[Finding]:

@@ -26,6 +26,8 @@ class _Kept:
             return self._file.get(name)
         except KeyError:
             near = suggestion(name, self._file.names())
-            raise NoSecret(f'there is no secret "{name}"', f"{near}; to keep one: ordito secrets set {name}") from None
+            raise NoSecret(
+                f'there is no secret "{name}"', f"{near}; to keep one: `ordito secrets set {name}`"
+            ) from None
         except EnsembleError as error:
             raise NoSecret(f'secret "{name}" cannot be read: {error.message}', error.hint) from None

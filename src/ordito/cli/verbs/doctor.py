@@ -31,6 +31,8 @@ def command(session: Session) -> ExitCode:
 
     settings = session.settings
     found = diagnose(DoctorRequest(settings.directory, settings.wanted_environment, settings.hosts))
+    findings = tuple(msgspec.structs.replace(one, cure=settings.completed(one.cure)) for one in found.findings)
+    found = msgspec.structs.replace(found, findings=findings)
     session.result(as_data(found), lambda channel: write_diagnosis(found, channel))
     lacking = [finding for finding in found.findings if finding.is_lacking]
     for finding in lacking:

@@ -31,5 +31,6 @@ def command(session: Session, directory: str, template: str) -> ExitCode:
 
     session.result({"directory": made.directory, "files": list(made.files)}, text)
     begin = "" if directory == "." else f"cd {shlex.quote(directory)} && "
-    session.next(NextCommand(f"{begin}ordito deploy", "deploy it; ensemble.yaml says what, and will say what exists"))
+    deploy = session.settings.plain_command("deploy")
+    session.next(NextCommand(f"{begin}{deploy}", "deploy it; ensemble.yaml says what, and will say what exists"))
     return ExitCode.DONE

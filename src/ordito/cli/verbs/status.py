@@ -42,6 +42,8 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     elif found.job is None and found.attempt is not None:
         session.next(*_after(found.attempt, session))
+    elif found.waiting:
+        session.next(NextCommand(session.settings.command("policy", "list"), "see which notices wait"))
     return ExitCode.DONE
 
 

@@ -65,7 +65,7 @@ def judge(settings: SshSettings, host: str, address: str, port: int, key: SSHKey
     return (
         f"the key of the host at {where} is not known: {shown}. If that is its key, accept it: "
         f"ssh-keyscan -p {port} {shlex.quote(host)} >> {shlex.quote(str(path))} "
-        "(or: ordito hosts check --accept-new)"
+        "(or: `ordito hosts check --accept-new`)"
     )
 
 

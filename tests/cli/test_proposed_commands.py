@@ -1,0 +1,65 @@
+"""Commands that messages propose are about the ensemble that the command was about, so that they can be copied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Run
+from tests.support.real.hosts import SshHosts
+
+BOX = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    word: { type: string, default: none }
+  node_templates:
+    box: { type: tosca.nodes.Compute }
+"""
+
+
+@pytest.fixture
+def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of an ensemble that is not the current one."""
+    (tmp_path / "service.yaml").write_text(BOX)
+    (tmp_path / "live").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "live"
+
+
+def test_in_hints_of_errors(run: Run, live: Path) -> None:
+    (live / "ensemble.yaml").write_text("spec: { service: .., inputs: { word: { secret: pass } } }\n")
+    refused = run("-e", "live", "--env", "", "deploy", "--yes")
+    assert refused.code == 3
+    assert "`ordito -e live --env '' secrets set pass`" in refused.err
+    assert "`ordito secrets" not in refused.err
+
+
+def test_in_hints_of_diagnostics_for_people_and_programs(run: Run, live: Path) -> None:
+    (live / "hosts.yaml").write_text("hosts:\n  small: { connection: local, capabilities: { os: { type: bsd } } }\n")
+    (live.parent / "service.yaml").write_text(
+        BOX.replace("Compute }", "Compute, capabilities: { os: { properties: { type: linux } } } }")
+    )
+    for form in ((), ("-o", "json"), ("--json",)):
+        refused = run("-e", "live", "deploy", "service.yaml", "--yes", *form)
+        assert refused.code == 3
+        said = refused.out + refused.err
+        assert "`ordito -e live hosts list`" in said
+        assert "`ordito hosts" not in said
+
+
+def test_in_what_hosts_say(run: Run, live: Path, ssh_hosts: SshHosts) -> None:
+    with ssh_hosts.some("strange") as (host,):
+        (live / "hosts.yaml").write_text(
+            f"defaults: {{ user: {host.user}, identity: {host.key}, known_hosts: known_hosts, agent: false }}\n"
+            f"hosts:\n  strange: {{ address: {host.address}, port: {host.port} }}\n"
+        )
+        proposed = "`ordito -e live hosts check --accept-new`"
+        checked = run("-e", "live", "hosts", "check")
+        assert checked.code == 4
+        assert proposed in checked.err
+        deployed = run("-e", "live", "deploy", "service.yaml", "--yes")
+        assert deployed.code == 4
+        assert deployed.err.count(proposed) == 2, "while the job runs, and at its end"
+        assert "`ordito hosts" not in deployed.err
