@@ -264,3 +264,17 @@ def test_a_hint_does_not_offer_what_is_refused(tmp_path: Path) -> None:
     resolve_service(package, diagnostics)
     (only,) = [d for d in diagnostics if d.code == "bad-call"]
     assert only.hint == "keywords that mean something here: SELF"
+
+
+@pytest.mark.parametrize(
+    ("name", "imports", "hint"),
+    [
+        ("ordito.nodes.Reboot", "", 'such types come with Ordito: write imports: [ "profile:ordito" ]'),
+        ("cloudify.nodes.Compute", "", 'such types come with Ordito: write imports: [ "profile:cloudify" ]'),
+        ("cloudify.nodes.Computer", "imports: [ profile:cloudify ]\n", 'did you mean "cloudify.nodes.Compute"?'),
+    ],
+)
+def test_types_of_a_profile_that_is_not_imported_lead_to_it(tmp_path: Path, name: str, imports: str, hint: str) -> None:
+    _, found = resolve(tmp_path, f"{imports}topology_template: {{ node_templates: {{ a: {{ type: {name} }} }} }}")
+    (only,) = found
+    assert (only.code, only.hint) == ("unknown-type", hint)

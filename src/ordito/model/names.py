@@ -19,6 +19,8 @@ from ordito.syntax.grammar import Dialect
 
 RESERVED_PREFIX = "tosca"
 TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
+BUNDLED = {"ordito.dev/": "profile:blocks", "ordito.": "profile:ordito", "cloudify.": "profile:cloudify"}
+"""How names of types begin that are there once a bundled profile is imported."""
 SEPARATORS = ("/", "#", ":")
 """What may stand between a namespace and a name where a type is named by its URI."""
 
@@ -224,9 +226,20 @@ class Names:
             hint = f'it is called "{called}:{name.text}" here'
             self._diagnostics.error("unknown-type", f'no {kind} type named "{name.text}"', name.span, hint=hint)
             return
+        if lacking := self._lacking_profile(kind, name.text, unit):
+            hint = f'such types come with Ordito: write imports: [ "{lacking}" ]'
+            self._diagnostics.error("unknown-type", f'no {kind} type named "{name.text}"', name.span, hint=hint)
+            return
         note = f"it is {'an' if others[0][0] in 'aeiou' else 'a'} {others[0]} type" if others else ""
         known = chain(also, self.visible(kind, unit)) if "://" not in name.text else self._uris(kind)
         self._diagnostics.unknown("unknown-type", f"{kind} type", name.text, name.span, known, note=note)
+
+    def _lacking_profile(self, kind: str, name: str, unit: Unit) -> str:
+        """The bundled profile whose types begin as this name, if the file sees none of them."""
+        for begin, profile in BUNDLED.items():
+            if name.startswith(begin):
+                return "" if any(seen.startswith(begin) for seen in self.visible(kind, unit)) else profile
+        return ""
 
     def _has(self, kind: str, name: str, unit: Unit) -> bool:
         return self._unqualified(kind, name, unit) is not None
