@@ -138,8 +138,22 @@ def test_there_and_back_and_there_again(two: tuple[Nodes, Nodes], seed: int) -> 
             both.settled(which)
 
 
+UPDATED: dict[str, object] = {
+    "runs": "start",
+    "compute": True,
+    "count": 1,
+    "size": 1,
+    "scripts": {},
+    "cloudify": "lifecycle.create",
+    "maintain": "update",
+}
+UPDATED_IN_VAIN = ({"n0": UPDATED}, {"n0": {**UPDATED, "runs": "create start"}})
+"""The update that fails is for an operation that comes before all that were carried out."""
+
+
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
+@example(UPDATED_IN_VAIN, 0, 1, "continue")
 def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], seed: int, place: int, how: str) -> None:
     with placed(two, seed) as both:
         wanted = both.fresh(1)

@@ -177,7 +177,10 @@ def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fat
     comes of going on with it."""
     record = member.record
     if fate is Fate.UPDATE:
-        was_made = all(entry.key in record.applied or _may_lack(draft, entry) for entry in entries)
+        update = maintaining(member.template, UPDATE)
+        # What was to be updated before had been made, though what is new was not carried out yet.
+        attempted = update is not None and f"{update.interface}.{UPDATE}" in record.failed
+        was_made = attempted or all(entry.key in record.applied or _may_lack(draft, entry) for entry in entries)
         if was_made:
             return fate
         fate = Fate.RECONFIGURE
