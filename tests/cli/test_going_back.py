@@ -244,9 +244,19 @@ def test_lifecycle_steps_are_undone_around_the_resources(versions: Versions) -> 
     done = versions.log()
     assert (done[0], done[-1]) == ("undo b", "undo a")
     assert [line for line in done if "start" in line] == ["api_1.start 1"]
-    # Forth again by the number: what was undone is not carried out again, and that is said.
-    assert 'lifecycle step "before"' in versions("rollback", "2", "--yes")
+    # Forth again by the number: what was undone is not carried out again, so that is refused, and what does it is said.
+    for words in (("rollback", "2", "--yes"), ("plan", "rollback", "2")):
+        refused = versions(*words, code=3)
+        assert "undone-since" in refused
+        assert 'lifecycle steps "before", "after" of revision 2 were undone since' in refused
+        assert "ordito -e e upgrade two " in refused
+    assert versions.log() == []
+    assert 'lifecycle step "before"' in versions("rollback", "2", "--without-steps", "--yes")
     assert not any("hook" in line for line in versions.log())
+    versions("rollback", "1", "--yes", "-q")
+    versions.log()
+    versions("upgrade", "two", "--yes", "-q")
+    assert [line for line in versions.log() if "hook" in line] == ["hook a", "hook b", "hook c"]
 
 
 LEAVING = """\

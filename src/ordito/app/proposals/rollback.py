@@ -43,7 +43,8 @@ class RollbackAsked(KeptAsItIs, frozen=True):
     """To go back to a revision by its number; 0 for the last that was complete where something was begun since, else
     for the one before it. With ``strict`` it is refused where something cannot be taken back. ``allow_changed`` permits
     to remove without asking what was found to be other than it was made; ``max_unavailable`` is how many instances of a
-    node may be down at one time where the node says nothing."""
+    node may be down at one time where the node says nothing. ``without_steps`` permits to go back to a revision though
+    lifecycle steps of it were undone since, and are not carried out again."""
 
     workflow: ClassVar[str] = ROLLBACK
     makes_ensemble: ClassVar[bool] = False
@@ -52,6 +53,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
     strict: bool = False
     allow_changed: bool = False
     max_unavailable: Portion = ALL
+    without_steps: bool = False
 
     def propose(self, known: Known) -> Proposal:
         """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since
@@ -61,6 +63,8 @@ class RollbackAsked(KeptAsItIs, frozen=True):
         then cannot be read any more.
         """
         target = target_of(known, self.revision)
+        if target.lost and not self.without_steps:
+            raise _would_lack(known, target)
         for root in {done.hook.block.root for done in target.done if done.hook.block.undo is not None} - {""}:
             # What undoes is known to be there before anything begins.
             pinned_root(known.place.layout, root)
@@ -117,6 +121,23 @@ def without_steps(service: Service, options: PlanOptions) -> PlanOptions:
     """What planning is told of the same without any lifecycle step being undone."""
     told = going_back(())(service, options)
     return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, undoes=False))
+
+
+def _would_lack(known: Known, target: Target) -> Refused:
+    """Why going back would leave a service without what its lifecycle steps have done: an upgrade carries them out."""
+    one = len(target.lost) == 1
+    steps = listed([f'"{step}"' for step in target.lost], MOST_NAMED)
+    user = known.spec.user
+    user = msgspec.structs.replace(user, service=user.written).with_given(target.form.named)
+    return Refused(
+        "undone-since",
+        f"lifecycle {'step' if one else 'steps'} {steps} of revision {target.number} {'was' if one else 'were'} undone"
+        f" since, and a rollback carries out none: what runs then would lack what {'it' if one else 'they'} did",
+        "an upgrade to the service of that revision carries out lifecycle steps; "
+        "--without-steps goes back without them",
+        next_words=("upgrade", user.service_path(known.place.layout, known.place.shown)),
+        purpose="go forth to that service again",
+    )
 
 
 def _check_environment(known: Known, target: Target) -> None:

@@ -29,6 +29,11 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         default=ALL,
         help="So many instances of a node may be down at one time, if it says nothing else (default: all).",
     )
+    @click.option(
+        "--without-steps",
+        is_flag=True,
+        help="Go back though lifecycle steps of the revision were undone since; they are not carried out again.",
+    )
     @allow_changed_option
     @functools.wraps(function)
     def with_asked(
@@ -37,11 +42,12 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         strict: bool,
         max_unavailable: Portion,
         allow_changed: bool,
+        without_steps: bool,
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.rollback import RollbackAsked
 
-        wanted = RollbackAsked(revision or 0, strict, allow_changed, max_unavailable)
+        wanted = RollbackAsked(revision or 0, strict, allow_changed, max_unavailable, without_steps)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked
