@@ -106,7 +106,7 @@ class FormsOfPlan:
     def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
         """What undoes the pairs of a relationship as a form says, or the one that was deployed last: nothing where
         neither knows of it. An instance that lies on another one does so until it is removed."""
-        for name in (form, self._base):
+        for name in (OWN if form == self._options.forms.own else form, self._base):
             former = self.named(name) if name else None
             if former is not None and node in former.service.nodes:
                 unlink = former.recipes.removing(former.service.nodes[node]).unlink

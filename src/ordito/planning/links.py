@@ -70,7 +70,9 @@ def unlinks(draft: Draft) -> None:
                 earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
                 of_forms[form.name] = (earlier, _turns(draft, earlier))
             unlink, turns = of_forms[form.name]
-            if not draft.is_in_one_form and (more := _of_no_form(draft, source, (*wanted, *unlink))):
+            # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
+            known = unlink if source.goes else (*wanted, *unlink)
+            if not draft.is_in_one_form and (more := _of_no_form(draft, source, known)):
                 unlink, turns = (*unlink, *more), {**turns, **_turns(draft, more)}
                 _drop(source, more)
             if not unlink:
@@ -82,8 +84,8 @@ def unlinks(draft: Draft) -> None:
 
 
 def _of_no_form(draft: Draft, source: Member, known: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
-    """What undoes those pairs of a source of which neither the form in which it is knows nor the one that is wanted: a
-    job that failed has begun them, and they are undone as its form says."""
+    """What undoes those pairs of a source of which no ``known`` relationship is: a job that failed has begun them, and
+    they are undone as its form says."""
     if not (draft.workflow in FORMING or source.goes):
         return ()
     keys = {pairs.relationship.key for pairs in known}

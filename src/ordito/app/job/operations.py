@@ -10,7 +10,7 @@ from ordito.app.compile import compiled
 from ordito.app.plugins import Plugins
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import Whole
-from ordito.app.services.mixed_forms import Seen, owners, with_mixed_forms
+from ordito.app.services.mixed_forms import Seen, linked, owners, with_mixed_forms
 from ordito.base.masking import Masking
 from ordito.ensemble.status import UNDEPLOY
 from ordito.ensemble.store import Ensemble
@@ -70,7 +70,10 @@ class JobOperations(msgspec.Struct, frozen=True):
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
         inputs, root = self.header.forms[form].inputs, self.forms.read(form).package.root
         if self._is_about_what_runs:
-            service = with_mixed_forms(Seen(form, service, inputs, root), self._own, self.forms, self.ensemble.snapshot)
+            # A link of this form may be that of an instance which a job that failed has left in an earlier one.
+            keep = linked(service, (call for call in plan.calls if call.form == form))
+            seen = Seen(form, service, inputs, root)
+            service = with_mixed_forms(seen, self._own, self.forms, self.ensemble.snapshot, keep)
         return self._made(plan, service, inputs, root, form, masking)
 
     def _made(

@@ -79,6 +79,14 @@ def _way(start: str, end: str) -> str:
     return os.path.relpath(then, first)
 
 
+def linked(service: Service, calls: Iterable[Call]) -> set[str]:
+    """The nodes that calls link with others, or did."""
+    names = {call.owner for call in calls if call.side}
+    if not names:
+        return set()
+    return {node.name for node in service.nodes.values() if any(r.key in names for r in node.requirements)}
+
+
 def owners(service: Service, calls: Iterable[Call]) -> set[str]:
     """The nodes that calls are about."""
     relationships = {r.key: r for node in service.nodes.values() for r in node.requirements}
