@@ -1,21 +1,22 @@
-"""ARCHITECTURE.md shows the tables that the program uses, and names files that are there."""
+"""ARCHITECTURE.md and what goes on from there show the tables that the program uses, and name files that are there."""
+
+from pathlib import Path
 
 import pytest
 
-from tools.architecture import DOCUMENT, document, missing_files
+from tools.architecture import DOCUMENTS, document, missing_files
+
+each = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 
 
-@pytest.fixture(scope="module")
-def text() -> str:
-    return DOCUMENT.read_text(encoding="utf-8")
+@each
+def test_its_diagrams_are_those_of_the_code(path: Path) -> None:
+    assert document(path) == path.read_text(encoding="utf-8"), "make them anew: python -m tools.architecture"
 
 
-def test_its_diagrams_are_those_of_the_code(text: str) -> None:
-    assert document(text) == text, "make them anew: python -m tools.architecture"
-
-
-def test_every_file_that_it_names_is_there(text: str) -> None:
-    assert missing_files(text) == []
+@each
+def test_every_file_that_it_names_is_there(path: Path) -> None:
+    assert missing_files(path.read_text(encoding="utf-8")) == []
 
 
 def test_what_is_not_there_is_found() -> None:

@@ -1,4 +1,4 @@
-"""Writes the diagrams of ``ARCHITECTURE.md`` from the code: the floors from the contracts in ``pyproject.toml``, the
+"""Writes the diagrams of ``ARCHITECTURE.md`` and ``docs/inside.md`` from the code: the floors from the contracts in ``pyproject.toml``, the
 states from the tables that the program itself uses: ``python -m tools.architecture``."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import ast
 import re
 import textwrap
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ordito.engine.states import ENDED, LIFE, StepState
@@ -17,7 +17,7 @@ from ordito.planning.fates import HALVES
 from ordito.work.effects import EFFECTS, Effect
 
 ROOT = Path(__file__).parent.parent
-DOCUMENT = ROOT / "ARCHITECTURE.md"
+ARCHITECTURE, INSIDE = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "inside.md"
 PACKAGE = ROOT / "src" / "ordito"
 
 WIDTH = 120
@@ -97,24 +97,28 @@ def _code(text: str | None) -> str:
     return f"`{text}`" if text is not None else ""
 
 
-PARTS = {
-    "floors": floors,
-    "fates": fates,
-    "node states": node_states,
-    "local status": local_status,
-    "contributions": contributions,
-    "step states": step_states,
-    "effects": effects,
+DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
+    ARCHITECTURE: {
+        "floors": floors,
+        "node states": node_states,
+        "local status": local_status,
+        "contributions": contributions,
+        "step states": step_states,
+        "effects": effects,
+    },
+    INSIDE: {"fates": fates},
 }
+"""What is made of the code in each."""
 
 
-def document(text: str) -> str:
-    """The document with its diagrams made anew."""
-    for name, make in PARTS.items():
+def document(path: Path) -> str:
+    """A document with its diagrams made anew."""
+    text = path.read_text(encoding="utf-8")
+    for name, make in DOCUMENTS[path].items():
         begin, end = f"<!-- made: {name} -->\n", f"<!-- end: {name} -->"
         before, found, rest = text.partition(begin)
         if not found:
-            raise ValueError(f"{DOCUMENT.name} has no place for {name!r}")
+            raise ValueError(f"{path.name} has no place for {name!r}")
         text = f"{before}{begin}\n{make()}\n\n{end}{rest.partition(end)[2]}"
     return text
 
@@ -151,4 +155,5 @@ def _is_there(name: str, room: str, names: set[str]) -> bool:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    for written in DOCUMENTS:
+        written.write_text(document(written), encoding="utf-8")
