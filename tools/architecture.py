@@ -1,5 +1,6 @@
-"""Writes the diagrams of ``ARCHITECTURE.md`` and ``docs/inside.md`` from the code: the floors from the contracts in ``pyproject.toml``, the
-states from the tables that the program itself uses: ``python -m tools.architecture``."""
+"""Writes the diagrams of ``ARCHITECTURE.md`` and ``docs/inside.md`` from the code: the floors from the contracts
+in ``pyproject.toml``, the states and fates from the tables that the program itself uses; run
+``python -m tools.architecture``."""
 
 from __future__ import annotations
 
