@@ -140,6 +140,24 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     assert "made anew" not in said
 
 
+def test_what_was_lost_since_is_said_before_going_back(versions: Versions) -> None:
+    versions("deploy", versions.write("one", {"api": ("1", ""), "web": ("1", "api")}), "--yes", "-q")
+    two = versions.write("two", {"api": ("2", ""), "web": ("1", "api"), "new": ("1", "")})
+    versions("upgrade", two, "--yes", "-q", "--replace", "api")
+    lost = "api_1 was removed and made again since revision 1: what it held then is not brought back"
+    assert lost in versions("rollback", "--strict", "--yes", code=3)
+    said = versions("plan", "rollback")
+    assert lost in said
+    assert "  ~ api_1" in said
+    # Of what came since, and of what stayed, nothing is lost.
+    assert "new_1 was" not in said
+    assert "web_1 was" not in said
+    versions("rollback", "--yes", "-q")
+    versions("upgrade", versions.write("three", {"api": ("3", ""), "web": ("1", "api")}), "--yes", "-q")
+    # Since the revision that going back has made nothing was made again.
+    assert "made again" not in versions("plan", "rollback")
+
+
 def test_the_outputs_after_going_back_are_those_of_what_runs(versions: Versions) -> None:
     versions("deploy", versions.write("one", ONE, "  outputs: { is: { value: the first } }\n"), "--yes")
     versions.write("two", {**TWO, "last": ("1", "api")}, "  outputs: { is: { value: the second } }\n")

@@ -107,6 +107,23 @@ def _with_hooks(layout: Layout, target: Target) -> Target:
     )
 
 
+def made_again_since(known: Known, target: Target) -> tuple[str, ...]:
+    """The instances that existed at the revision to which it leads and were removed and made again since, by id: what
+    they held then is gone already. Raises ``EnsembleError``."""
+    records = known.snapshot.instances.values()
+    made = {record.id for record in records if record.exists and job_of(record.created) > target.job}
+    if not made:
+        return ()
+    found: dict[str, bool] = {}
+    for line in sorted(job_lines(known.place.layout), key=lambda line: line.id):
+        record = read_job(known.place.layout, line.id) if line.id > target.job else None
+        for change in record.changes() if record is not None else ():
+            if change.target in made and change.change_id:
+                # What no job has ever changed before was not there.
+                found.setdefault(change.target, bool(change.previous_id))
+    return tuple(name for name in sorted(found) if found[name])
+
+
 def _undone_since(layout: Layout, job: str) -> Iterator[str]:
     """The lifecycle steps of a job, and of those before it, that jobs after it have undone."""
     undone: dict[str, set[str]] = {}

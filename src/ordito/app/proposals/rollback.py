@@ -14,7 +14,7 @@ from ordito.app.given_changes import GivenChanges
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.to_a_description import changing
-from ordito.app.rollback_target import Target, target_of
+from ordito.app.rollback_target import Target, made_again_since, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
@@ -77,7 +77,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form.service, form.main, form.inputs, form.choices)
     made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
-    warnings = list(_not_taken_back(made.plan, target))
+    warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
     if asked.strict and warnings:
         raise Refused(
             "not-taken-back",
@@ -153,8 +153,8 @@ def _check_environment(known: Known, target: Target) -> None:
     )
 
 
-def _not_taken_back(plan: Plan, target: Target) -> Diagnostics:
-    """What going back cannot bring back."""
+def _not_taken_back(plan: Plan, target: Target, made: tuple[str, ...]) -> Diagnostics:
+    """What going back cannot bring back; ``made`` are the instances that were made again since."""
     found = Diagnostics()
     for step in target.lost:
         said = f'lifecycle step "{step}", which was carried out for revision {target.number}, has been undone since'
@@ -168,4 +168,11 @@ def _not_taken_back(plan: Plan, target: Target) -> Diagnostics:
         single = len(anew) == 1
         said = f"{listed(anew, MOST_NAMED)} {'is' if single else 'are'} made again"
         found.warning("made-again", f"{said}: what {'it' if single else 'they'} held is not brought back by that", None)
+    leaving = {*anew, *(change.instance for change in plan.changes if change.symbol == "-")}
+    gone = [name for name in made if name not in leaving]
+    if gone:
+        single = len(gone) == 1
+        said = f"{listed(gone, MOST_NAMED)} {'was' if single else 'were'} removed and made again since revision"
+        held = f"what {'it' if single else 'they'} held then is not brought back"
+        found.warning("made-again", f"{said} {target.number}: {held}", None)
     return found
