@@ -20,10 +20,10 @@ UPGRADE = "upgrade"
 
 HELP = """Bring the running system to its description.
 
-SERVICE is a definitions file, or a folder that holds one. The first deployment makes the ensemble: a directory that
-knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given later are remembered
-until ensemble.yaml says something else. What is done already is not done again; what runs and is wanted otherwise is
-changed (`ordito diff` shows how), and what the service has lost is kept unless --prune is given.
+SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
+directory that knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given
+later are remembered until ensemble.yaml says something else. What is done already is not done again; what runs and is
+wanted otherwise is changed (`ordito diff` shows how), and what the service has lost is kept unless --prune is given.
 
 SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is carried
 out, or none if what it depends on is different now."""
