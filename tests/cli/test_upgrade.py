@@ -84,6 +84,24 @@ def test_the_service_of_an_upgrade_is_remembered_until_the_user_names_another_on
     assert "named" not in run("-e", "e", "state", "export", "-o", "json").out
 
 
+def test_steps_that_were_given_once_and_are_not_given_again_are_said(run: Run, two: Path) -> None:
+    (two / "steps.yaml").write_text(
+        "components: { api: { delete: { before: [ { fqn: 'ordito.dev/lifecycle/health@v1#WaitForTcp', "
+        "config: { host: 127.0.0.1, port: 1 } } ] } } }\n"
+    )
+    words = ("--lifecycle", "steps.yaml", "--yes", "-q")
+    assert run("-e", "e", "deploy", "one", *words).code == 0
+    # What removes everything has them from what was deployed.
+    assert "api/delete.before[0]" in run("-e", "e", "plan", "undeploy").out
+    for asked in (("plan",), ("diff", "two"), ("plan", "upgrade", "two")):
+        assert "warning[steps-not-given]: what runs has the lifecycle steps of steps.yaml" in run("-e", "e", *asked).err
+    assert "steps-not-given" not in run("-e", "e", "upgrade", "two", *words).err
+    assert "api/delete.before[0]" in run("-e", "e", "plan", "undeploy").out
+    assert "steps-not-given" in run("-e", "e", "upgrade", "one", "--yes").err
+    assert "api/delete.before[0]" not in run("-e", "e", "plan", "undeploy").out
+    assert "steps-not-given" not in run("-e", "e", "plan").err
+
+
 def test_going_back_to_the_users_service_forgets_the_other(run: Run, two: Path) -> None:
     assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
     assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0

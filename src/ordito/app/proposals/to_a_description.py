@@ -31,6 +31,7 @@ from ordito.app.user_part import new_user_part
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive
+from ordito.ensemble.job_history import read_job
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
@@ -160,6 +161,21 @@ def _described(asked: ToDescriptionAsked, known: Known, named: Named, diagnostic
     return _Described(read, bound, gathered.asked)
 
 
+def _warn_of_steps(asked: ToDescriptionAsked, known: Known, diagnostics: Diagnostics) -> None:
+    """Warn where what runs has lifecycle steps of a file that its command named, and this one names none."""
+    if asked.hooks.lifecycle or not known.status.form:
+        return
+    record = read_job(known.place.layout, known.status.form)
+    said = record.head.options.get("told") if record is not None else None
+    if isinstance(said, Mapping) and (file := said.get("lifecycle")):
+        diagnostics.warning(
+            "steps-not-given",
+            f"what runs has the lifecycle steps of {file}, and this command names none: it would lose them",
+            None,
+            hint=f"give --lifecycle {file} again, or put it beside the service as lifecycle.yaml",
+        )
+
+
 def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
     place, status, user = known.place, known.status, known.spec.user
     diagnostics = Diagnostics()
@@ -171,6 +187,7 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
             None,
             hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
         )
+    _warn_of_steps(asked, known, diagnostics)
     described = _described(asked, known, named, diagnostics)
     read, bound = described.read, described.bound
     asked.check(known, read.service)
