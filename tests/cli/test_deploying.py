@@ -161,6 +161,14 @@ def test_an_output_is_bare_by_name(run: Run) -> None:
     assert 'did you mean "said"' in unknown.err
 
 
+def test_an_output_of_what_was_never_deployed(run: Run) -> None:
+    assert run("init").code == 0
+    early = run("output", "greeting")
+    assert early.code == 3
+    assert "nothing is deployed" in early.err
+    assert "ordito deploy" in early.err
+
+
 def test_jobs_are_listed_shown_and_their_logs_read(run: Run) -> None:
     deployed(run)
     (job,) = run("jobs", "list", "-o", "json").json["jobs"]

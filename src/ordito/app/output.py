@@ -42,8 +42,16 @@ def output(request: OutputRequest) -> OutputResult:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
         outputs, problems, caveat = _outputs(place, ensemble)
+        was_deployed = bool(ensemble.status.service or ensemble.unfinished)
     if not request.name:
         return OutputResult(outputs, caveat)
+    if request.name not in outputs and not was_deployed:
+        raise Refused(
+            "not-deployed",
+            f"nothing is deployed in {place.shown}, so there are no outputs yet",
+            next_words=("deploy",),
+            purpose="deploy it",
+        )
     if request.name not in outputs:
         raise Refused("unknown-output", f'there is no output "{request.name}"', suggestion(request.name, outputs))
     if outputs[request.name] is None:
