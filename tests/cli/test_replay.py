@@ -60,6 +60,27 @@ def test_what_differs_is_shown_with_the_way_on(run: Run, tmp_path: Path) -> None
     assert run("jobs", "replay", "-o", "json").json["problems"][0]["change"] == record.stem
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"# ==== The status ends here. ====", b""),
+        (b"\nstatus:", b"\nstatsu:"),
+        (b"\nstatus:", b"\nstatus: ["),
+        (b"records: ", b"records: 7"),
+    ],
+)
+def test_a_damaged_status_names_the_command_that_mends_it(run: Run, tmp_path: Path, was: bytes, becomes: bytes) -> None:
+    deployed(run)
+    file = tmp_path / "ensemble.yaml"
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(was, becomes, 1))
+    refused = run("status")
+    assert refused.code == 3
+    assert "`ordito jobs replay --write`" in refused.err
+    assert run("jobs", "replay", "--write").code == 0
+    assert file.read_bytes() == whole
+
+
 @pytest.mark.parametrize("words", ["--write --until A", "--write --first 1", "--until A --first 1"])
 def test_what_makes_no_sense_is_refused(run: Run, words: str) -> None:
     deployed(run)

@@ -101,6 +101,14 @@ def test_scaling_policies_give_the_number_and_bound_it() -> None:
     assert codes(refused(given, n=1)) == ["count-out-of-bounds"]
 
 
+def test_a_policy_without_numbers_bounds_nothing() -> None:
+    """TOSCA's own type of scaling policies has no properties: what is hosted still has one on each host."""
+    given = service(compute("host", count=2), node("a", on("host")))
+    assert planned(with_policies(given, scaling("p", "a"))).counts == {"host": 2, "a": 2}
+    (found,) = refused(with_policies(given, scaling("p", "a", max_instances=1)))
+    assert found.code == "count-out-of-bounds"
+
+
 def test_a_policy_narrows_what_the_template_allows() -> None:
     scalable = [
         capability(

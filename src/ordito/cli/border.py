@@ -16,6 +16,7 @@ from ordito.cli.channel import silence
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import did_you_mean, root
 from ordito.cli.options import ARGUMENTS, settings_of
+from ordito.cli.other_words import OTHER_ARGUMENTS, OTHER_OPTIONS
 from ordito.cli.text_width import one_line
 
 
@@ -75,8 +76,12 @@ def _explain_usage(error: click.UsageError) -> None:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         near = nearest(error.option_name, error.possibilities or ())[:2]
-        message = f'there is no option "{error.option_name}"{did_you_mean(near)}'
+        instead = OTHER_OPTIONS.get(error.option_name)
+        message = f'there is no option "{error.option_name}"{f"; {instead}" if instead else did_you_mean(near)}'
     path = error.ctx.command_path if error.ctx is not None else "ordito"
+    if "unexpected extra argument" in message:
+        instead = OTHER_ARGUMENTS.get(path.rpartition(" ")[2])
+        message = f"{message}; {instead}" if instead else message
     _say(message)
     _say(f"see: {path} --help")
 

@@ -198,6 +198,8 @@ class VerbGroup(click.Group):
         raise click.UsageError(f'there is no verb "{name}"{self._meant(name)}', ctx)
 
     def _meant(self, name: str) -> str:
+        if name == "help":
+            return "; --help, at the end of any command, says what it takes"
         if self._verbs is VERBS and name in OTHER_WORDS:
             return f"; what other tools call so is here: {OTHER_WORDS[name]}"
         return did_you_mean(nearest(name, [*self._verbs, *self._aliases]))

@@ -16,12 +16,16 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
 from ordito.instances.records import CANNOT_BE_REACHED
+from ordito.instances.status import ERROR
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.drift import DriftResult, Found
     from ordito.app.proposals.look import LookAsked
     from ordito.cli.channel import Channel
+
+MOST_HEALED = 5
+"""Instances that a proposed command names; where more are in error it names their nodes."""
 
 MOST_UNLOOKED = 12
 FORMAT = "ordito.drift/1"
@@ -67,6 +71,11 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after it, each with what it does."""
     if result.differs:
         yield ("status",), "see what that means for the rest"
+    broken = [f.after for f in result.found if f.after.local == ERROR and f.after.note != CANNOT_BE_REACHED]
+    if broken:
+        few = len(broken) <= MOST_HEALED
+        names = [i.id for i in broken] if few else list(dict.fromkeys(i.node for i in broken))
+        yield ("heal", *names), "mend what is in error"
     away = [found.after.id for found in result.found if found.after.note == CANNOT_BE_REACHED]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"

@@ -39,3 +39,16 @@ OTHER_WORDS: Mapping[str, str] = {
     "replay": "jobs replay",
 }
 """By a word that is none of our verbs: the command that is meant, or is nearest to it."""
+
+OTHER_OPTIONS: Mapping[str, str] = {
+    "--auto-approve": "--yes goes ahead without asking",
+    "--check": "`ordito plan` shows what would be done",
+    "--dry-run": "`ordito plan` shows what would be done",
+    "--plan-only": "`ordito plan` shows what would be done",
+}
+"""By an option of other tools that is none of ours: what there is in its place."""
+
+OTHER_ARGUMENTS: Mapping[str, str] = {
+    "status": "it shows everything; `ordito describe NAME` shows one node or instance",
+}
+"""By a verb that takes no further words: what there is for somebody who gives it one."""

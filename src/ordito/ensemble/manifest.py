@@ -53,6 +53,11 @@ MOST_SHARED = 1_000
 
 RESTORE = "restore the file from git, or take its machine part from a backup; the part above the marker line is yours"
 
+MAKE_AGAIN = (
+    "`ordito jobs replay --write` makes the machine part again from the records of jobs; or restore the file from git;"
+    " the part above the marker line is yours"
+)
+
 _PART_LINE = re.compile(rb'^("(?:[^"\\]|\\.)*"|[A-Za-z_/][^\s:]*): (\{.*\})$')
 _INSTANCE_ID = re.compile(r".+_[0-9]+")
 
@@ -192,12 +197,12 @@ def read_rows(layout: Layout) -> StatusRow | None:
     name = str(layout.manifest)
     if not found.machine.rstrip().endswith(END.rstrip()):
         raise EnsembleError(
-            f"{name}: the machine part is cut off: its last line, {END.decode().strip()!r}, is missing", RESTORE
+            f"{name}: the machine part is cut off: its last line, {END.decode().strip()!r}, is missing", MAKE_AGAIN
         )
     first_line = found.user.count(b"\n") + 1
-    data = load(found.machine, name, RESTORE, first_line=first_line)
+    data = load(found.machine, name, MAKE_AGAIN, first_line=first_line)
     if not isinstance(data, dict) or set(data) != {"status"}:
-        raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", RESTORE)
+        raise EnsembleError(f"{name}: below the marker line there must be `status:` and nothing else", MAKE_AGAIN)
     check_format(data["status"], name)
     row = msgspec.structs.replace(_convert(data["status"], StatusRow, f"{name}: status"), format=FORMAT)
     instances = dict(row.instances)
@@ -205,11 +210,11 @@ def read_rows(layout: Layout) -> StatusRow | None:
         instances.update(_read_part(layout, part))
     if len(instances) != row.records:
         raise EnsembleError(
-            f"{name}: the status speaks of {row.records} instances, and holds {len(instances)}", RESTORE
+            f"{name}: the status speaks of {row.records} instances, and holds {len(instances)}", MAKE_AGAIN
         )
     for instance in instances:
         if not _INSTANCE_ID.fullmatch(instance):
-            raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", RESTORE)
+            raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", MAKE_AGAIN)
     return msgspec.structs.replace(row, instances=instances)
 
 

@@ -6,7 +6,7 @@ A number that was set by `scale` is kept until the template, or an input of it, 
 from __future__ import annotations
 
 from ordito.model.service import NodeTemplate
-from ordito.planning.bounds import check_bounds, containers, number, of_policy, scalable_of
+from ordito.planning.bounds import ASSIGNED, check_bounds, containers, number, of_policy, scalable_of
 from ordito.planning.draft import Draft
 from ordito.work.plan import KeptCount
 
@@ -33,11 +33,16 @@ def counts(draft: Draft) -> None:
             kept[node.name] = before
             count, origin = before.count, f"kept from scale (job {before.job})"
             check_bounds(draft, node, count, origin, RESET)
-        elif not origin.startswith(ONE_ON_EACH) or draft.scaling.get(node.name):
+        elif not origin.startswith(ONE_ON_EACH) or _is_bounded_by_policy(draft, node):
             check_bounds(draft, node, count, origin)
         draft.counts[node.name] = count
         draft.origins[node.name] = origin
     draft.kept_counts = kept
+
+
+def _is_bounded_by_policy(draft: Draft, node: NodeTemplate) -> bool:
+    """Whether a scaling policy says how few or how many instances there may be; TOSCA's own type says neither."""
+    return any(name in policy.properties for policy in draft.scaling.get(node.name, ()) for name in ASSIGNED)
 
 
 GONE = "the template has lost it"

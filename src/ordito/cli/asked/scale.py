@@ -80,6 +80,8 @@ def _split(words: tuple[str, ...]) -> tuple[dict[str, int], tuple[str, ...]]:
     plain: list[str] = []
     for word in words:
         name, equals, number = word.rpartition("=")
+        if not equals and word.isdecimal() and plain:
+            raise click.UsageError(f'"{word}" is no node: write the number with its node, as in {plain[-1]}={word}')
         if not equals:
             plain.append(word)
         elif not name or not number.isdecimal() or len(number) > MOST_DIGITS:
