@@ -21,6 +21,7 @@ from tests.support.thorough import THOROUGH
 KILL_AT_RECORD = """
 import os, signal
 from ordito.ensemble import journal
+from ordito.ensemble.job_rows import record_decoder
 count = [0]
 def commit(self, whole=journal.Journal.commit):
     left = {number} - count[0]
@@ -30,7 +31,7 @@ def commit(self, whole=journal.Journal.commit):
     if left < len(self._records):
         # The rows of what exists are behind the records then, as they are in the middle of any job.
         self._records, self._rows, self._behind = self._records[:left], journal.PendingRows(), 0
-        decode = journal._record_decoder()
+        decode = record_decoder()
         if not any(isinstance(decode(body), journal.RollbackRecord) for body in self._records):
             self._longer = None
     whole(self)
