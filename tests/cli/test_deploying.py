@@ -366,3 +366,19 @@ def test_after_a_failed_removal_it_is_offered_again_only_where_something_is_left
     assert bool(run("status", "-o", "json").json["instances"]) is not deletes
     assert ("try again to remove what is left" in failed.err) is not deletes
     assert ("see that no instance is left" in failed.err) is deletes
+
+
+def test_a_service_that_is_not_there_is_told_with_who_names_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ensemble.yaml").write_text("spec:\n  service: nowhere\n")
+    for verb in ("plan", "deploy"):
+        refused = run(verb)
+        assert refused.code == 3
+        assert "this ensemble deploys nowhere, and there is no such file or folder" in refused.err
+        assert '"service" in ensemble.yaml names it' in refused.err
+
+
+def test_a_section_of_a_plug_in_that_is_not_installed_says_what_may_be_missing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "hosts.yaml").write_text("shelf: { folder: here }\n")
+    refused = run("hosts", "check")
+    assert refused.code == 3
+    assert "is known once that is installed" in refused.err

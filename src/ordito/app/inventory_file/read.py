@@ -92,6 +92,8 @@ class Inventory(msgspec.Struct, frozen=True):
 
 NO_INVENTORY = Inventory()
 
+OF_PLUGINS = "the section of a provider that is a plug-in is known once that is installed beside Ordito"
+
 
 def read_inventory(place: Place, file: InventoryFile, environment: str) -> Inventory:
     """Read an inventory; what is wrong with it is reported once its providers are made, together with what they
@@ -111,7 +113,7 @@ def read_inventory(place: Place, file: InventoryFile, environment: str) -> Inven
     known = (DEFAULTS_KEY, *section_names(), PROVIDE)
     for key in root.keys:
         if key.text not in known:
-            diagnostics.unknown("unknown-keyname", "section", key.text, key.span, known)
+            diagnostics.unknown("unknown-keyname", "section", key.text, key.span, known, note=OF_PLUGINS)
     return _with_sections(inventory, root, Elsewhere(place, file, environment))
 
 

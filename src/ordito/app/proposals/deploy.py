@@ -48,6 +48,9 @@ class DeployAsked(ToDescriptionAsked, frozen=True):
             )
         remembered = known.status.named if user.service != user.written else None
         current = user.service_path(place.layout, place.shown)
+        if not asked and not Path(current).exists():
+            by = f'"service" in {place.manifest} names it' if remembered is None else "an upgrade has named it"
+            raise Refused("file-not-found", f"this ensemble deploys {current}, and there is no such file or folder", by)
         if not asked or is_same(asked, current):
             return Named(current, remembered)
         if not Path(asked).exists():
