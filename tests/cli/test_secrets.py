@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,19 @@ def test_a_secret_on_the_command_line(run: Run, arguments: tuple[str, ...]) -> N
     assert done.code == 64
     assert "give the name only" in done.err
     assert "hunter2" not in done.out + done.err
+
+
+def test_a_clone_without_the_key_does_not_say_that_nothing_is_deployed(run: Run, tmp_path: Path) -> None:
+    service = tmp_path / "service.yaml"
+    service.write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  inputs: { word: { type: string, metadata: { sensitive: true } } }\n"
+        "  node_templates: { a: { type: tosca.nodes.Root } }\n"
+    )
+    assert run("-e", "one", "deploy", service, "-i", "word=secret-word", "--yes").code == 0
+    shutil.copytree("one", "two", ignore=shutil.ignore_patterns(".ordito"))
+    shown = run("-e", "two", "status")
+    assert shown.out.startswith("a service that cannot be read here  ")
+    assert "nothing is deployed" not in shown.out
+    assert "the key that opens it is not here" in shown.err

@@ -35,6 +35,9 @@ STYLES = {
     "absent": "faint",
 }
 
+UNREADABLE = "a service that cannot be read here"
+"""In place of the name of a service that is deployed, as in a clone without the key."""
+
 
 def status_data(found: StatusResult) -> dict[str, object]:
     """The status for programs."""
@@ -79,7 +82,7 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
 def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) -> None:
     """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one an
     instance, where that would be very many rows."""
-    name = channel.paint("strong", found.service or "nothing is deployed")
+    name = channel.paint("strong", found.service or (UNREADABLE if found.caveat else "nothing is deployed"))
     effective = painted(whole(found), channel) if found.instances else "no instances"
     about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
     if found.attempt is not None:
