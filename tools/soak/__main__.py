@@ -64,6 +64,7 @@ class Soak:
                 self.found.watched = watcher.stop()
                 for name, one in steady.items():
                     self.found.steps[name] = one.finish()
+                    self.found.removals[name] = one.removal_bytes
             except Exception:  # noqa: BLE001  (any exception is a find)
                 self.found.failures.append(f"{' '.join(self.course.told[-12:])}: {traceback.format_exc()}")
         self.found.actions, self.found.kills = dict(self.course.counts), dict(self.course.kills)

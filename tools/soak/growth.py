@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from resource import struct_rusage
 from statistics import median
 
 import msgspec
@@ -31,6 +31,17 @@ YARDSTICK = ["validate"]
 FLAT = ("status", "plan", "deploy", "output")
 """Those whose cost must not depend on how many jobs there were."""
 TIMES = 3
+MEASURED = """\
+import atexit, os, sys
+told = int(sys.argv.pop(1))
+@atexit.register
+def tell():
+    with open("/proc/self/status") as status:
+        os.write(told, next(line.split()[1] for line in status if line.startswith("VmHWM")).encode())
+from ordito.cli.main import main
+main()
+"""
+"""What the kernel tells of a process that has ended holds also what it had before it became this program."""
 PRIVATE = {"journal.db", "lock", "outline", "logs", "key", "secrets.lock", "known-digests"}
 """What may lie among an ensemble's own files when nothing is at work."""
 
@@ -69,24 +80,30 @@ def costs(shop: Shop) -> dict[str, Cost]:
     found = {}
     for name, words in ASKED.items():
         runs = [(_run(shop, words), _run(shop, [*YARDSTICK, str(shop.home / "one")])) for _ in range(TIMES)]
-        yardstick = min(measured.ru_utime + measured.ru_stime for _, measured in runs)
-        seconds = min(measured.ru_utime + measured.ru_stime for measured, _ in runs)
-        most = min(measured.ru_maxrss for measured, _ in runs)
-        found[name] = Cost(jobs, seconds, most * 1024, yardstick)
+        yardstick = min(seconds for _, (seconds, _) in runs)
+        seconds = min(seconds for (seconds, _), _ in runs)
+        found[name] = Cost(jobs, seconds, min(most for (_, most), _ in runs), yardstick)
     return found
 
 
-def _run(shop: Shop, words: list[str]) -> struct_rusage:
-    """What a command takes as the process that it is in practice."""
-    command = [sys.executable, "-m", "ordito", *words, "-e", str(shop.ensemble)]
-    process = subprocess.Popen(
-        command, cwd=shop.home, env=environment(shop.home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise Broken(f"{' '.join(words)} ended with {process.returncode}")
-    return usage
+def _run(shop: Shop, words: list[str]) -> tuple[float, int]:
+    """The seconds of CPU that a command takes as the process that it is in practice, and the most bytes that it has."""
+    with tempfile.TemporaryFile() as told:
+        command = [sys.executable, "-c", MEASURED, str(told.fileno()), *words, "-e", str(shop.ensemble)]
+        process = subprocess.Popen(
+            command,
+            cwd=shop.home,
+            env=environment(shop.home),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[told.fileno()],
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise Broken(f"{' '.join(words)} ended with {process.returncode}")
+        told.seek(0)
+        return usage.ru_utime + usage.ru_stime, int(told.read()) * 1024
 
 
 def count_of_jobs(shop: Shop) -> int:

@@ -40,6 +40,8 @@ class Found(msgspec.Struct):
     """Of what was killed, how often a job had begun and was carried on to its end."""
     failures: list[str] = []
     steps: dict[str, int] = {}
+    removals: dict[str, int] = {}
+    """The most bytes that the commands had which removed what those jobs had made."""
     costs: dict[str, list[Cost]] = {}
     sizes: list[Sizes] = []
     watched: dict[str, Course] = {}
@@ -103,4 +105,6 @@ def _watched(found: Found) -> Iterator[Figure]:
             yield _most(f"memory.{name}", course.growth / 1024 / later, 4, "KiB a step")
         else:
             yield _most(f"memory.{name}", course.growth / MIB, 8, "MiB")
+        if name in found.removals:
+            yield _most(f"memory.removal-{name}", found.removals[name] / MIB, 400, "MiB")
         yield _most(f"files.{name}", course.most_files_after - course.most_files_before, 2)

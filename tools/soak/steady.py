@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from tests.acceptance.on_hosts import write_inventory
 from tests.acceptance.program import Finished, environment, ordito
 from tests.support.real.hosts import SshHost, SshHosts
 from tools.soak.shop import Broken
+from tools.soak.watching import PAUSE, look
 
 STEPS_A_SECOND = 16
 AT_ONCE = 4
@@ -72,6 +74,7 @@ class Steady:
         # Twice as many as it can make, so that it is at work until it is told to stop.
         count = int(2 * seconds * STEPS_A_SECOND / 3)
         self.host: SshHost | None = None
+        self.removal_bytes = 0
         more: list[str] = []
         if hosts is not None:
             self.host = hosts.start("steady")
@@ -107,10 +110,21 @@ class Steady:
             raise Broken(f"the steady job was cancelled and ended with {self.process.returncode}: {self.said()}")
         steps = self.steps()
         (self.parts.parent / "hurry").touch()
-        self._must(0, ordito(self.home, "undeploy", "-e", self.ensemble, "--yes", "-q", limit=900))
+        self._remove()
         if left := sorted(path.name for path in self.parts.iterdir()):
             raise Broken(f"the steady job has left {left[:5]}")
         return steps
+
+    def _remove(self) -> None:
+        """Remove all, and see how much memory that takes."""
+        process = begin(self.home, "undeploy", "-e", str(self.ensemble), "--yes", "-q")
+        while (code := process.poll()) is None:
+            if (now := look(process.pid, 0.0)) is not None:
+                self.removal_bytes = max(self.removal_bytes, now.bytes)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=PAUSE)
+        if code != 0:
+            raise Broken(f"exit code {code} in place of 0: {self.said()}")
 
     def _must(self, code: int, done: Finished) -> None:
         if done.code != code:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ordito.executors.remote.shared_variables import KEPT as KEPT_FILES
 from ordito.executors.remote.upload import KEPT
 from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Started
 from ordito.work.needs import Needs
@@ -92,6 +93,23 @@ async def test_what_does_not_fit_the_environment(far: Far) -> None:
     assert ran.text == "140000\n"
     ran = await far.run('cat "$ORDITO_ENVIRONMENT_FILE" | wc -l\n', large=large)
     assert ran.text == "501\n"
+
+
+async def test_files_of_variables_that_nobody_uses_do_not_pile_up(far: Far) -> None:
+    """Each operation sees other variables: only a few files stay for those to come, and one in use is not removed."""
+    gate, held = (f"{far.host.home}/{far.area}.{name}" for name in ("gate", "held"))
+    script = 'cat "$ORDITO_ENVIRONMENT_FILE" | wc -l; ls "${ORDITO_ENVIRONMENT_FILE%/*}" | grep -c environment-'
+    waits = f"mkfifo {gate}; : >{held}; read -r _ <{gate}; rm {gate} {held}\n{script}"
+    waiting = asyncio.create_task(far.run(waits, "wait.sh", large={"own": "w"}))
+    await far.run(f"until [ -e {held} ]; do sleep 0.01; done", "until.sh")
+    for n in range(20):
+        ran = await far.run(script, large={f"peer_{n}": "x", "other": "y"})
+        count, files = map(int, ran.text.split())
+        assert count == 3
+        # Those that are kept, the one that is used, and the last one to be dropped, which goes with the next.
+        assert files <= KEPT_FILES + 3
+    await far.run(f"echo >{gate}")
+    assert (await waiting).text.split()[0] == "2"
 
 
 async def test_copies_are_there_while_an_operation_runs(far: Far) -> None:

@@ -29,6 +29,7 @@ from ordito.executors.remote.operation_text import (
 )
 from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end
+from ordito.executors.remote.shared_variables import NONE
 from ordito.executors.remote.tree import Trees
 from ordito.executors.stream import Stream
 from ordito.executors.tail import Tail
@@ -58,6 +59,7 @@ class Attempt:
         self.over = asyncio.Event()
         """Set when nothing of it runs any more."""
         self._frames = Frames("")
+        self._shared = NONE
         self._is_stale = False
         self._started: Started | None = None
         self._slot = ""
@@ -74,6 +76,7 @@ class Attempt:
         try:
             outcome = await self._outcome()
         finally:
+            self._host.give_back(self._shared)
             self.over.set()
         self._stream.put((self, outcome))
 
@@ -156,13 +159,13 @@ class Attempt:
     async def _start(self) -> None:
         invocation, host = self.invocation, self._host
         tree_there = await host.tree(invocation, named_files(invocation))
-        shared = await host.shared(invocation, tree_there)
+        self._shared = await host.shared(invocation, tree_there)
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
         self._lane = await host.lanes.take()
         self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames = Frames(mark)
-        text = operation_text(invocation, tree, Spot(host.tools, tree_there, self._slot, shared), mark)
+        text = operation_text(invocation, tree, Spot(host.tools, tree_there, self._slot, self._shared.path), mark)
         self._began = self._loop.time()
         self._lane.run(text, self)
         if invocation.timeout is not None:

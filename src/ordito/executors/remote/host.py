@@ -18,6 +18,7 @@ from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
 from ordito.executors.remote.operation_text import environment_text
+from ordito.executors.remote.shared_variables import NONE, SharedFile, SharedFiles
 from ordito.executors.remote.tree import Trees
 from ordito.executors.remote.upload import Uploads
 from ordito.work.invocation import Invocation
@@ -74,7 +75,7 @@ class Host:
         self._uploads: Uploads | None = None
         self._lock = asyncio.Lock()
         self._lanes: Lanes | None = None
-        self._shared: dict[tuple[int, str], tuple[Mapping[str, str], str]] = {}
+        self._shared = SharedFiles(self._write)
         self._numbers = itertools.count()
 
     async def ready(self) -> Facts:
@@ -89,7 +90,7 @@ class Host:
     def forget(self) -> None:
         """Look again whether the host is ready: somebody may have removed what was made there."""
         self._is_ready = False
-        self._shared.clear()
+        self._shared.forget()
 
     @property
     def facts(self) -> Facts:
@@ -108,20 +109,26 @@ class Host:
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
         return await self._uploads.bring(tree, named)
 
-    async def shared(self, invocation: Invocation, tree: str) -> str:
-        """The file of variables that did not fit, one for all operations that see the same; "" if it is its own."""
-        key = (id(invocation.large), tree)
+    async def shared(self, invocation: Invocation, tree: str) -> SharedFile:
+        """The file of variables that did not fit, one for all operations that see the same, to be given back by
+        ``give_back`` when the operation has ended; without a path where the operation has one of its own, or none."""
         if not invocation.large:
-            return ""
-        if key not in self._shared:
+            return NONE
+
+        def make() -> tuple[str, str]:
             text = environment_text(invocation, tree)
-            path = f"{self._place}/jobs/{self._run}/environment-{next(self._numbers)}" if text else ""
-            # The mapping is kept, so that no other gets its identity.
-            self._shared[key] = (invocation.large, path)
-            if text:
-                put = 'umask 077; mkdir -p "${1%/*}" && cat >"$1"'
-                await self.checked(["sh", "-c", put, "sh", path], text.encode("utf-8", "surrogateescape"))
-        return self._shared[key][1]
+            return f"{self._place}/jobs/{self._run}/environment-{next(self._numbers)}" if text else "", text
+
+        return await self._shared.take((id(invocation.large), tree), invocation.large, make)
+
+    def give_back(self, file: SharedFile) -> None:
+        """One user less of a shared file."""
+        if file is not NONE:
+            self._shared.give_back(file)
+
+    async def _write(self, path: str, content: bytes, unneeded: Sequence[str]) -> None:
+        put = 'umask 077; mkdir -p "${1%/*}" && cat >"$1" && shift && { [ $# = 0 ] || rm -f "$@"; }'
+        await self.checked(["sh", "-c", put, "sh", path, *unneeded], content)
 
     async def find(self, identity: str, slot: str = "") -> Found | None:
         """What is known of an attempt; None where it never began, and then never will. Raises ``Unreachable``."""
