@@ -14,6 +14,7 @@ class Heard:
     def __init__(self) -> None:
         self.out = b""
         self.err = b""
+        self.ends: list[int | None] = []
 
     def heard_out(self, data: bytes) -> None:
         self.out += data
@@ -22,7 +23,7 @@ class Heard:
         self.err += data
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        return None
+        self.ends.append(status)
 
 
 class Silent:
@@ -58,3 +59,14 @@ async def test_what_a_command_prints_is_heard_whichever_stream_comes_first(order
     await await_talk
     assert heard.out == b"first\nsecond\n"
     assert heard.err == b"noise\n"
+
+
+async def test_a_command_that_has_ended_before_anybody_talks_with_it_has_begun_all_the_same() -> None:
+    """What a short command prints, and its end, may come with the answer that it was started."""
+    heard = Heard()
+    becoming = Becoming(Become(), heard)
+    becoming.heard_err(b"ordito:begins\n")
+    becoming.heard_out(b"ordito:begins\nall of it\n")
+    becoming.ended(0)
+    await becoming.talk(Silent())
+    assert (heard.out, heard.ends) == (b"all of it\n", [0])

@@ -85,7 +85,7 @@ class Becoming:
             self._begun.set_result(lost or self._refusal or self._why())
 
     def _listen(self) -> None:
-        if self._channel is None or self._begun.done():
+        if self._begun.done():
             return
         before, found, err = self._said.partition(BEGINS)
         _, found_out, out = self._out.partition(BEGINS)
@@ -95,7 +95,7 @@ class Becoming:
                 self._ears.heard_out(out)
             if err:
                 self._ears.heard_err(err)
-        elif not found and ASKS in before:
+        elif not found and ASKS in before and self._channel is not None:
             self._answer(self._channel)
 
     def _answer(self, channel: Channel) -> None:
