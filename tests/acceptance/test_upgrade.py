@@ -328,33 +328,19 @@ def test_another_count_makes_or_removes_instances_and_touches_no_other(home: Tie
 
 
 CHAIN = ("stop", "configure", "start")
+TURNS = (("web_1", "web_2"), ("web_3", "web_4"), ("web_5",))
 
 
-def batches(done: list[str]) -> list[set[str]]:
-    """The instances of web in the batches in which they were changed, by what was down between two moments at which
-    all was up."""
-    found: list[set[str]] = []
-    down: set[str] = set()
-    for one in done:
-        instance, _, operation = one.rpartition(".")
-        if operation == "stop":
-            if not down:
-                found.append(set())
-            down.add(instance)
-            found[-1].add(instance)
-        elif operation == "start":
-            down.discard(instance)
-    return found
-
-
-@pytest.mark.parametrize(("at_once", "sizes"), [("2", [2, 2, 1]), ("40%", [2, 2, 1]), ("", [5])])
-def test_no_more_instances_of_a_node_are_down_than_may_be(home: Tiers, at_once: str, sizes: list[int]) -> None:
+@pytest.mark.parametrize("at_once", ["2", "40%", ""])
+def test_no_more_instances_of_a_node_are_down_than_may_be(home: Tiers, at_once: str) -> None:
     deployed(home, home.version("one", many(5)))
     two = home.version("two", many(5, properties={"size": 2}))
     done = changed(home, two, *(["--max-unavailable", at_once] if at_once else []))
     assert sorted(done) == sorted(f"web_{n}.{operation}" for n in range(1, 6) for operation in CHAIN)
     if at_once:
-        assert [len(batch) for batch in batches(done)] == sizes
+        # Who is quick may be up again before another of the same turn goes down, but the next turn waits for all.
+        order = [n for one in done for n, turn in enumerate(TURNS) if one.partition(".")[0] in turn]
+        assert order == sorted(order)
     assert home.is_same()
 
 
