@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -26,6 +26,10 @@ from tests.support.scenarios import place_service
 
 UNDOES = frozenset({"stop", "delete", "uninstall", "monitor_stop", "remove_target", "remove_source", "unlink"})
 UPDATE = "Maintain.update"
+
+Kept = Mapping[tuple[str, str], frozenset[str]]
+"""Names of attributes by instance, and by the change that has made it."""
+NOTHING: Kept = {}
 
 
 def compact(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -72,6 +76,18 @@ class Versions:
         """What runs, whatever its instances are called and by which jobs it came to be."""
         return essence(self.commands.recorded()[0])
 
+    def kept(self) -> Kept:
+        """What operations have given of each instance so far, which stays with it until it is made anew."""
+        snapshot = self.commands.recorded()[0]
+        found = ((i, frozenset(snapshot.attributes.get(i.id, {}))) for i in snapshot.instances.values() if i.exists)
+        return {(i.id, i.created): attributes for i, attributes in found if attributes}
+
+    def differing(self, wanted: Mapping[str, Any], kept: Kept) -> Mapping[str, Any]:
+        """What is not as it should be, besides attributes that instances had already and that the service does not
+        have."""
+        given = {(about[0], name) for about in wanted["instances"] for name in about[-1]}
+        return compact(essence(self.commands.recorded()[0], given, kept), wanted)
+
     def fresh(self, which: int) -> Mapping[str, Any]:
         """What a version is where it is deployed at once."""
         directory = self.directory / f"fresh-{which}"
@@ -91,21 +107,26 @@ def placed(two: tuple[Nodes, Nodes], seed: int) -> Iterator[Versions]:
         yield Versions(Path(directory), two, seed)
 
 
-def essence(snapshot: Snapshot) -> Mapping[str, Any]:
-    """What each instance is and how it is linked, without its number."""
+def essence(snapshot: Snapshot, given: Container[tuple[str, str]] = (), kept: Kept = NOTHING) -> Mapping[str, Any]:
+    """What each instance is and how it is linked, without its number; and without the attributes that it has only
+    ``kept``, where nothing gives its node these any more."""
     nodes = {i.id: i.node for i in snapshot.instances.values()}
     existing = [i for i in snapshot.instances.values() if i.exists]
     return {
-        "instances": Counter(_about(i, nodes, snapshot) for i in existing),
+        "instances": Counter(_about(i, nodes, snapshot, given, kept) for i in existing),
         "links": Counter(about for link in snapshot.links.values() if any((about := _linked(link, nodes))[3:])),
     }
 
 
-def _about(one: Instance, nodes: Mapping[str, str], snapshot: Snapshot) -> tuple[object, ...]:
+def _about(
+    one: Instance, nodes: Mapping[str, str], snapshot: Snapshot, given: Container[tuple[str, str]], kept: Kept
+) -> tuple[object, ...]:
     """What prepares a target for a source does not run where that comes later, and is not undone when it goes."""
     counts = (key for key in one.applied if key != UPDATE and ("/" not in key or key.startswith(f"{one.node}.")))
     applied = tuple((key, one.applied[key].digest) for key in sorted(counts))
-    attributes = tuple(sorted(map(str, snapshot.attributes.get(one.id, {}))))
+    had = kept.get((one.id, one.created), frozenset())
+    recorded = snapshot.attributes.get(one.id, {})
+    attributes = tuple(sorted(name for name in recorded if name not in had or (one.node, name) in given))
     failed = _failed(one.failed)
     return one.node, nodes.get(one.host, ""), one.state, one.local, one.form, applied, failed, attributes
 
@@ -133,8 +154,9 @@ def test_there_and_back_and_there_again(two: tuple[Nodes, Nodes], seed: int) -> 
         wanted = [both.fresh(0), both.fresh(1)]
         both.run("deploy", both.files[0])
         for which in (1, 0, 1):
+            kept = both.kept()
             both.upgrade(which)
-            assert not compact(both.essence(), wanted[which]), compact(both.essence(), wanted[which])
+            assert not (found := both.differing(wanted[which], kept)), found
             both.settled(which)
 
 
@@ -158,12 +180,13 @@ def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], s
     with placed(two, seed) as both:
         wanted = both.fresh(1)
         both.run("deploy", both.files[0])
+        kept = both.kept()
         both.commands.hands.answer = failing = FailsOnce(place)
         ran = both.commands.run("upgrade", both.files[1], "--on-failure", how, "--yes")
         both.commands.hands.answer = always_well
         assert ran.code == (1 if failing.failed else 0), ran.err
         both.upgrade(1)
-        assert not compact(both.essence(), wanted), compact(both.essence(), wanted)
+        assert not (found := both.differing(wanted, kept)), found
         both.settled(1)
 
 
@@ -193,9 +216,10 @@ def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int,
         ran = both.commands.run("upgrade", both.files[1], "--on-failure", how, "--yes")
         both.commands.hands.answer = always_well
         assert ran.code == ((7 if by_itself else 1) if failing.failed else 0), ran.err
+        kept = both.kept()
         if not (by_itself and failing.failed) and ran.plan is not None:
             both.run("rollback")
-        assert not compact(both.essence(), before), compact(both.essence(), before)
+        assert not (found := both.differing(before, kept)), found
         told = both.commands.run("diff", "--detailed-exitcode")
         assert told.code == 0, told.out + told.err
         both.settled(0)

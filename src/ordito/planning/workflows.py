@@ -36,6 +36,7 @@ from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
 from ordito.planning.keep import keep, refuse_anew
+from ordito.planning.kept_attributes import warn_of_kept_attributes
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
@@ -95,6 +96,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     phases,
     check_lossy,
     undo_hooks,
+    warn_of_kept_attributes,
     reduce,
 )
 """Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
