@@ -33,13 +33,13 @@ class Forming(World):
         """What planning another form is told; the world's service becomes that, with what it has lost."""
         self.wanted, before = service, self.forms.get(self.current)
         existing = {i.node for i in self.snapshot.instances.values() if i.exists}
-        self.left = frozenset(existing - set(service.nodes))
+        lost = frozenset(existing - set(service.nodes))
         self.service = service
-        lost = self.left
         for job, former in reversed(self.forms.items()):
             if known := frozenset(lost & set(former.service.nodes)):
                 self.service = with_left_behind(self.service, [Left(job, former.service, former.inputs, known)])
                 lost -= known
+        self.left = frozenset(self.service.nodes.keys() - service.nodes.keys())
         given = dict(digests or {})
         wanted = Former(service, dict(self.inputs), given)
         is_same = before == wanted

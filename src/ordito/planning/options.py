@@ -218,9 +218,9 @@ class PlanOptions:
     permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
     is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
     most once, and only where what is wanted differs from that.
-    ``left_behind`` names the nodes that the template has lost and whose instances exist: they are part of the service
-    as they were deployed, and deploying leaves them alone. ``kept_behind`` are those of them that are not removed
-    whatever is said.
+    ``left_behind`` names the nodes that the template has lost and whose instances exist, and what these require and of
+    which nothing exists any more: they are part of the service as they were deployed, and deploying leaves them alone.
+    ``kept_behind`` are those of them that are not removed whatever is said.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
     ``reinstall`` what is to be healed is neither checked nor mended first. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.

@@ -99,7 +99,7 @@ class RunningJob:
         self._root = subject.root
         self._forms = subject.forms
         self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
-        lost = {node for left in header.left.values() for node in left.nodes}
+        lost = whole.nodes.union(*(left.nodes for left in header.left.values()))
         self._outline = outline_of(whole.service, lost)
 
     def run(

@@ -28,9 +28,9 @@ from ordito.work.records import JobHeader, LeftBehind
 
 class Whole(msgspec.Struct, frozen=True):
     """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
-    ``nodes`` are the names of its nodes, ``digests`` those of the files that they name, and ``names`` what these were
-    called in the service that was deployed. ``blocks`` are those of the lifecycle steps about these nodes, by the ids
-    of the steps."""
+    ``nodes`` are the names of its nodes, with those that they require and of which nothing exists any more, ``digests``
+    those of the files that they name, and ``names`` what these were called in the service that was deployed. ``blocks``
+    are those of the lifecycle steps about these nodes, by the ids of the steps."""
 
     service: Service
     left: dict[str, LeftBehind] = {}
@@ -92,7 +92,9 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
             digests[seen], names[seen] = found, file
     joined = with_left_behind(service, forms)
     own = {step: block for step, block in blocks.items() if step in joined.hooks and step not in service.hooks}
-    return Whole(joined, dict(left), frozenset(n for form in forms for n in form.nodes), digests, names, own)
+    # What was left behind may require what was removed already, and that is not to be made again for it.
+    nodes = frozenset(joined.nodes.keys() - service.nodes.keys())
+    return Whole(joined, dict(left), nodes, digests, names, own)
 
 
 def file_digests(place: Place, digest: str, read: ReadService) -> dict[str, str]:

@@ -116,7 +116,7 @@ def write_down(
     records.append(JobClosingRecord(now, "ok", outputs))
     begins(header.id)
     ensemble.name_job(header.id)
-    lost = {node for left in basis.whole.left.values() for node in left.nodes}
+    lost = basis.whole.nodes.union(*(left.nodes for left in basis.whole.left.values()))
     outline = outline_of(basis.whole.service, lost)
     keep_outline(ensemble.layout, header.id, outline)
     began = begun(plan, ensemble.snapshot)
