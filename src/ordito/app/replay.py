@@ -23,6 +23,7 @@ from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
 from ordito.ensemble.rebuilding import Rebuilding, join_forks, open_rebuilding, write_rebuilt
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
+from ordito.ensemble.status import deployed_form
 from ordito.instances.outlining import outline_of
 from ordito.instances.status import effective_statuses
 from ordito.work.records import JobHeader, JobOptions
@@ -141,7 +142,7 @@ def _effective(place: Place, rebuilt: Rebuilt) -> tuple[dict[str, str] | None, s
     if not status.service:
         return {}, ""
     try:
-        read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
+        read = read_pinned(place, deployed_form(status))
     except EnsembleError as error:
         return None, error.message
     except InvalidDocument as error:

@@ -11,6 +11,7 @@ from ordito.app.place import Place, place_of
 from ordito.app.proposals.workflow import nothing_deployed
 from ordito.app.services.pinned import read_pinned
 from ordito.app.template_workflows import MADE, OVERRIDES, overriding, workflow_named
+from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Assertion, Condition, Step, Workflow
 from ordito.model.schema import PropertyDefinition, Schema
@@ -109,7 +110,7 @@ def _deployed(place: Place) -> Service:
         status = ensemble.status
     if not status.service:
         raise nothing_deployed(place.shown)
-    return read_pinned(place, status.service, status.main, status.inputs, status.choices).service
+    return read_pinned(place, deployed_form(status)).service
 
 
 def _listed(service: Service, workflow: Workflow) -> ListedWorkflow:

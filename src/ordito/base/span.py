@@ -13,12 +13,14 @@ HIDDEN = "*"
 class SourceText:
     """The text of one file as it was read, kept so that a message can show the line it speaks of.
 
-    ``name`` is what people are shown: the path as the user gave it, or ``archive.csar:/path/inside``.
+    ``name`` is what people are shown: the path as the user gave it, or ``archive.csar:/path/inside``. ``note`` follows
+    every place in it, "" for nothing: that what the file of this name holds now is another text.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, note: str = "") -> None:
         self.name = name
         self.text = text
+        self.note = note
         self.hidden: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self.guessed: frozenset[int] = frozenset()
         """The lines in which something was guessed after a fault: what is found in them may only follow from that."""
@@ -78,4 +80,4 @@ class Span(msgspec.Struct, frozen=True, eq=False):
         return self.source is other.source and (self.line, self.column) <= begin < (self.end_line, self.end_column)
 
     def __str__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column}"
+        return f"{self.source.name}:{self.line}:{self.column}{self.source.note}"

@@ -67,7 +67,7 @@ def _place(span: Span | None) -> dict[str, object]:
     if span is None:
         return dict.fromkeys(("file", "line", "column", "end_line", "end_column"))
     return {
-        "file": span.source.name,
+        "file": span.source.name + span.source.note,
         "line": span.line,
         "column": span.column,
         "end_line": span.end_line,

@@ -199,6 +199,22 @@ def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | 
     return archive
 
 
+def member_of(path: Path, file: str, most: int) -> bytes | None:
+    """What a file in an archive holds, or one byte more than ``most`` of that; None where it cannot be read. The rest
+    of the archive is not looked at."""
+    wanted = _normal(file)
+    try:
+        with _Bounded(path, opener=regular_handle) as raw, zipfile.ZipFile(raw) as opened:
+            raw.bounded = False
+            found = next((m for m in opened.infolist() if _normal(_name(m)) == wanted), None)
+            if found is None:
+                return None
+            with opened.open(found) as stream:
+                return stream.read(most + 1)
+    except (OSError, *DAMAGE):
+        return None
+
+
 class _Check:
     """Looks at the list of members, and says what is wrong with each."""
 

@@ -48,16 +48,17 @@ class _Refused(Exception):
         self.report = (code, message, span, hint)
 
 
-def load(name: str, data: bytes, diagnostics: Diagnostics) -> Document | None:
+def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Document | None:
     """Load one YAML document from bytes; None when it cannot be read, with the reason in ``diagnostics``.
 
-    ``name`` is the file name shown to people. A document with a fault that leaves its structure clear (a bracket that
-    is not closed, a duplicate key) is given nevertheless, so that all its faults can be reported together.
+    ``name`` is the file name shown to people, ``note`` what is said of places in it. A document
+    with a fault that leaves its structure clear (a bracket that is not closed, a duplicate key) is given nevertheless,
+    so that all its faults can be reported together.
     """
     text = decode(name, data, diagnostics)
     if text is None:
         return None
-    source = SourceText(name, text)
+    source = SourceText(name, text, note)
     try:
         root = _build(source, diagnostics)
     except _Refused as refusal:

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -31,6 +32,16 @@ class About(msgspec.Struct, frozen=True):
     further: tuple[Mapping[str, str], ...] = ()
 
 
+class Naming(Protocol):
+    """How the files of a copy of a service are called, which the author of the service does not know."""
+
+    def name(self, file: str) -> str:
+        """How a file is called, by its path from the root of the service."""
+
+    def titled(self, file: str, data: bytes) -> tuple[str, str]:
+        """How a file is called that holds this, and what is said of each place in it, "" for nothing."""
+
+
 class Package:
     """A service as it lies in a folder or an archive.
 
@@ -38,7 +49,8 @@ class Package:
     ``others`` are the files of Other-Definitions (§6.2): their topology templates serve as substitution candidates and
     are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` is whether the rules of
     archives hold: no path leads out of the root. ``opener`` is the file by which a copy of the service is opened.
-    ``tree`` holds the files, those included that lie on other machines and were allowed to be fetched.
+    ``tree`` holds the files, those included that lie on other machines and were allowed to be fetched. ``naming`` says
+    how files of a copy are called.
     """
 
     def __init__(
@@ -58,6 +70,7 @@ class Package:
         self.others = others
         self.about = about
         self.opener = opener or main
+        self.naming: Naming | None = None
         self._shown = shown
         self._loaded: dict[str, None] = {}
 
@@ -91,6 +104,8 @@ class Package:
         """How a file of the service is named to people: relative to where they are, as the service was given."""
         if url := self.tree.url(file):
             return url
+        if self.naming is not None:
+            return self.naming.name(file)
         if self.is_archive:
             return inside(self._shown, posixpath.normpath(file))
         return posixpath.normpath(posixpath.join(self._shown, file))
@@ -109,7 +124,7 @@ class Package:
         data = self._read(file, diagnostics, wanted_by)
         if data is None:
             return None
-        name = self._title(file)
+        name, note = self._title(file, data)
         if not looks_like_definitions(data):
             diagnostics.error(
                 "no-service-template",
@@ -118,16 +133,23 @@ class Package:
                 hint="name another file; or begin this one with tosca_definitions_version: tosca_simple_yaml_1_3",
             )
             return None
-        return load(name, data, diagnostics)
+        return load(name, data, diagnostics, note)
 
     def load(self, file: str, diagnostics: Diagnostics) -> Document | None:
         """Load a YAML file of the service."""
         data = self._read(file, diagnostics, None)
-        return load(self._title(file), data, diagnostics) if data is not None else None
+        if data is None:
+            return None
+        name, note = self._title(file, data)
+        return load(name, data, diagnostics, note)
 
-    def _title(self, file: str) -> str:
-        """How a file is called in messages, bundled ones too."""
-        return file if file.startswith(PROFILE_SCHEME) or is_url(file) else self.shown(file)
+    def _title(self, file: str, data: bytes) -> tuple[str, str]:
+        """How a file that holds this is called in messages, bundled ones too, and what is said of places in it."""
+        if file.startswith(PROFILE_SCHEME) or is_url(file):
+            return file, ""
+        if self.naming is not None and not self.tree.url(file):
+            return self.naming.titled(file, data)
+        return self.shown(file), ""
 
     def _read(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None) -> bytes | None:
         """The bytes of a file; None where it cannot be read, with the reason."""

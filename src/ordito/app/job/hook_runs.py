@@ -41,7 +41,7 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
         if form is None:
             return None
         try:
-            read = read_pinned(place, form.service, form.main, form.inputs, form.choices)
+            read = read_pinned(place, form)
         except (EnsembleError, InvalidDocument):
             return None  # Its files are not there any more, so nothing is known of it.
         return Before(read.service, form.inputs)

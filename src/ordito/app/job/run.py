@@ -149,7 +149,7 @@ def run_rest(
     Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
     """
     header = unfinished.header
-    read = read_pinned(place, header.service, header.main, header.inputs, header.choices)
+    read = read_pinned(place, header.form)
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)

@@ -17,7 +17,7 @@ from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import Whole, whole_service, with_removed
 from ordito.app.services.pinned import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.services.read import ReadService
-from ordito.ensemble.status import current_form, known_forms
+from ordito.ensemble.status import current_form, deployed_form, known_forms
 from ordito.model.service import Service
 from ordito.planning.keep import UPGRADES, kept_behind
 from ordito.planning.options import Deployed, PlanOptions
@@ -89,8 +89,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
 
 def read_deployed(known: Known) -> ReadService:
     """The service as it was deployed last. Raises ``InvalidDocument`` and ``EnsembleError``."""
-    status = known.status
-    return read_pinned(known.place, status.service, status.main, status.inputs, status.choices)
+    return read_pinned(known.place, deployed_form(known.status))
 
 
 def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> Proposal:

@@ -74,7 +74,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     workflow = _checked(place, job, record)
     # What it deployed need not be what is deployed: it may have been taken back, or have changed nothing.
     form = record.file.form or deployed_form(known.status)
-    read = read_pinned(place, form.service, form.main, form.inputs, form.choices)
+    read = read_pinned(place, form)
     if workflow in {DEPLOY, UPGRADE}:
         _check_unchanged(known, job, form)
     made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record))

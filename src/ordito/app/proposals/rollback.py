@@ -75,7 +75,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
 
 def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     form = target.form
-    read = read_pinned(known.place, form.service, form.main, form.inputs, form.choices)
+    read = read_pinned(known.place, form)
     made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
     warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
     if asked.strict and warnings:

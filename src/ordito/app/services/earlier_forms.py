@@ -51,7 +51,7 @@ class EarlierForms:
                     f"nothing is known of the form of the service that job {form} has deployed",
                     "restore ensemble.yaml from git",
                 )
-            self._read[form] = read_pinned(self._place, found.service, found.main, found.inputs, found.choices)
+            self._read[form] = read_pinned(self._place, found)
         return self._read[form]
 
     def former(self, form: str) -> Former | None:

@@ -14,7 +14,7 @@ from ordito.app.services.mixed_forms import Seen, with_mixed_forms
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.status import Status, known_forms
+from ordito.ensemble.status import Status, deployed_form, known_forms
 from ordito.ensemble.store import Ensemble
 from ordito.model.service import Service
 from ordito.work.records import JobHeader
@@ -67,7 +67,7 @@ def _said(ensemble: Ensemble) -> Status | JobHeader:
 
 
 def _read(place: Place, said: Status | JobHeader) -> ServiceInUse:
-    read = read_pinned(place, said.service, said.main, said.inputs, said.choices)
+    read = read_pinned(place, deployed_form(said) if isinstance(said, Status) else said.form)
     root = read.package.root
     whole = whole_service(place, read.service, said.left, root)
     return ServiceInUse(whole.service, whole.nodes, said.inputs, root)

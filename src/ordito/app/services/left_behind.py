@@ -23,7 +23,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.work.hooks import Block
-from ordito.work.records import JobHeader, LeftBehind
+from ordito.work.records import Form, JobHeader, LeftBehind
 
 
 class Whole(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
     blocks: dict[str, Block] = {}
     for digest, item in left.items():
         try:
-            read = read_pinned(place, digest, item.main, item.inputs, item.choices)
+            read = read_pinned(place, Form(digest, item.main, item.inputs, item.choices))
         except (EnsembleError, InvalidDocument):
             continue
         before = os.path.abspath(read.package.root)  # noqa: PTH100  (links are not followed: roots are compared as texts)

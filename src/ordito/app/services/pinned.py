@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,20 +11,20 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.place import Place
 from ordito.app.services.files import artifact_files, definition_files
-from ordito.app.services.read import PINNED, ReadService, read_service
+from ordito.app.services.originals import Original, original_of
+from ordito.app.services.read import PINNED, ReadService, read_package
 from ordito.app.services.sources import sources_of
 from ordito.app.user_part import UserPart, read_user_part
-from ordito.base.diagnostics import Diagnostics
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.given_service import given_service
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pin_restore import origins, restore
 from ordito.ensemble.pins import Pinned, measure, pin, pinned_root
-from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
-from ordito.source.opening import ARCHIVES
+from ordito.source.opening import ARCHIVES, open_package
 from ordito.source.remote import Network
-from ordito.work.records import JobSources
+from ordito.work.records import Form, GivenService, JobSources
 
 
 class ReadFiles(msgspec.Struct, frozen=True):
@@ -45,16 +45,53 @@ class PinnedService(msgspec.Struct, frozen=True):
     sources: JobSources = JobSources()
 
 
-def read_pinned(place: Place, digest: str, main: str, inputs: Mapping[str, object], choices: Choices) -> ReadService:
-    """A service as it was deployed, with these inputs and choices; ``main`` is relative to the folder of its pin.
+def read_pinned(place: Place, form: Form) -> ReadService:
+    """A service as it was deployed. Its files are called as where it was deployed from, for all that is said of them.
 
     Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
     """
-    root = _root(place, digest, main)
-    shown = Path(place.shown) / root.relative_to(place.layout.root) / main
-    circumstances = Circumstances(inputs=inputs, choices=choices, final=True)
-    read = read_service(os.path.normpath(shown), Diagnostics(), Network.KEPT, circumstances, PINNED)
-    return read if read.service.name != digest else _named(read, place)
+    root, diagnostics = _root(place, form.service, form.main), Diagnostics()
+    copy = Path(place.shown) / root.relative_to(place.layout.root) / form.main
+    package = open_package(os.path.normpath(copy), diagnostics, Network.KEPT)
+    if package is None:
+        raise InvalidDocument(diagnostics.sorted())
+    package.naming = _original(place, form, root)
+    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True)
+    read = read_package(package, diagnostics, circumstances, PINNED)
+    return read if read.service.name != form.service else _named(read, place)
+
+
+def _original(place: Place, form: Form, root: Path) -> Original:
+    """Where the files of a form came from, as seen from here; ``root`` is the folder of its pin."""
+    first = Original(revision=form.revision)
+    try:
+        for number, service in enumerate(_services(place, form)):
+            found = original_of(service, form.main, form.revision)
+            if found.holds(root, form.main):
+                return found
+            first = first if number else found
+    except (EnsembleError, OSError):
+        # Whoever needs that file says what is wrong with it.
+        return first
+    return first
+
+
+def _services(place: Place, form: Form) -> Iterator[str]:
+    """The services that a form may have been made from, as they are called here, the likeliest first."""
+    user = read_user_part(place.layout, place.manifest, Diagnostics())
+    said = set[str]()
+    for named in _named_services(place, form):
+        given = user.with_given(named)
+        if given.service and given.service not in said:
+            said.add(given.service)
+            yield given.service_path(place.layout, place.shown)
+
+
+def _named_services(place: Place, form: Form) -> Iterator[GivenService | None]:
+    """What may have been remembered in the place of the service that the user's part names; None for nothing."""
+    yield form.named
+    yield given_service(place.layout)
+    yield None
 
 
 def _root(place: Place, digest: str, main: str) -> Path:

@@ -6,6 +6,7 @@ from ordito.app.place import Place
 from ordito.app.services.left_behind import Whole, file_digests, left_behind, whole_service
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.state.edit import Basis
+from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import Ensemble
 
 
@@ -15,7 +16,7 @@ def deployed(place: Place, ensemble: Ensemble) -> Basis:
     Raises ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
     """
     status = ensemble.status
-    read = read_pinned(place, status.service, status.main, status.inputs, status.choices)
+    read = read_pinned(place, deployed_form(status))
     root = read.package.root
     left = left_behind(read.service, ensemble.snapshot, status)
     whole = whole_service(place, read.service, left, root)
