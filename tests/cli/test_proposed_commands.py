@@ -63,3 +63,10 @@ def test_in_what_hosts_say(run: Run, live: Path, ssh_hosts: SshHosts) -> None:
         assert deployed.code == 4
         assert deployed.err.count(proposed) == 2, "while the job runs, and at its end"
         assert "`ordito hosts" not in deployed.err
+
+
+def test_a_command_with_an_input_that_is_spelt_wrong_is_proposed_with_the_right_one(run: Run, live: Path) -> None:
+    refused = run("-e", "live", "deploy", ".", "-i", "wrod=hidden", "--input=wrd=hidden", "-i", "zzzzz=hidden", "--yes")
+    assert refused.code == 3
+    assert "ordito -e live deploy . -i word=... --input=word=... -i zzzzz=... --yes" in refused.err
+    assert "hidden" not in refused.err

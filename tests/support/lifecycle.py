@@ -95,7 +95,11 @@ exit "${{CONFIG_exit:-0}}"
 UNSAYS = """log="{log}"
 echo "$ORDITO_HOOK.undo" >> "$log"
 cp "$ORDITO_EXECUTE_RESULT" "$log.result.$ORDITO_HOOK"
-if [ -e "$log.hold.$ORDITO_HOOK" ]; then read line < "$log.hold.$ORDITO_HOOK"; fi
+if [ -e "$log.hold.$ORDITO_HOOK" ]; then
+  exec 9<> "$log.hold.$ORDITO_HOOK"
+  : > "$log.held.$ORDITO_HOOK"
+  read line <&9
+fi
 exit "${{CONFIG_undo_exit:-0}}"
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,10 +28,20 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
         session.next(NextCommand(session.settings.command("undeploy"), purpose))
     else:
         session.next(
-            NextCommand(session.settings.again(), "once that is mended; nothing was done"),
+            NextCommand(session.settings.again(meant=_meant(error)), "once that is mended; nothing was done"),
             *_explanation(error, session),
         )
     return ExitCode.REFUSED
+
+
+def _meant(error: InvalidDocument | PlanRefused) -> Mapping[str, str]:
+    """The inputs of the command line that there are not, with the names of those that are nearest to them."""
+    unknown = [d for d in error.diagnostics if d.code == "unknown-input"]
+    found = ((UNKNOWN.search(d.message), MEANT.match(d.hint)) for d in unknown)
+    return {name[1]: meant[1] for name, meant in found if name is not None and meant is not None}
+
+
+UNKNOWN, MEANT = re.compile('has no input "([^"]+)"$'), re.compile('did you mean "([^"]+)"')
 
 
 def _show_refused(error: PlanRefused, session: Session) -> dict[str, object]:

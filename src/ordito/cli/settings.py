@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -32,6 +32,8 @@ class Format(StrEnum):
     DOT = "dot"
     SVG = "svg"
 
+
+NOTHING: Mapping[str, str] = {}
 
 COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
@@ -78,9 +80,9 @@ class Settings(msgspec.Struct, frozen=True):
         """A command line that has nothing to do with an ensemble."""
         return f"{PROGRAM} {shlex.join(words)}"
 
-    def again(self, *more: str) -> str:
-        """This very command line once more, with something added."""
-        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments), *more])}"
+    def again(self, *more: str, meant: Mapping[str, str] = NOTHING) -> str:
+        """This very command line once more, with something added; inputs are called as they are ``meant`` to be."""
+        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments, meant), *more])}"
 
     def completed(self, text: str) -> str:
         """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble. So rooms
@@ -99,21 +101,21 @@ INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
 """Options whose values are those of inputs or attributes."""
 
 
-def _without_values(arguments: Sequence[str]) -> Iterator[str]:
+def _without_values(arguments: Sequence[str], meant: Mapping[str, str]) -> Iterator[str]:
     """The words of a command line without the values of inputs and attributes, which may be secrets."""
     is_value = False
     for argument in arguments:
         found = INPUT.fullmatch(argument)
         if is_value:
-            yield _without_value(argument)
+            yield _without_value(argument, meant)
             is_value = False
         elif found is not None and found[2]:
-            yield found[1] + _without_value(found[2])
+            yield found[1] + _without_value(found[2], meant)
         else:
             is_value = found is not None or argument in {"--input", "--attribute"}
             yield argument
 
 
-def _without_value(given: str) -> str:
+def _without_value(given: str, meant: Mapping[str, str]) -> str:
     name, equals, _ = given.partition("=")
-    return f"{name}=..." if equals else "..."
+    return f"{meant.get(name, name)}=..." if equals else "..."

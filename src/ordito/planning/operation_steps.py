@@ -100,16 +100,19 @@ def check_operation(
 
 
 def undo_steps(draft: Draft, done: DoneHook, number: int, *, is_first: bool) -> list[DraftStep]:
-    """The steps that run the operation which undoes one that was run, the last instance first; ``number`` is that of
-    the step that is undone, and ``is_first`` whether that comes before what is done to the resources."""
+    """The steps that run the operation which undoes one that was run, with the inputs of that, the last instance first;
+    ``number`` is that of the step that is undone, and ``is_first`` whether that comes before what is done to the
+    resources."""
     config = done.result.config
     node = draft.service.nodes.get(str(config.get(COMPONENT) or done.hook.component))
     found = _operation(node, str(config.get(UNDO_OPERATION, ""))) if node is not None else None
     if found is None:
         return []
-    limit = max(1, math.ceil(done.hook.timeout))
+    given, limit = _mapping(config.get(INPUTS)), max(1, math.ceil(done.hook.timeout))
     call = draft.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
-    call = draft.calls.put(msgspec.structs.replace(draft.calls.all[call], timeout=limit, attempts=1, digest=""))
+    call = draft.calls.put(
+        msgspec.structs.replace(draft.calls.all[call], given=given, timeout=limit, attempts=1, digest="")
+    )
     there = [m for m in draft.of_node.get(found.node.name, ()) if m.record.exists and m.record.created]
     return [
         DraftStep(

@@ -358,5 +358,5 @@ class Operations:
 
 NOT_MENDED = (
     "it is in error, or its check does not say ok, and everything was carried out already: see to it, or have"
-    " everything carried out again with `deploy --force`"
+    " everything carried out again with `ordito deploy --force`"
 )
