@@ -55,7 +55,7 @@ class Diagnostics:
     A finding is kept once, however many readers of one place come upon it (a type and all its templates, say).
     What is found in lines that were guessed after a fault is not kept. ``errors`` counts the errors reported so far,
     those included that are not kept, or were before: whoever reads something sees by it whether
-    that went well.
+    that went well; ``reported`` counts all findings so.
     """
 
     def __init__(self) -> None:
@@ -67,6 +67,7 @@ class Diagnostics:
         self._copy: Copied | None = None
         self._waiting: list[tuple[Copied, Diagnostic]] = []
         self.errors = 0
+        self.reported = 0
 
     def error(
         self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
@@ -131,6 +132,7 @@ class Diagnostics:
                 self._keep(msgspec.structs.replace(found, span=copy.place, related=related))
 
     def _add(self, found: Diagnostic, *, kept: bool = False) -> None:
+        self.reported += 1
         self.errors += found.severity is Severity.ERROR
         if not kept and found.span is not None and found.span.line in found.span.source.guessed:
             return

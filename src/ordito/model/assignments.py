@@ -20,6 +20,8 @@ from ordito.syntax.expressions import Value
 
 MAYBE_NOTHING = frozenset({*NULLS, *NO_VERSION})
 """Texts that may say that there is no value."""
+MOST_RECURRING = 100
+"""How many values of one definition are remembered: those that recur are among the first."""
 STATUS_HINTS = {
     "deprecated": "look for what replaces it: a later version will not have it",
     "experimental": "it may change or vanish in a later version",
@@ -37,6 +39,9 @@ class ReadsValues(Protocol):
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
 
+    def is_sensitive(self, definition: PropertyDefinition) -> bool:
+        """Whether nothing may be shown of the values of a definition."""
+
     def read_as(self, definition: PropertyDefinition, node: Node, what: str) -> Value:
         """Read a value of a definition."""
 
@@ -52,6 +57,14 @@ class _Completion(msgspec.Struct, frozen=True):
     required: tuple[PropertyDefinition, ...]
 
 
+class _Recurring(msgspec.Struct, frozen=True):
+    """Single values that have been read without a word about them, by how they are written: text, and whether that is
+    without quotes. Large services say the same of very many nodes."""
+
+    definition: PropertyDefinition
+    values: dict[tuple[str, bool], Value]
+
+
 class Assignments:
     """Reads what is assigned to definitions."""
 
@@ -61,6 +74,7 @@ class Assignments:
         """Where the properties of nodes, capabilities and relationships are written."""
         self._completions: dict[int, _Completion] = {}
         self._warned: dict[int, PropertyDefinition] = {}
+        self._recurring: dict[int, _Recurring] = {}
 
     def fields(
         self,
@@ -147,6 +161,22 @@ class Assignments:
 
     def assigned(self, key: Scalar, value: Node, definition: PropertyDefinition, part: str) -> Value:
         """Read one assigned value; None for null or where it does not fit."""
+        if type(value) is not Scalar:
+            return self._read(key, value, definition, part)
+        recurring = self._recurring.get(id(definition))
+        if recurring is None or recurring.definition is not definition:
+            recurring = self._recurring[id(definition)] = _Recurring(definition, {})
+        written = value.text, value.plain
+        if written in recurring.values:
+            return recurring.values[written]
+        reported = self._values.diagnostics.reported
+        found = self._read(key, value, definition, part)
+        is_sound = self._values.diagnostics.reported == reported
+        if len(recurring.values) < MOST_RECURRING and is_sound and not self._values.is_sensitive(definition):
+            recurring.values[written] = found
+        return found
+
+    def _read(self, key: Scalar, value: Node, definition: PropertyDefinition, part: str) -> Value:
         if definition.fixed:
             related = (Related("the value is fixed here", definition.span),) if definition.span else ()
             self._values.diagnostics.error(

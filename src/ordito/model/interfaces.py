@@ -437,7 +437,7 @@ def _reaching(outer: MappingType[str, Input], inner: MappingType[str, Input]) ->
     """The inputs of an operation with those of its interface: the inner ones win (§2.15), but one that only declares
     what it takes is given the value that the interface has for it."""
     found = {**outer, **inner}
-    for name, declared in inner.items():
+    for name, declared in inner.items() if outer else ():
         given = outer.get(name)
         if given is not None and given.has_value and not declared.has_value:
             found[name] = msgspec.structs.replace(declared, has_value=True, value=given.value, span=given.span)

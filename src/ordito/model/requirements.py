@@ -139,6 +139,10 @@ class Requirements:
         for start in nodes:
             if start in done:
                 continue
+            host = nodes[start].host
+            if host is None or host.target in done:  # nearly all of very many
+                done.add(start)
+                continue
             path: dict[str, None] = {}
             name: str | None = start
             while name is not None and name in nodes and name not in done and name not in path:

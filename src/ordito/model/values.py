@@ -74,6 +74,11 @@ class Values:
             self.check(value, schema, data_type, node, what)
         return value
 
+    def is_sensitive(self, definition: PropertyDefinition) -> bool:
+        """Whether nothing may be shown of the values of a definition, by what it says or by their type."""
+        data_type = self.data_types.get(definition.schema.type)
+        return says_sensitive(definition.metadata) or (data_type is not None and data_type.sensitive)
+
     def read_as(self, definition: PropertyDefinition, node: Node, what: str) -> Value:
         """Read a value of a definition, without a word about it if it is sensitive."""
         return self.read_by(definition.schema, definition.metadata, node, what, definition.span)
@@ -117,7 +122,7 @@ class Values:
         data_type = self.data_types.get(definition.schema.type)
         if data_type is None:
             return
-        if not (data_type.sensitive or says_sensitive(definition.metadata)):
+        if not self.is_sensitive(definition):
             self.check(value, definition.schema, data_type, place, what)
             return
         loud, self.diagnostics = self.diagnostics, Diagnostics()

@@ -217,6 +217,8 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
     started = height = 0
     keys: dict[str, str] = {}
     """Each key once: a document has few, which are looked up in many tables."""
+    row, line = 0, 1
+    """The last line met, counted from 0 and from 1. The nodes of a line share its number: there are very many."""
     while True:
         event = get_event()
         kind = type(event)
@@ -226,9 +228,12 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             is_key = pending is None and values is not None
             if is_key:
                 text = keys.setdefault(text, text)
-            scalar = Scalar(
-                source, start.line + 1, start.column + 1, end.line + 1, end.column + 1, text, not event.style
-            )
+            number = start.line
+            if number != row:
+                row, line = number, number + 1
+            number = end.line
+            end_line = line if number == row else number + 1
+            scalar = Scalar(source, line, start.column + 1, end_line, end.column + 1, text, not event.style)
             count += 1
             if event.anchor is not None:
                 anchors.add(event.anchor, scalar, 1, 0)
@@ -240,7 +245,10 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             if len(stack) >= MOST_DEPTH:
                 raise _too_deep(_span(event, source))
             start = event.start_mark
-            line, column = start.line + 1, start.column + 1
+            number = start.line
+            if number != row:
+                row, line = number, number + 1
+            column = start.column + 1
             count += 1
             stack.append((container, items, values, pending, anchor, started, height))
             if kind is mapping_start:
@@ -256,7 +264,11 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
         elif kind is mapping_end or kind is sequence_end:
             assert container is not None
             node = container
-            node.end_line, node.end_column = event.end_mark.line + 1, event.end_mark.column + 1
+            end = event.end_mark
+            number = end.line
+            if number != row:
+                row, line = number, number + 1
+            node.end_line, node.end_column = line, end.column + 1
             if values is not None and MERGE in values:
                 _merge(node)  # type: ignore[arg-type]
             inner = height + 1

@@ -208,9 +208,9 @@ LOOKS_LIKE_DEFINITIONS = re.compile(
 def looks_like_definitions(data: bytes) -> bool:
     """Whether a file may be meant for a service template, with whatever faults; an empty file, or one in another
     encoding, of which nothing can be shown, may be."""
-    if not COMMENT.sub(b"", data).strip() or data.startswith(tuple(mark for mark, _ in ENCODING_MARKS)):
+    if LOOKS_LIKE_DEFINITIONS.search(data) or data.startswith(tuple(mark for mark, _ in ENCODING_MARKS)):
         return True
-    return LOOKS_LIKE_DEFINITIONS.search(data) is not None
+    return not COMMENT.sub(b"", data).strip()
 
 
 WEB_PAGES = {"text/html", "application/xhtml+xml"}

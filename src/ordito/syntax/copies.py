@@ -30,7 +30,7 @@ class NamedTemplates(Named, frozen=True, eq=False):
             node = _with_copies(node, self.entity.WHAT, lost, reading)
         found = super().read(node, what, reading)
         if lost and isinstance(found, Entries):
-            found.lost.update(lost)
+            found.lose(lost)
         return found
 
 

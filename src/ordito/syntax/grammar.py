@@ -157,8 +157,22 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
         _refuse_sections(entity, node, reading)
         node = _gather_bare(entity, node, keys, reading)
     fields = _read_fields(entity, node, keys, reading)
-    if not grammar.required:
-        return entity(at=node, key=key, **fields)
+    for _, field in grammar.required:
+        if fields.get(field) is None:
+            _report_missing(entity, node, grammar, fields, reading, key)
+            return None
+    return entity(at=node, key=key, **fields)
+
+
+def _report_missing(
+    entity: type[Entity],
+    node: Mapping,
+    grammar: _Grammar,
+    fields: dict[str, Any],
+    reading: Reading,
+    key: Scalar | None,
+) -> None:
+    """Report the required keynames that are not given; of those that could not be read it has been said why."""
     missing = [written for written, field in grammar.required if field not in fields]
     if missing:
         reading.diagnostics.error(
@@ -167,10 +181,6 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
             key.span if key is not None else node.span,
             hint=f"add {', '.join(missing)}",
         )
-        return None
-    if any(fields[field] is None for _, field in grammar.required):
-        return None
-    return entity(at=node, key=key, **fields)
 
 
 def _is_value(node: Mapping, keys: MappingType[str, object]) -> bool:

@@ -85,7 +85,7 @@ class Mappings(msgspec.Struct, frozen=True, eq=False):
             if read is not None:
                 found[key.text] = read
             else:
-                found.lost.add(key.text)
+                found.lose((key.text,))
         return found
 
     def _entries(self, node: Node, what: str, reading: Reading, found: Entries) -> list[tuple[Scalar, Node]]:

@@ -161,12 +161,12 @@ class Named(msgspec.Struct, frozen=True, eq=False):
             if item is not None:
                 found[key.text] = item
             else:
-                found.lost.add(key.text)
+                found.lose((key.text,))
         return found
 
     def lost(self) -> Entries:
         """What stands for a map that could not be read."""
-        return Entries(all_lost=True)
+        return Entries.unreadable()
 
 
 class NamedList(msgspec.Struct, frozen=True, eq=False):
@@ -181,7 +181,7 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
             return None
         if not isinstance(node, Sequence):
             reading.wrong_kind(node, what, "a list of one-key maps", 'write a dash before each name: "- name: ..."')
-            return EntryList(all_lost=True)
+            return EntryList.unreadable()
         found = EntryList()
         first: dict[str, Scalar] = {}
         for item in node.items:
@@ -202,13 +202,13 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
             if read is not None:
                 found.append(read)
             else:
-                found.lost.add(key.text)
+                found.lose((key.text,))
         return found
 
     def _wrong_entry(self, item: Node, what: str, found: EntryList, reading: Reading) -> None:
         several = isinstance(item, Mapping) and bool(item.keys)
         if isinstance(item, Mapping):
-            found.lost.update(item.values)
+            found.lose(item.values)
         else:
             found.all_lost = True
         reading.diagnostics.error(
@@ -232,7 +232,8 @@ class NamedOrListed(Named, frozen=True, eq=False):
         listed = NamedList(self.entity).read(node, what, reading)
         found = self.lost() if isinstance(listed, EntryList) and listed.all_lost else Entries()
         found.update((item.name, item) for item in listed or ())
-        found.lost |= listed.lost if isinstance(listed, EntryList) else set()
+        if isinstance(listed, EntryList):
+            found.lose(listed.lost)
         return found
 
 
@@ -259,7 +260,7 @@ class Many(msgspec.Struct, frozen=True, eq=False):
         if not isinstance(node, Sequence):
             hint = f"write [{node.text}]" if isinstance(node, Scalar) else "write a dash before each entry"
             reading.wrong_kind(node, what, "a list", hint)
-            return EntryList(all_lost=True)
+            return EntryList.unreadable()
         found = EntryList()
         for item in node.items:
             read = self.shape.read(item, f"an entry of {what}", reading)
