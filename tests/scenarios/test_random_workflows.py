@@ -156,12 +156,14 @@ def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObj
         play.deploy()
         before = play.snapshot()
         made = play.existing()
+        later: set[str] = set()
         for _ in range(2):
             chosen = data.draw(st.sampled_from([i.id for i in made]))
             anew = Expected(nodes, made).contained_with(chosen)
             ran = play.run("heal", chosen)
             down, up = dict.fromkeys(anew, REMOVE), dict.fromkeys(anew, MAKE)
-            Expected(nodes, made, down=down, up=up).check(ran.log)
+            Expected(nodes, made, down=down, up=up, later=later).check(ran.log)
+            later = anew
             assert essence(play.snapshot()) == essence(before)
             assert play.deploy().log == ()
         play.run("undeploy")
