@@ -13,7 +13,7 @@ RESOLVE = """
 import sys, time
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.resolve import resolve_service
-from ordito.source.package import open_package
+from ordito.source.opening import open_package
 began = time.process_time()
 found = Diagnostics()
 service = resolve_service(open_package(sys.argv[1], found), found)

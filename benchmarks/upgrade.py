@@ -100,15 +100,20 @@ def main(*, times: int) -> None:
                 found[size, command, version].append(figures["seconds"])
                 if command == "upgrade":
                     check(figures, CHANGED.get(version, 0))
-    seconds = {case: statistics.median(figures) for case, figures in found.items()}
+
+    def beyond(size: int, command: str, version: str) -> float:
+        """The seconds that a change costs: round by round, since a machine is slower at one time than at another."""
+        pairs = zip(found[size, command, version], found[size, command, NONE], strict=True)
+        return statistics.median(changed - unchanged for changed, unchanged in pairs)
+
     print(f"  {'':8} {'instances':>12}" + "".join(f"{size:>12,}" for size in SIZES))
     for command in COMMANDS:
-        alone = {size: seconds[size, command, NONE] for size in SIZES}
+        alone = {size: statistics.median(found[size, command, NONE]) for size in SIZES}
         print(f"  {command:8} {'none changed':>12}" + "".join(f"{alone[size]:>10.2f} s" for size in SIZES))
         for version, count in CHANGED.items():
-            beyond = "".join(f"{1000 * (seconds[size, command, version] - alone[size]):>+9.0f} ms" for size in SIZES)
-            print(f"  {command:8} {count:>4} changed {beyond}")
-    small, full = (seconds[size, "upgrade", "hundred"] - seconds[size, "upgrade", NONE] for size in SIZES)
+            costs = "".join(f"{1000 * beyond(size, command, version):>+9.0f} ms" for size in SIZES)
+            print(f"  {command:8} {count:>4} changed {costs}")
+    small, full = (beyond(size, "upgrade", "hundred") for size in SIZES)
     growth = round(full / small, 2)
     said = verdict("growth", growth, MOST_GROWTH, "times")
     print(f"  a hundred changed of ten times as many: {growth:4.2f} times {said}")

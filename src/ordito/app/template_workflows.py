@@ -16,7 +16,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
-from ordito.planning.workflows import ALIASES
+from ordito.planning.workflow_names import ALIASES
 
 NAMED = "workflow "
 """How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Mapping as MappingType
 from itertools import chain
 
@@ -63,6 +63,7 @@ class Templates:
         self._unit = unit
         self._diagnostics = diagnostics
         self._shared: dict[str, _Shared] = {}
+        self._unions: dict[tuple[frozenset[str], tuple[str, ...]], frozenset[str]] = {}
         self.nodes: dict[str, NodeTemplate] = {}
         self.written: MappingType[str, entities.NodeTemplate] = {}
         self.sanitised: dict[str, str] = {}
@@ -194,7 +195,9 @@ class Templates:
             requirements=(),
             interfaces=interfaces,
             artifacts=artifacts,
-            assigned=shared.assigned if item.properties is None else shared.assigned.union(item.properties.values),
+            assigned=shared.assigned
+            if item.properties is None
+            else self._united(shared.assigned, item.properties.values),
             instance_count=count,
             occurrences=item.occurrences,
             metadata=metadata,
@@ -227,6 +230,13 @@ class Templates:
             )
         return self._shared[kind]
 
+    def _united(self, names: frozenset[str], others: Iterable[str]) -> frozenset[str]:
+        """All of these names; very many templates assign the same."""
+        key = names, tuple(others)
+        if key not in self._unions:
+            self._unions[key] = names.union(others)
+        return self._unions[key]
+
     def _capabilities(
         self, item: entities.NodeTemplate, shape: NodeShape, shared: _Shared, what: str, *, complete: bool
     ) -> MappingType[str, Capability]:
@@ -249,7 +259,6 @@ class Templates:
             properties = values.assignments.fields(
                 assignment.properties, definition.properties, part, "property", assignment, astray
             )
-            given = assignment.properties.values if assignment.properties is not None else ()
             own = assignment.occurrences is not None
             occurrences = self._occurrences(assignment, definition) if own else definition.occurrences
             assert isinstance(found, dict)
@@ -260,7 +269,9 @@ class Templates:
                 values.assignments.attributes(assignment.attributes, definition.attributes, part),
                 definition.properties,
                 definition.attributes,
-                definition.assigned | frozenset(given),
+                definition.assigned
+                if assignment.properties is None
+                else self._united(definition.assigned, assignment.properties.values),
                 occurrences,
             )
         for name, needed in shared.needed if complete else ():

@@ -56,6 +56,7 @@ from ordito.planning.stages import stages
 from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
+from ordito.planning.workflow_names import ALIASES
 from ordito.work.plan import Plan
 
 Transform = Callable[[Draft], None]
@@ -244,8 +245,6 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
     "undeploy": (check_requirements, all_instances, keep, preconditions, written, without_steps, reduce),
 }
 """Workflows that somebody wrote in the place of those that are made (§7.1)."""
-
-ALIASES = {"install": "deploy", "uninstall": "undeploy"}
 
 GOES_ON = frozenset(
     {

@@ -161,7 +161,9 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
         if fields.get(field) is None:
             _report_missing(entity, node, grammar, fields, reading, key)
             return None
-    return entity(at=node, key=key, **fields)
+    fields["at"] = node
+    fields["key"] = key
+    return entity(**fields)
 
 
 def _report_missing(
