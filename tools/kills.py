@@ -5,16 +5,13 @@ what is there, no operation was completed twice, and no two processes of one ste
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import sys
-import tempfile
 import traceback
 from pathlib import Path
-from random import SystemRandom
 
 import msgspec
 
+from tools.soak.command import carry_out
 from tools.soak.course import Course
 from tools.soak.report import Figure
 from tools.soak.shop import Shop
@@ -65,24 +62,13 @@ def run(home: Path, count: int, seed: int) -> Found:
 
 def main(arguments: list[str]) -> int:
     """Run it; gives the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tools.kills", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("count", type=int, help="how many commands are killed at least")
-    parser.add_argument("--seed", type=int, default=None, help="the same seed does the same things")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was found into a file as well")
-    given = parser.parse_args(arguments)
-    seed = SystemRandom().randrange(1_000_000) if given.seed is None else given.seed
-    print(f"seed {seed}", file=sys.stderr, flush=True)
-    home = Path(tempfile.mkdtemp(prefix="ordito-kills-"))
-    found = run(home / "shop", given.count, seed)
-    text = msgspec.json.format(msgspec.json.encode(found)).decode()
-    print(text)
-    if given.json:
-        given.json.write_text(text + "\n", encoding="utf-8")
-    if found.failures:
-        print(f"what is left of it: {home}", file=sys.stderr)
-    else:
-        shutil.rmtree(home)
-    return int(bool(found.failures))
+
+    def work(home: Path, count: float, seed: int) -> tuple[Found, bool]:
+        found = run(home / "shop", int(count), seed)
+        return found, not found.failures
+
+    about = (__doc__ or "").partition("\n")[0]
+    return carry_out("kills", about, ("count", "how many commands are killed at least"), work, arguments)
 
 
 if __name__ == "__main__":

@@ -7,22 +7,17 @@ The exit code is 0 where all held.
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from random import SystemRandom
 from subprocess import Popen, TimeoutExpired
-
-import msgspec
 
 from tests.support.real.hosts import SshHosts, can_isolate
 from tests.support.real.needs import program
+from tools.soak.command import carry_out
 from tools.soak.course import Course
 from tools.soak.growth import costs, sizes
 from tools.soak.report import Found, judge
@@ -117,26 +112,14 @@ def follows(shop: Shop) -> Iterator[Popen[bytes]]:
 
 def main(arguments: list[str]) -> int:
     """Run it; gives the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tools.soak", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("minutes", type=float, help="for how long")
-    parser.add_argument("--seed", type=int, default=None, help="the same seed does the same things")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was found into a file as well")
-    given = parser.parse_args(arguments)
-    seed = SystemRandom().randrange(1_000_000) if given.seed is None else given.seed
-    print(f"seed {seed}", file=sys.stderr, flush=True)
-    home = Path(tempfile.mkdtemp(prefix="ordito-soak-"))
-    soak = Soak(home, given.minutes, seed)
-    soak.run()
-    held = judge(soak.found)
-    text = msgspec.json.format(msgspec.json.encode(soak.found)).decode()
-    print(text)
-    if given.json:
-        given.json.write_text(text + "\n", encoding="utf-8")
-    if soak.found.failures:
-        print(f"what is left of it: {home}", file=sys.stderr)
-    else:
-        shutil.rmtree(home)
-    return 0 if held else 1
+
+    def work(home: Path, minutes: float, seed: int) -> tuple[Found, bool]:
+        soak = Soak(home, minutes, seed)
+        soak.run()
+        return soak.found, judge(soak.found)
+
+    about = (__doc__ or "").partition("\n")[0]
+    return carry_out("soak", about, ("minutes", "for how long"), work, arguments)
 
 
 if __name__ == "__main__":
