@@ -109,17 +109,17 @@ class Announcer:
 
     def started(self, record: StepStartedRecord, inputs: Mapping[str, object], *, no_op: bool = False) -> None:
         """A step starts, with these inputs as far as somebody wants to hear of them."""
-        step = self._steps[record.step]
+        step, call = self._steps[record.step], self.call(record.step)
         self._events.append(
             StepStarted(
                 job=self._job,
                 step=step.id,
                 instance=step.instance,
-                operation=self._operation(record.step),
+                operation=_operation(step, call),
                 far=step.far,
                 attempt=record.attempt,
                 no_op=no_op,
-                artifact=self.call(record.step).artifact,
+                artifact=call.artifact,
                 host=step.runs_on,
                 at=record.at,
                 inputs=inputs,
@@ -141,7 +141,7 @@ class Announcer:
             job=self._job,
             step=step.id,
             instance=step.instance,
-            operation=self._operation(record.step),
+            operation=_operation(step, call),
             outcome=record.outcome,
             change=record.change,
             declared=call.declared,
@@ -153,13 +153,13 @@ class Announcer:
 
     def retrying(self, record: StepRetryRecord, attempts: int) -> None:
         """An attempt failed, and another of so many in all is to follow."""
-        step = self._steps[record.step]
+        step, call = self._steps[record.step], self.call(record.step)
         self._events.append(
             StepRetrying(
                 job=self._job,
                 step=step.id,
                 instance=step.instance,
-                operation=self._operation(record.step),
+                operation=_operation(step, call),
                 outcome=record.outcome,
                 next=record.attempt + 1,
                 attempts=attempts,
@@ -171,7 +171,7 @@ class Announcer:
     def skipped(self, record: StepSkippedRecord) -> None:
         """A step will not run."""
         step = self._steps[record.step]
-        operation = self._operation(record.step)
+        operation = _operation(step, self.call(record.step))
         because, at = record.because, record.at
         self._events.append(
             StepSkipped(self._job, step.id, step.instance, operation, because, at, hook=self._hook(step))
@@ -190,16 +190,16 @@ class Announcer:
         """A snapshot is about to change: instances whose state or status will be another."""
         for instance in delta.instances:
             before = snapshot.instances.get(instance.id)
-            if before is None or (before.state, before.local) != (instance.state, instance.local):
+            if before is None or before.state != instance.state or before.local != instance.local:
                 self._events.append(InstanceState(self._job, instance.id, instance.state, instance.local, at))
 
     def _succeeded(self, record: StepFinishedRecord) -> StepSucceeded:
-        step = self._steps[record.step]
+        step, call = self._steps[record.step], self.call(record.step)
         return StepSucceeded(
             job=self._job,
             step=step.id,
             instance=step.instance,
-            operation=self._operation(record.step),
+            operation=_operation(step, call),
             outcome=record.outcome,
             change=record.change,
             no_op=record.no_op,
@@ -215,7 +215,7 @@ class Announcer:
         hook = plan.undone[step.hook].hook if step.action is Action.UNDO else plan.hooks[step.hook]
         return OfHook(hook.id, hook.block.fqn, hook.phase, hook.component, reason)
 
-    def _operation(self, index: int) -> str:
-        """``Interface.operation``; for a step that calls none the last part of its id."""
-        call = self.call(index)
-        return call.name if call is not NO_CALL else self._steps[index].id.rpartition(".")[2]
+
+def _operation(step: Step, call: Call) -> str:
+    """``Interface.operation``; for a step that calls none the last part of its id."""
+    return call.name if call is not NO_CALL else step.id.rpartition(".")[2]

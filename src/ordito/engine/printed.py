@@ -16,29 +16,23 @@ class PrintedLines:
     """Decodes a step's output (UTF-8, with U+FFFD for what is none) and cuts it into lines."""
 
     def __init__(self) -> None:
-        # Most operations print nothing: for them nothing is made.
-        self._decoder: codecs.IncrementalDecoder | None = None
+        self._decoder = _UTF8("replace")
         self._partial = ""
-        self._tail: deque[str] | None = None
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def feed(self, data: bytes) -> str:
         """Take a piece of output; gives the lines that are complete by now, joined by newlines, "" for none."""
-        if self._decoder is None:
-            self._decoder = _UTF8("replace")
-            self._tail = deque(maxlen=TAIL_LINES)
         return self._complete(self._partial + self._decoder.decode(data))
 
     def end(self) -> str:
         """The output has ended; gives what was left without the end of a line."""
-        if self._decoder is None:
-            return ""
         rest = self._partial + self._decoder.decode(b"", final=True)
         return self._complete(rest + "\n" if rest else "")
 
     @property
     def tail(self) -> tuple[str, ...]:
         """The last lines, without their ends."""
-        return tuple(self._tail or ())
+        return tuple(self._tail)
 
     def _complete(self, text: str) -> str:
         *lines, self._partial = text.split("\n")
@@ -46,8 +40,7 @@ class PrintedLines:
             lines.append(self._partial)
             self._partial = ""
         lines = [piece for line in lines for piece in _pieces(line.removesuffix("\r"))]
-        if self._tail is not None:
-            self._tail.extend(lines)
+        self._tail.extend(lines)
         return "\n".join(lines)
 
 

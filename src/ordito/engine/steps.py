@@ -36,19 +36,22 @@ from ordito.work.records import (
 )
 from ordito.work.targets import Unreachable
 
+# Names of a module are found faster than members of an enumeration.
+DELEGATE, TIMED_OUT = Action.DELEGATE, Ending.TIMED_OUT
+
 MOST_NAMED = 5
 """Steps that are named where there may be many."""
 
 
 class Running(msgspec.Struct):
-    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what it prints, and what the
-    attempts before came to."""
+    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what the attempts before
+    came to, and what it prints (None as long as that is nothing)."""
 
     attempt: int
     change: str
     began: float
-    lines: PrintedLines
     earlier: Outcome | None = None
+    lines: PrintedLines | None = None
 
 
 class Steps:
@@ -87,8 +90,9 @@ class Steps:
         """Something was told about a running step."""
         if isinstance(progress, Outcome):
             step = self._course.steps[index]
-            hooks = self._hooks_of(step)
-            outcome = (hooks or self._operations).without_secrets(step, progress)
+            outcome = progress
+            if outcome.outputs or self._masking.is_active:
+                outcome = (self._hooks_of(step) or self._operations).without_secrets(step, outcome)
             if self._masking.is_active:
                 self._printed(index, self._masking.end(index))
             self.finish(index, outcome)
@@ -102,7 +106,10 @@ class Steps:
         if data:
             if self._parts.output_log is not None:
                 self._parts.output_log.write(self._course.steps[index].id, data)
-            self._announcer.printed(index, self.running[index].lines.feed(data), self._writer.now)
+            running = self.running[index]
+            if running.lines is None:
+                running.lines = PrintedLines()
+            self._announcer.printed(index, running.lines.feed(data), self._writer.now)
 
     def launch(self) -> None:
         """Have everything run that was started since the last call."""
@@ -156,11 +163,12 @@ class Steps:
         """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start, and
         what deserves attention."""
         step = self._course.steps[index]
-        if step.action is Action.DELEGATE:
+        if step.action is DELEGATE:
             return self._prepare_delegated(index)
         if step.hook >= 0 and (problem := self._known_hooks(step).problem(step)):
             return Outcome(Ending.NOT_STARTED, message=problem), ()
-        prepared = (self._hooks_of(step) or self._operations).prepare(step, self.running[index].attempt)
+        hooks = self._hooks_of(step) if step.hook >= 0 else None
+        prepared = (hooks or self._operations).prepare(step, self.running[index].attempt)
         if prepared.withholds:
             self._masking.withhold(index)
         for message in prepared.warnings:
@@ -198,7 +206,8 @@ class Steps:
     def finish(self, index: int, outcome: Outcome) -> None:
         """A step has ended, or cannot be started."""
         step, running = self._course.steps[index], self.running.pop(index)
-        self._announcer.printed(index, running.lines.end(), self._writer.now)
+        if running.lines is not None:
+            self._announcer.printed(index, running.lines.end(), self._writer.now)
         outcome = together(running.earlier, self._completed(index, outcome, running))
         if (hooks := self._hooks_of(step)) is not None:
             self._finish_hook(index, outcome, running, hooks)
@@ -353,15 +362,17 @@ class Steps:
 
     def begun(self, attempt: int, change: str, earlier: Outcome | None = None) -> Running:
         """An attempt that begins now."""
-        return Running(attempt, change, self._parts.clock.monotonic(), PrintedLines(), earlier)
+        return Running(attempt, change, self._parts.clock.monotonic(), earlier)
 
     def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
         """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
         has waited for the host of an operation that took too long."""
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
-        tail = outcome.tail if outcome.tail or outcome.succeeded else running.lines.tail
+        tail = outcome.tail
+        if running.lines is not None and not (tail or outcome.succeeded):
+            tail = running.lines.tail
         message = outcome.message
-        if outcome.ending is Ending.TIMED_OUT and (waiting := self._course.core.waiting_with(index)):
+        if outcome.ending is TIMED_OUT and (waiting := self._course.core.waiting_with(index)):
             more = f" and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
             host = self._course.steps[index].runs_on
             message = f"{message}; waiting for {host} meanwhile: {', '.join(waiting[:MOST_NAMED])}{more}"

@@ -96,16 +96,20 @@ class Environments:
         reserved = self._reserved(place)
         variables, large = self._fit(place, step, base, reserved, of_all)
         files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
-        if not (large or files or warnings or refusals) and self._is_shared(inputs, place, of_all):
-            texts = tuple((i.declared.name, own[i.declared.name]) for i in inputs.inputs)
-            below = {**self._merged_of(step, of_all), **below}
-            self._share(place, SharedEnvironment(ids, below, texts, {**own, **reserved}))
+        if not (large or files or warnings or refusals) and self._is_shared(inputs, place, own, of_all):
+            merged = self._merged_of(step, of_all)
+            if merged.keys().isdisjoint(below):
+                self._share(place, SharedEnvironment(ids, {**merged, **below, **own, **reserved}))
         return Environment(variables, large, files, tuple(warnings), tuple(refusals))
 
-    def _is_shared(self, inputs: OperationInputs, place: Place, of_all: list[InputTexts]) -> bool:
+    def _is_shared(
+        self, inputs: OperationInputs, place: Place, own: Mapping[str, str], of_all: list[InputTexts]
+    ) -> bool:
         """Whether the variables are the same for all of a node's instances, as far as no name of an instance is part
         of them."""
-        if place.relationship is not None or not of_all or any(texts.same is None for texts in of_all):
+        if place.relationship is not None or not of_all:
+            return False
+        if any(texts.same is None or texts.same != own.get(texts.declared.name) for texts in of_all):
             return False
         return all(i.text is not None or (id(i), place.node, "") in self._same for i in inputs.inputs)
 
@@ -118,7 +122,10 @@ class Environments:
         """Those of all inputs for all instances; mostly there are none, as the node has but this instance."""
         if place.relationship is None and self._snapshot.ids_of(place.node) == (place.instance,):
             return []
-        return [b for i in inputs.inputs if (b := self._texts.of(place, i)) is not None]
+        where = "" if place.relationship is None else place.relationship.key
+        same = self._same
+        found = (self._texts.of(place, i, same.get((id(i), place.node, where))) for i in inputs.inputs)
+        return [texts for texts in found if texts is not None]
 
     def _known_of(self, place: Place) -> OperationInputs:
         # Nodes of one type that change nothing share its operations. What is kept here keeps the operation, too, so

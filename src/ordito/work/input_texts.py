@@ -34,10 +34,10 @@ class InputTexts:
         "version",
     )
 
-    def __init__(self, formed: OperationInput, node: str, contexts: Contexts) -> None:
+    def __init__(self, formed: OperationInput, node: str, contexts: Contexts, same: str | None) -> None:
         self.formed = formed
         self.declared = formed.declared
-        self.same = formed.text
+        self.same = same if formed.text is None else formed.text
         self.node = node
         self.contexts = contexts
         self.members: dict[str, None] = {}
@@ -106,9 +106,10 @@ class InputTextsOfJob:
         self._of_node: dict[str, dict[InputTexts, None]] = {}
         self._read = len(evaluator.snapshot.changes)
 
-    def of(self, place: Place, formed: OperationInput) -> InputTexts | None:
+    def of(self, place: Place, formed: OperationInput, same: str | None = None) -> InputTexts | None:
         """The texts of an input, up to date; None for an input that is given no value, and where there is no other
-        instance than the one whose value is the operation's own: most nodes have but one."""
+        instance than the one whose value is the operation's own: most nodes have but one. ``same`` is the text that
+        all have at this place, where that is known already."""
         relationship = place.relationship
         if not formed.declared.has_value:
             return None
@@ -124,7 +125,8 @@ class InputTextsOfJob:
         kept = self._of_pairs if other else self._shared
         texts = kept.get(key)
         if texts is None:
-            texts = kept[key] = self._new(formed, node, Contexts(place.node, relationship, side, other, place.inputs))
+            contexts = Contexts(place.node, relationship, side, other, place.inputs)
+            texts = kept[key] = self._new(formed, node, contexts, None if formed.side else same)
             if other and len(kept) > self.MOST_OF_PAIRS:
                 self._forget(kept.pop(next(iter(kept))))
         if texts.dirty:
@@ -156,8 +158,8 @@ class InputTextsOfJob:
                 texts.members.pop(instance, None)
                 texts.put(instance, None)
 
-    def _new(self, formed: OperationInput, node: str, contexts: Contexts) -> InputTexts:
-        texts = InputTexts(formed, node, contexts)
+    def _new(self, formed: OperationInput, node: str, contexts: Contexts, same: str | None) -> InputTexts:
+        texts = InputTexts(formed, node, contexts, same)
         texts.members = dict.fromkeys(self._snapshot.ids_of(node))
         texts.dirty = dict(texts.members)
         self._of_node.setdefault(node, {})[texts] = None

@@ -6,18 +6,11 @@ import msgspec
 
 
 class SharedEnvironment(msgspec.Struct, frozen=True):
-    """The variables of an operation for all instances of a node, as long as the node has these ``instances``.
-
-    ``below`` are those that an instance's own ones hide, ``inputs`` the texts of the inputs, which every instance has
-    under its own name, and ``above`` those that hide all others.
-    """
+    """The variables of an operation for all instances of a node, as long as the node has these ``instances``."""
 
     instances: tuple[str, ...]
-    below: dict[str, str]
-    inputs: tuple[tuple[str, str], ...]
-    above: dict[str, str]
+    variables: dict[str, str]
 
     def of(self, instance: str) -> dict[str, str]:
         """The variables of the operation on one of the instances."""
-        own = {f"{instance}_{name}": text for name, text in self.inputs}
-        return {**self.below, **own, **self.above, "INSTANCE": instance}
+        return {**self.variables, "INSTANCE": instance}
