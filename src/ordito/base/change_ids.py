@@ -136,7 +136,7 @@ class ChangeIds:
         if borrowed >= self.ticks:
             raise ChangeIdsExhausted(f"job {self.job} has reserved ids for {self.ticks * TASKS_PER_TICK} tasks only")
         self._next = number + 1
-        return encode(self._first + borrowed, task + 1)
+        return f"{_moment(self._first + borrowed)}{task + 1:04x}"
 
     def _number(self, change: str) -> int:
         """The place of a task's id among those of the job, from 1."""

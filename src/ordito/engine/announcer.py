@@ -35,6 +35,8 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 
+JOIN = Action.JOIN
+
 NO_CALL = Call("", "", "", "")
 """Stands for the call of a step that calls nothing."""
 
@@ -74,7 +76,7 @@ class Announcer:
 
     def job_started(self, done: int, at: float, *, resumed: bool) -> None:
         """The job began, or was resumed after so many steps."""
-        steps = [step for step in self._steps if step.action is not Action.JOIN]
+        steps = [step for step in self._steps if step.action is not JOIN]
         instances = tuple(dict.fromkeys(step.instance for step in steps if step.instance))
         self._events.append(
             JobStarted(self._job, self._plan.workflow, len(steps), done, instances, resumed=resumed, at=at)
@@ -82,7 +84,7 @@ class Announcer:
 
     def rolling_back(self, record: RollbackRecord) -> None:
         """What the job did is taken back from here on."""
-        steps = sum(step.action is not Action.JOIN for step in self._steps[record.first :])
+        steps = sum(step.action is not JOIN for step in self._steps[record.first :])
         self._events.append(JobRollback(self._job, steps, record.remains, record.at))
 
     def job_finished(self, closing: JobClosingRecord, counts: Counts) -> None:
@@ -123,7 +125,7 @@ class Announcer:
                 host=step.runs_on,
                 at=record.at,
                 inputs=inputs,
-                hook=self._hook(step),
+                hook=None if step.hook < 0 else self._hook(step),
             )
         )
 
@@ -204,7 +206,7 @@ class Announcer:
             change=record.change,
             no_op=record.no_op,
             at=record.at,
-            hook=self._hook(step),
+            hook=None if step.hook < 0 else self._hook(step),
         )
 
     def _hook(self, step: Step, reason: str = "") -> OfHook | None:

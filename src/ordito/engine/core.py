@@ -52,6 +52,8 @@ from ordito.work.records import (
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
+# A name of a module is found faster than a member of an enumeration.
+JOIN = Action.JOIN
 _BY_SCRIPT = frozenset({Action.CALL, Action.HOOK, Action.UNDO})
 _AT_ONCE = frozenset({Action.SET_STATE, Action.FILTER, Action.OUTPUT, Action.ADOPT})
 
@@ -67,11 +69,11 @@ class Core:
         count, first = len(plan.steps), len(before.states) if before else 0
         self._steps = plan.steps
         self._aborts = before is None and options.on_failure in ("abort", "rollback")
-        self._kind = bytearray(_kind(step, plan) for step in plan.steps)
-        self._tolerant = bytearray(step.tolerant for step in plan.steps)
-        self._optional = bytearray(step.optional for step in plan.steps)
-        self._dispensable = bytearray(step.dispensable for step in plan.steps)
-        self._barrier = bytearray(step.barrier for step in plan.steps)
+        self._kind = bytearray([_kind(step, plan) for step in plan.steps])
+        self._tolerant = bytearray([step.tolerant for step in plan.steps])
+        self._optional = bytearray([step.optional for step in plan.steps])
+        self._dispensable = bytearray([step.dispensable for step in plan.steps])
+        self._barrier = bytearray([step.barrier for step in plan.steps])
         self._first_failed = _NOBODY
         self._is_blocked = False
         self._state = bytearray(count)
@@ -437,7 +439,7 @@ class Core:
 
 
 def _kind(step: Step, plan: Plan) -> int:
-    if step.action is Action.JOIN:
+    if step.action is JOIN:
         return _JOIN
     if (
         step.by_hand

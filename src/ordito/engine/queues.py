@@ -31,22 +31,22 @@ class Queues:
         self._ready = ready
         self._places = parallel
         hosts: dict[str, int] = {}
-        places = ("" for _ in plan.steps) if plan.overlaps else (step.runs_on for step in plan.steps)
-        self._host = array("i", (hosts.setdefault(name, len(hosts)) for name in places))
+        places = [""] * len(plan.steps) if plan.overlaps else [step.runs_on for step in plan.steps]
+        self._host = array("i", [hosts.setdefault(name, len(hosts)) for name in places])
         self._free = [max(1, plan.capacity.get(name, on_host)) if name else parallel for name in hosts]
         instances: dict[str, int] = {}
         if plan.overlaps:
             self._instance = array("i", range(len(plan.steps)))
         else:
-            self._instance = array("i", (instances.setdefault(step.instance, len(instances)) for step in plan.steps))
+            self._instance = array("i", [instances.setdefault(step.instance, len(instances)) for step in plan.steps])
         self._busy = bytearray(max(self._instance, default=-1) + 1)
         self._aside: dict[int, list[int]] = {}
         self._heaps: list[list[int]] = [[] for _ in hosts]
         self._offered = [_NONE] * len(hosts)
         self._offers: list[int] = []
         self._count = max(1, len(plan.steps))
-        longest = max((step.chain for step in plan.steps), default=0)
-        keys = ((longest - step.chain) * self._count + index for index, step in enumerate(plan.steps))
+        longest = max([step.chain for step in plan.steps], default=0)
+        keys = [(longest - step.chain) * self._count + index for index, step in enumerate(plan.steps)]
         self._key = array("q", keys)
 
     def put(self, step: int) -> None:

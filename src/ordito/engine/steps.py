@@ -37,7 +37,10 @@ from ordito.work.records import (
 from ordito.work.targets import Unreachable
 
 # Names of a module are found faster than members of an enumeration.
-DELEGATE, TIMED_OUT = Action.DELEGATE, Ending.TIMED_OUT
+DELEGATE, TIMED_OUT, UNREACHABLE = Action.DELEGATE, Ending.TIMED_OUT, Ending.UNREACHABLE
+
+NOTHING_DONE = Outcome(Ending.SUCCEEDED, changed=False)
+"""How a step ends for which nothing had to run."""
 
 MOST_NAMED = 5
 """Steps that are named where there may be many."""
@@ -175,9 +178,9 @@ class Steps:
             self._announcer.warned(index, message, self._writer.now)
         warnings = tuple(prepared.warnings)
         invocation = prepared.invocation
-        if prepared.ending is Ending.UNREACHABLE:
+        if prepared.ending is UNREACHABLE:
             # What its start changes is known before another attempt at it begins.
-            self._ends.append((index, Outcome(Ending.UNREACHABLE, message=prepared.refusal)))
+            self._ends.append((index, Outcome(UNREACHABLE, message=prepared.refusal)))
             return None, warnings
         if invocation is None:
             return Outcome(Ending.NOT_STARTED, message=prepared.refusal), warnings
@@ -293,7 +296,7 @@ class Steps:
         if self._tells_inputs:
             inputs = self._operations.shown_inputs(step)
             self._announcer.started(StepStartedRecord(index, self._writer.now), inputs, no_op=True)
-        outcome, delta = self._operations.on_end(step, Outcome(Ending.SUCCEEDED, changed=False), self._job)
+        outcome, delta = self._operations.on_end(step, NOTHING_DONE, self._job)
         self._end(
             StepFinishedRecord(
                 index,
@@ -309,7 +312,7 @@ class Steps:
     def _finish_at_once(self, index: int, step: Step, hooks: Hooks) -> None:
         """A lifecycle step ends that has no script: what it stands for was done by the steps before it."""
         problem = hooks.problem(step) or hooks.prepare(step, 1).refusal
-        outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else Outcome(Ending.SUCCEEDED, changed=False)
+        outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else NOTHING_DONE
         change = self._parts.change_ids.next()
         self._end(StepFinishedRecord(index, self._writer.now, outcome, change, hook=hooks.result(step, outcome)))
 
@@ -322,7 +325,7 @@ class Steps:
 
     def leave_out(self, index: int, because: str) -> None:
         """A step that turns out not to be needed counts as done, by the job itself."""
-        step, outcome = self._course.steps[index], Outcome(Ending.SUCCEEDED, changed=False)
+        step, outcome = self._course.steps[index], NOTHING_DONE
         result: HookResult | None = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
         delta = None if step.hook >= 0 else self._writer.apply(self._operations.on_needless(step, self._job))
         self._end(
@@ -331,9 +334,8 @@ class Steps:
 
     def spare(self, command: LeaveOut) -> None:
         """A step was not to run after all, as the core knows: it changes nothing."""
-        outcome = Outcome(Ending.SUCCEEDED, changed=False)
         record = StepFinishedRecord(
-            command.step, self._writer.now, outcome, no_op=True, because=command.because or "it is not needed"
+            command.step, self._writer.now, NOTHING_DONE, no_op=True, because=command.because or "it is not needed"
         )
         self._writer.record(record)
         self._announcer.finished(record)

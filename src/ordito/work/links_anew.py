@@ -39,7 +39,7 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta
 
 
 def _is_of(applied: Mapping[str, Applied], operations: frozenset[str]) -> bool:
-    return any(key.rpartition(".")[2] in operations for key in applied)
+    return not operations.isdisjoint([key.rpartition(".")[2] for key in applied])
 
 
 def _without(applied: Mapping[str, Applied], operations: frozenset[str]) -> Mapping[str, Applied]:

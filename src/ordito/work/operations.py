@@ -64,7 +64,7 @@ from ordito.work.telling import Telling
 
 DELEGATE = Action.DELEGATE
 IF_MENDED = Condition.IF_MENDED
-SUCCEEDED, UNSTARTED = Ending.SUCCEEDED, Happened.NEVER_STARTED
+SUCCEEDED, UNSTARTED, CHAIN_BEGAN = Ending.SUCCEEDED, Happened.NEVER_STARTED, Happened.CHAIN_BEGAN
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -208,10 +208,9 @@ class Operations:
             if step.enter and step.enter != record.state:
                 record = msgspec.structs.replace(record, state=step.enter)
             return Delta(() if record is known else (record,), links)
-        local = local_after(record.local, Happened.CHAIN_BEGAN)
-        changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="")
-        if (onto := self._called.plan.moved.get(record.id)) is not None:
-            changed = msgspec.structs.replace(changed, host=onto)
+        local = local_after(record.local, CHAIN_BEGAN)
+        host = self._called.plan.moved.get(record.id, record.host)
+        changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="", host=host)
         if applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and applies else ()
@@ -239,7 +238,7 @@ class Operations:
         outcome, found = self._given(step, call, outcome)
         if step.link:
             delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
-        elif outcome.succeeded and step.leave == DELETED:
+        elif step.leave == DELETED and outcome.succeeded:
             delta = (
                 self._stays(step)
                 if self._is_kept(step, outcome)

@@ -94,7 +94,7 @@ class Preparing:
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
         call = self._called.plan.calls[step.call]
-        if wrong := self._called.scopes.wrong(call.scope):
+        if call.scope >= 0 and (wrong := self._called.scopes.wrong(call.scope)):
             return Prepared(refusal=self._masking.text(wrong))
         if step.action is WORKFLOW:
             return self._prepared_workflow(step, call, attempt)
