@@ -139,8 +139,7 @@ class InputTextsOfJob:
         changes = self._snapshot.changes
         if self._read == len(changes):
             return
-        for index in range(self._read, len(changes)):
-            change = changes[index]
+        for change in changes[self._read :]:
             if change in self._readers:
                 for texts, members in self._readers.pop(change).items():
                     texts.dirty.update(members)
