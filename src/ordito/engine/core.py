@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from itertools import accumulate
 
 from ordito.engine.gates import Gates
 from ordito.engine.messages import (
@@ -456,15 +457,14 @@ def _adjacency(count: int, edges: tuple[tuple[int, int, int], ...]) -> tuple[arr
     The second array has one entry more than there are steps, so that the successors of step i are
     ``after[first[i]:first[i + 1]]``.
     """
-    waits_for = array("i", bytes(4 * count))
-    first = array("i", bytes(4 * (count + 2)))
+    # Lists are counted in faster than arrays, and these need less memory as long as the job runs.
+    waits_for, starts = [0] * count, [0] * (count + 2)
     for before, after, _ in edges:
         waits_for[after] += 1
-        first[before + 2] += 1
-    for index in range(2, count + 2):
-        first[index] += first[index - 1]
-    successors = array("i", bytes(4 * len(edges)))
+        starts[before + 2] += 1
+    first = list(accumulate(starts))
+    successors = [0] * len(edges)
     for before, after, _ in edges:
         successors[first[before + 1]] = after
         first[before + 1] += 1
-    return waits_for, first, successors
+    return array("i", waits_for), array("i", first), array("i", successors)

@@ -11,6 +11,7 @@ _WAITING, _SUCCEEDED = int(StepState.WAITING), int(StepState.SUCCEEDED)
 _FAILED, _SKIPPED, _LEFT_OUT = int(StepState.FAILED), int(StepState.SKIPPED), int(StepState.LEFT_OUT)
 _NUMBERS = {gate: number for number, gate in enumerate(Gate)}
 _ALL, _ANY, _IF_FAILED = _NUMBERS[Gate.ALL], _NUMBERS[Gate.ANY], _NUMBERS[Gate.FAILED]
+_NONE = Gate.NONE
 _SPARED, _FILTERED, _WELL = 1, 2, 3
 BECAUSE = (
     "",
@@ -26,7 +27,7 @@ class Gates:
 
     def __init__(self, plan: Plan) -> None:
         self._steps = plan.steps
-        self.matter = plan.halts or any(step.gate is not Gate.NONE for step in plan.steps)
+        self.matter = plan.halts or any(step.gate is not _NONE for step in plan.steps)
         count = len(plan.steps) if self.matter else 0
         self._of = bytearray(_NUMBERS[step.gate] for step in plan.steps) if self.matter else bytearray()
         self._open = bytearray(count)
