@@ -24,6 +24,24 @@ def test_strange_documents(random: Random) -> None:
         strange.check(Path(folder), origin, data)
 
 
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\r", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "node_types:\ntopolo|gy_template:\n  node_templates:\n      properties: { name: y }",
+        "tosca_definitions_version: Far:\ntosca.nodes.Root |\nimports: [ scripts, ./main.yaml, profile:ordito ]",
+        f"metadata:\n  a: 1\n  templat|e_version: 1.0.0\ntopology_template: {'[' * 101} x {']' * 101}",
+        (
+            "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n    o|ne:\n"
+            "      type: DBMS\n      properties: { root_password: { get_property: [ one, root_password ] } }"
+        ),
+    ],
+)
+def test_faults_in_lines_with_other_ends(tmp_path: Path, text: str, end: str) -> None:
+    """Behind a fault that was mended in a line with such an end places are those in the file."""
+    strange.check(tmp_path, Path("other.yaml"), text.replace("|", end).encode())
+
+
 def test_a_number_makes_the_same_document() -> None:
     """What was found once can be made again."""
     assert [*fuzz.made(range(5))] == [*fuzz.made(range(5))]

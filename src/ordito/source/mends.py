@@ -21,6 +21,8 @@ COMMENT = re.compile(r"\s#.*")
 IN_FLOW = re.compile(r"[\[{][^\]}]*$")
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?:\s|$)")
 TAB_WIDTH = 2
+ENDS = "\r\n\x85\u2028\u2029"
+"""What ends a line in YAML, as libyaml reads it."""
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -51,7 +53,7 @@ class _Text(msgspec.Struct, frozen=True):
 
     def at(self, number: int) -> str:
         """A line without its end."""
-        return self.lines[number].rstrip("\r\n") if number < len(self.lines) else ""
+        return self.lines[number].rstrip(ENDS) if number < len(self.lines) else ""
 
     def above(self) -> int | None:
         """The nearest line above that holds something."""
@@ -63,7 +65,7 @@ class _Text(msgspec.Struct, frozen=True):
     def replaced(self, number: int, text: str) -> dict[int, str]:
         """A line with another text."""
         whole = self.lines[number]
-        return {number: text + whole[len(whole.rstrip("\r\n")) :]}
+        return {number: text + whole[len(whole.rstrip(ENDS)) :]}
 
 
 def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> Fault | None:
