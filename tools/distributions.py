@@ -58,7 +58,9 @@ def build(work: Path) -> tuple[Path, Path]:
     run(*hatchling, "-t", "sdist", cwd=ROOT, environment=os.environ)
     (sdist,) = DIST.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(work, filter="data")
+        # Early versions of Python 3.11 know no filters of archives; this one was packed a moment ago.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(work)  # noqa: S202
     unpacked = work / sdist.name.removesuffix(".tar.gz")
     run(*hatchling, "-t", "wheel", cwd=unpacked, environment=os.environ)
     (wheel,) = DIST.glob("*.whl")
