@@ -82,6 +82,9 @@ def check_contents(wheel: Path, unpacked: Path) -> None:
         )
     package = unpacked / "src"
     wanted = {str(p.relative_to(package)) for p in package.rglob("*") if p.is_file()}
+    # What is installed beside the package: the man page.
+    data = f"{'-'.join(wheel.name.split('-')[:2])}.data/data"
+    wanted |= {f"{data}/{p.relative_to(unpacked)}" for p in (unpacked / "share").rglob("*") if p.is_file()}
     with zipfile.ZipFile(wheel) as archive:
         _same("the wheel", {name for name in archive.namelist() if ".dist-info/" not in name}, wanted)
 
