@@ -202,10 +202,27 @@ CONNECTED = {**ON_IT, "outputs": True, "connects": {"n0": "add_target remove_tar
 NEWLY_LINKED = ({**HOST, "n1": {**ON_IT, "outputs": True}}, {**HOST, "n1": CONNECTED})
 """What stays is linked anew, and takes over what its other operations are called by then."""
 
+STARTED: dict[str, object] = {"runs": "configure start stop delete", "size": 1, "scripts": {}}
+OTHERWISE: dict[str, object] = {"scripts": {"configure": "other.sh"}}
+UPSTREAM: Nodes = {
+    "n0": {"runs": "create configure delete", "compute": True, "count": 2, "size": 1, "scripts": {}},
+    "n3": {"runs": "configure stop delete", "compute": True, "count": 2, "size": 1, "scripts": {}, "outputs": True},
+}
+UNLINKED_LATER = (
+    {**UPSTREAM, "n1": {**STARTED, "connects": {"n0": "pre_configure_source add_source target.establish"}}},
+    {
+        "n3": {**UPSTREAM["n3"], **OTHERWISE},
+        "n0": UPSTREAM["n0"],
+        "n1": {**STARTED, **OTHERWISE, "connects": {"n0": "target_changed remove_target"}},
+    },
+)
+"""Nothing undoes what was linked, and what would undo it later was not reached."""
+
 
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.booleans())
 @example(NEWLY_LINKED, 535, 1, True)
+@example(UNLINKED_LATER, 73918, 1, True)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

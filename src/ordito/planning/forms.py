@@ -12,7 +12,7 @@ from ordito.model.service import Service
 from ordito.planning.calls import Calls
 from ordito.planning.digests import Digests
 from ordito.planning.options import Former, PlanOptions
-from ordito.planning.recipe import Pairs
+from ordito.planning.recipe import PairEntry, Pairs
 from ordito.planning.recipes import Recipes
 from ordito.work.plan import Call, Scope
 
@@ -43,6 +43,23 @@ class Formed:
         self.calls = calls
         self.recipes = recipes
         self.static = static
+
+    def linking(self, node: str, relationship: str) -> tuple[PairEntry, ...]:
+        """The operations by which the pairs of a node's relationship are linked; none where the form does not know
+        it."""
+        template = self.service.nodes.get(node)
+        every = self.recipes.making(template).link if template is not None else ()
+        return tuple(entry for pairs in every if pairs.relationship.key == relationship for entry in pairs.entries)
+
+    def unlinks_of(self, node: str) -> tuple[Pairs, ...]:
+        """What undoes the pairs of a node's relationships."""
+        template = self.service.nodes.get(node)
+        return self.recipes.removing(template).unlink if template is not None else ()
+
+    def requires(self, node: str, relationship: str) -> bool:
+        """Whether a node has a relationship."""
+        template = self.service.nodes.get(node)
+        return template is not None and any(r.key == relationship for r in template.requirements)
 
 
 class FormsOfPlan:
@@ -104,15 +121,13 @@ class FormsOfPlan:
         return self._former[name]
 
     def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
-        """What undoes the pairs of a relationship as a form says, or the one that was deployed last: nothing where
-        neither knows of it. An instance that lies on another one does so until it is removed."""
+        """What undoes the pairs of a relationship as a form says, or the one that was deployed last where that does not
+        know it: nothing where neither does. An instance that lies on another one does so until it is removed."""
         for name in (OWN if form == self._options.forms.own else form, self._base):
             former = self.named(name) if name else None
-            if former is not None and node in former.service.nodes:
-                unlink = former.recipes.removing(former.service.nodes[node]).unlink
-                found = tuple(p for p in unlink if p.relationship.key == relationship)
-                if found:
-                    return tuple(p for p in found if not p.relationship.is_hosting)
+            if former is not None and former.requires(node, relationship):
+                found = (p for p in former.unlinks_of(node) if p.relationship.key == relationship)
+                return tuple(p for p in found if not p.relationship.is_hosting)
         return ()
 
     def _of_former(self, name: str, former: Former) -> Formed:

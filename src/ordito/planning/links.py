@@ -9,15 +9,17 @@ undone and linked again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
 from ordito.base.change_ids import job_of
-from ordito.instances.records import Applied, Instance, link_id
+from ordito.instances.records import Applied, Instance, Link, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
+from ordito.planning.forms import Formed
 from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.lifecycle import Side
 from ordito.planning.members import Chain, DraftStep, Member
@@ -70,9 +72,7 @@ def unlinks(draft: Draft) -> None:
                 earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
                 of_forms[form.name] = (earlier, _turns(draft, earlier))
             unlink, turns = of_forms[form.name]
-            # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
-            known = unlink if source.goes else (*wanted, *unlink)
-            if not draft.is_in_one_form and (more := _of_no_form(draft, source, known)):
+            if not draft.is_in_one_form and (more := _of_no_form(draft, source, form)):
                 unlink, turns = (*unlink, *more), {**turns, **_turns(draft, more)}
                 _drop(source, more)
             if not unlink:
@@ -83,22 +83,41 @@ def unlinks(draft: Draft) -> None:
                 _unlink(draft, source, unlink, turns, pairing)
 
 
-def _of_no_form(draft: Draft, source: Member, known: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
-    """What undoes those pairs of a source of which no ``known`` relationship is: a job that failed has begun them, and
-    they are undone as its form says."""
+def _of_no_form(draft: Draft, source: Member, falling: Formed) -> tuple[Pairs, ...]:
+    """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
+    that failed has begun them, and they are undone as its form says."""
     if not (draft.workflow in FORMING or source.goes):
         return ()
-    keys = {pairs.relationship.key for pairs in known}
+    # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
+    forms = (falling,) if source.goes or falling is draft.forms.own else (falling, draft.forms.own)
+    node = source.template.name
+    keys = {pairs.relationship.key for form in forms for pairs in form.unlinks_of(node)}
     begun: dict[str, str] = {}
     for name in draft.snapshot.links_of(source.id):
         link = draft.snapshot.links[name]
-        changes = [*(one.change for one in link.applied.values()), *link.failed.values()]
-        if link.source == source.id and link.relationship not in keys and changes:
-            begun[link.relationship] = max(begun.get(link.relationship, ""), *changes)
+        if link.source == source.id and link.relationship not in keys:
+            changes = [*_begun_otherwise(draft, source, link, forms)]
+            if changes:
+                begun[link.relationship] = max(begun.get(link.relationship, ""), *changes)
     found: list[Pairs] = []
     for key, change in begun.items():
-        found += draft.forms.unlinking(source.template.name, key, job_of(change))
+        found += draft.forms.unlinking(node, key, job_of(change))
     return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
+
+
+def _begun_otherwise(draft: Draft, source: Member, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
+    """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. By which
+    job that was says nothing of them, since one that failed goes back to an earlier form."""
+    yield from link.failed.values()
+    target = draft.members.get(link.target)
+    if target is None or not link.applied:
+        return
+    known: set[tuple[str, str]] = set()
+    for form in forms:
+        for entry in form.linking(source.template.name, link.relationship):
+            call = form.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))
+            known.add((entry.key, form.calls.all[call].digest))
+    yield from (one.change for key, one in link.applied.items() if (key, one.digest) not in known)
 
 
 def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
