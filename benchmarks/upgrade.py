@@ -3,7 +3,7 @@ costs by which nothing changes.
 
 That is read, compared with what runs, and taken over: its files are kept and the record of all instances is written. A
 service is node templates of ten instances in chains of ten; four others have one, ten, a hundred and five hundred, and
-it is one of these that changes. The growth is that of the largest change: what a smaller one costs is less than what two
+it is one of these that changes. The growth is that of the largest change: what a smaller one costs is less than two
 runs of the same command differ by.
 """
 
