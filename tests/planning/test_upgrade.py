@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import msgspec
+
+from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
-from ordito.work.plan import Action, Change, Plan
+from ordito.work.invocation import Ending
+from ordito.work.plan import Action, Change, Plan, Step
 from tests.support.forming import Forming
 from tests.support.runs import OPTIONS, World, steps_of
 from tests.support.services import Requires, compute, maintain, node, on, operation, service
+from tests.support.services import script as file_of
 
 ALL = ["create", "configure", "start", "stop", "delete"]
 BEFORE = "job-before"
@@ -293,3 +298,56 @@ def test_what_a_job_that_was_cut_had_begun_to_stop_gets_what_is_new() -> None:
         left = world.differs(after)
         assert left.is_empty, (cut, [s.id for s in left.steps])
     assert stopping
+
+
+def linked_by(create: Operation | str, size: int, *operations: str) -> Service:
+    """front, which waits for middle, and whose link with back has only these operations."""
+    configured = operation("configure", inputs={"size": size})
+    return service(
+        node("back", operations=["create", "delete"]),
+        node("middle", operations=["create", configured, "delete"]),
+        node(
+            "front",
+            Requires("back", *operations),
+            "middle",
+            operations=[create, configured, "start", "stop", "delete"],
+        ),
+    )
+
+
+def middle_fails(step: Step, operation: str) -> Ending | None:
+    return Ending.FAILED if (step.instance, operation) == ("middle_1", "Standard.configure") else None
+
+
+def link_fails(step: Step, operation: str) -> Ending | None:
+    return Ending.FAILED if step.link else None
+
+
+def test_what_linked_is_looked_at_though_what_made_cannot_be_run_any_more() -> None:
+    """Neither leaving a form nor removing what is in it has anything of it carried out that makes instances."""
+    odd = ("own.Odd", "tosca.artifacts.Implementation")
+    made_oddly = msgspec.structs.replace(operation("create"), implementation=file_of("create.odd", odd))
+    forming = Forming(linked_by(made_oddly, 1, "add_target"))
+    forming.run("upgrade", options=replace(forming.options(forming.service), accepts=lambda _: True))
+    forming.current = "job1"
+    forming.forms["job1"] = Former(forming.service)
+    left = forming.differs(linked_by("create", 2, "add_target"))
+    assert "front_1.Standard.create" in called(left)
+    # One is in the earlier form, and the other one in that which is removed.
+    after = linked_by(made_oddly, 2, "add_target")
+    forming.run("upgrade", middle_fails, options=replace(forming.options(after), accepts=lambda _: True))
+    forming.forms["job2"] = Former(after)
+    forms = Forms(forming.forms.get)
+    removed = forming.plan("undeploy", replace(OPTIONS, forms=forms))
+    assert "front_1.Standard.delete" in called(removed)
+
+
+def test_a_link_that_failed_is_not_undone_as_a_later_form_says() -> None:
+    """The later one has not reached it."""
+    before, after = linked_by("create", 1, "add_target"), linked_by("create", 2, "add_target", "remove_target")
+    forming = Forming(before)
+    forming.to(before, answers=link_fails)
+    forming.to(after, answers=middle_fails)
+    forming.to(before)
+    assert "front_1.back.back_1.Configure.remove_target" not in forming.ran
+    assert "front_1.back.back_1.Configure.add_target" in forming.ran

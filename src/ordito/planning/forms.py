@@ -78,11 +78,12 @@ class FormsOfPlan:
         self._scopes = scopes
         self._every: list[Call] = []
         self._former: dict[str, Formed | None] = {}
+        self._unheard: dict[str, Formed] = {}
         forms = options.forms
         self._base = "" if forms.base == forms.own else forms.base
         lost = options.pruned
         digests = Digests(service, inputs, options.digests, diagnostics, options.digest_key, options.names, lost)
-        self.own = self._form(OWN, service, inputs, digests, forms.own, lost)
+        self.own = self._form(OWN, service, inputs, digests, forms.own, diagnostics, lost)
 
     @property
     def known(self) -> list[Formed]:
@@ -117,8 +118,17 @@ class FormsOfPlan:
             return self.own
         if name not in self._former:
             former = self._options.forms.former(name)
-            self._former[name] = self._of_former(name, former) if former is not None else None
+            self._former[name] = self._of_former(name, former, self._diagnostics) if former is not None else None
         return self._former[name]
+
+    def unheard(self, form: Formed) -> Formed:
+        """A form as who looks at it does who has nothing of it carried out: whether that could be is not said."""
+        if form.name not in self._unheard:
+            options = self._options
+            own = Former(form.service, form.inputs, options.digests, options.names)
+            former = own if form is self.own else options.forms.former(form.name)
+            self._unheard[form.name] = self._of_former(form.name, former, Diagnostics()) if former is not None else form
+        return self._unheard[form.name]
 
     def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
         """What undoes the pairs of a relationship as a form says, or the one that was deployed last where that does not
@@ -130,13 +140,13 @@ class FormsOfPlan:
                 return tuple(p for p in found if not p.relationship.is_hosting)
         return ()
 
-    def _of_former(self, name: str, former: Former) -> Formed:
+    def _of_former(self, name: str, former: Former, said: Diagnostics) -> Formed:
         # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
         unheard = Diagnostics()
         digests = Digests(
             former.service, former.inputs, former.digests, unheard, self._options.digest_key, former.names
         )
-        return self._form(name, former.service, former.inputs, digests, name)
+        return self._form(name, former.service, former.inputs, digests, name, said)
 
     def _form(
         self,
@@ -145,9 +155,10 @@ class FormsOfPlan:
         inputs: Mapping[str, object],
         digests: Digests,
         marked: str,
+        said: Diagnostics,
         lost: frozenset[str] = frozenset(),
     ) -> Formed:
-        options, said = self._options, self._diagnostics
+        options = self._options
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         static = Evaluator(service, Snapshot(), inputs)
         calls = Calls(service, digests, options, said, self._scopes, form=marked, every=self._every)

@@ -9,7 +9,7 @@ undone and linked again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, pairwise
 
 from ordito.base.change_ids import job_of
@@ -59,7 +59,7 @@ def links(draft: Draft) -> None:
 
 def unlinks(draft: Draft) -> None:
     """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
-    pairing = Pairing(draft)
+    pairing, linking = Pairing(draft), _Linking(draft)
     for node in draft.ordered:
         wanted = draft.recipes.removing(node).unlink
         if not wanted and draft.is_in_one_form:
@@ -72,7 +72,7 @@ def unlinks(draft: Draft) -> None:
                 earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
                 of_forms[form.name] = (earlier, _turns(draft, earlier))
             unlink, turns = of_forms[form.name]
-            if not draft.is_in_one_form and (more := _of_no_form(draft, source, form)):
+            if not draft.is_in_one_form and (more := _of_no_form(draft, source, form, linking)):
                 unlink, turns = (*unlink, *more), {**turns, **_turns(draft, more)}
                 _drop(source, more)
             if not unlink:
@@ -83,41 +83,67 @@ def unlinks(draft: Draft) -> None:
                 _unlink(draft, source, unlink, turns, pairing)
 
 
-def _of_no_form(draft: Draft, source: Member, falling: Formed) -> tuple[Pairs, ...]:
+class _Linking:
+    """By which operations, and in which form of them, pairs are linked as forms of the service say."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._alike: dict[tuple[str, str], Mapping[str, str]] = {}
+
+    def otherwise(self, source: Member, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
+        """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. By
+        which job that was says nothing of them, since one that failed goes back to an earlier form."""
+        target = self._draft.members.get(link.target)
+        applied, failed = dict(link.applied), dict(link.failed)
+        if target is None:
+            yield from failed.values()
+            return
+        for form in forms:
+            known = self._known(form, source, target, link.relationship)
+            applied = {key: one for key, one in applied.items() if known.get(key) != one.digest}
+            # In which form it was that failed is not recorded.
+            failed = {key: change for key, change in failed.items() if key not in known}
+            if not (applied or failed):
+                return
+        yield from failed.values()
+        yield from (one.change for one in applied.values())
+
+    def _known(self, form: Formed, source: Member, target: Member, relationship: str) -> Mapping[str, str]:
+        """The keys of what links a pair, each with its digest: nearly always they are those of all its pairs."""
+        known = self._alike.get((form.name, relationship))
+        if known is not None:
+            return known
+        if self._draft.workflow not in FORMING or form is not self._draft.forms.own:
+            # Nothing is linked by it here, so it does not matter whether anything could be.
+            form = self._draft.forms.unheard(form)
+        calls, entries = form.calls, form.linking(source.template.name, relationship)
+        ends = self._draft.with_hosts(source), self._draft.with_hosts(target)
+        found = {e.key: calls.all[calls.for_instance(e.call, *ends)].digest for e in entries}
+        if not any(calls.is_by_slot(e.call) for e in entries):
+            self._alike[form.name, relationship] = found
+        return found
+
+
+def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
     """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
     that failed has begun them, and they are undone as its form says."""
     if not (draft.workflow in FORMING or source.goes):
         return ()
     # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
-    forms = (falling,) if source.goes or falling is draft.forms.own else (falling, draft.forms.own)
+    forms = (falling,) if source.goes or falling is draft.forms.own else (draft.forms.own, falling)
     node = source.template.name
     keys = {pairs.relationship.key for form in forms for pairs in form.unlinks_of(node)}
     begun: dict[str, str] = {}
     for name in draft.snapshot.links_of(source.id):
         link = draft.snapshot.links[name]
         if link.source == source.id and link.relationship not in keys:
-            changes = [*_begun_otherwise(draft, source, link, forms)]
+            changes = [*linking.otherwise(source, link, forms)]
             if changes:
                 begun[link.relationship] = max(begun.get(link.relationship, ""), *changes)
     found: list[Pairs] = []
     for key, change in begun.items():
         found += draft.forms.unlinking(node, key, job_of(change))
     return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
-
-
-def _begun_otherwise(draft: Draft, source: Member, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
-    """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. By which
-    job that was says nothing of them, since one that failed goes back to an earlier form."""
-    yield from link.failed.values()
-    target = draft.members.get(link.target)
-    if target is None or not link.applied:
-        return
-    known: set[tuple[str, str]] = set()
-    for form in forms:
-        for entry in form.linking(source.template.name, link.relationship):
-            call = form.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))
-            known.add((entry.key, form.calls.all[call].digest))
-    yield from (one.change for key, one in link.applied.items() if (key, one.digest) not in known)
 
 
 def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
