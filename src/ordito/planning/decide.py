@@ -186,9 +186,18 @@ def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fat
         fate = Fate.RECONFIGURE
         if differs_at_first(draft, member):
             return Fate.ANEW
+    if fate is Fate.RESTART and _is_unconfigured(draft, member):
+        fate = Fate.RECONFIGURE
     if fate is Fate.ANEW or may_run(draft, member):
         return fate
     return None
+
+
+def _is_unconfigured(draft: Draft, member: Member) -> bool:
+    """Whether what configures an instance has failed, so that to start it again is not enough."""
+    recipe, failed = draft.recipes.making(member.template), member.record.failed
+    starts = {entry.key for entry in recipe.start}
+    return any(entry.key in failed and entry.key not in starts for entry in recipe.configure)
 
 
 def differs_at_first(draft: Draft, member: Member) -> bool:
