@@ -12,6 +12,7 @@ from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, touched
 from ordito.work.happenings import Happenings, remembered
 from ordito.work.invocation import Outcome
+from ordito.work.links_anew import linked_again
 from ordito.work.plan import Call, Step
 
 
@@ -32,6 +33,7 @@ class LinkEnds:
         if applies and outcome.ending not in NEVER_STARTED:
             link = self._snapshot.links.get(step.link) or self._called.new_link(step)
             applied, failed = remembered(link, call, outcome, change)
+            applied = linked_again(call.operation, applied)
             links = (msgspec.structs.replace(link, applied=applied, failed=failed),)
             if outcome.succeeded and self._is_made_good(source, step, call):
                 happened = self._happenings.chain_ended(source, step, call)

@@ -1,4 +1,5 @@
-"""What an instance that was started again leaves to be undone: itself and its pairs, whatever undid them before."""
+"""What an instance that was started again, or a pair that was linked again, leaves to be undone, whatever undid it
+before."""
 
 from __future__ import annotations
 
@@ -10,9 +11,16 @@ from ordito.instances.records import Applied, Delta, Snapshot
 from ordito.instances.states import STARTED
 
 OF_PAIRS = frozenset({"remove_target", "remove_source", "unlink"})
+LINKS = frozenset({"add_target", "add_source", "establish"})
 OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
 """Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by
 which it was started may be another one than that which it has to undo them."""
+
+
+def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
+    """What counts as carried out of a pair after an operation was at work on it: with one that links it nothing undoes
+    it any more. Its ends need not have been started for that, and what undoes it may stand at its other side."""
+    return _without(applied, OF_PAIRS) if operation in LINKS and _is_of(applied, OF_PAIRS) else applied
 
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta:
