@@ -19,7 +19,7 @@ from ordito.instances.records import Instance, Link, Snapshot
 from tests.scenarios.test_random_failures import FailsOnce
 from tests.scenarios.test_random_workflows import SEEDS, SOME
 from tests.support.commands import Commands, Ran
-from tests.support.edits import OTHER, spelled, versions
+from tests.support.edits import OTHER, spelled, three_versions, versions
 from tests.support.hands import always_well
 from tests.support.random_topologies import Nodes
 from tests.support.scenarios import place_service
@@ -42,12 +42,12 @@ def compact(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str,
 
 
 class Versions:
-    """Two versions of a service, and ensembles in which one of them runs."""
+    """Versions of a service, and ensembles in which one of them runs."""
 
-    def __init__(self, directory: Path, two: tuple[Nodes, Nodes], seed: int) -> None:
+    def __init__(self, directory: Path, said: tuple[Nodes, ...], seed: int) -> None:
         self.directory = directory
         self.files: list[str] = []
-        for name, nodes in zip(("a", "b"), two, strict=True):
+        for name, nodes in zip("abc", said, strict=False):
             (directory / name).mkdir()
             file = place_service({"nodes": spelled(nodes)}, directory / name)
             (file.parent / OTHER).write_text("#!/bin/bash\n# another one\n", encoding="utf-8")
@@ -101,10 +101,10 @@ class Versions:
 
 
 @contextmanager
-def placed(two: tuple[Nodes, Nodes], seed: int) -> Iterator[Versions]:
-    """Two versions in a directory of their own, the first of which runs."""
+def placed(said: tuple[Nodes, ...], seed: int) -> Iterator[Versions]:
+    """Versions in a directory of their own, the first of which runs."""
     with TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as directory:
-        yield Versions(Path(directory), two, seed)
+        yield Versions(Path(directory), said, seed)
 
 
 def essence(snapshot: Snapshot, given: Container[tuple[str, str]] = (), kept: Kept = NOTHING) -> Mapping[str, Any]:
@@ -121,13 +121,14 @@ def essence(snapshot: Snapshot, given: Container[tuple[str, str]] = (), kept: Ke
 def _about(
     one: Instance, nodes: Mapping[str, str], snapshot: Snapshot, given: Container[tuple[str, str]], kept: Kept
 ) -> tuple[object, ...]:
-    """What prepares a target for a source does not run where that comes later, and is not undone when it goes."""
-    counts = (key for key in one.applied if key != UPDATE and ("/" not in key or key.startswith(f"{one.node}.")))
-    applied = tuple((key, one.applied[key].digest) for key in sorted(counts))
+    """What prepares a target for a source does not run where that comes later, and is neither undone nor forgotten, if
+    it failed, when it goes."""
+    own = {key for key in (*one.applied, *one.failed) if "/" not in key or key.startswith(f"{one.node}.")}
+    applied = tuple((key, one.applied[key].digest) for key in sorted(own & one.applied.keys() - {UPDATE}))
     had = kept.get((one.id, one.created), frozenset())
     recorded = snapshot.attributes.get(one.id, {})
     attributes = tuple(sorted(name for name in recorded if name not in had or (one.node, name) in given))
-    failed = _failed(one.failed)
+    failed = _failed({key: change for key, change in one.failed.items() if key in own})
     return one.node, nodes.get(one.host, ""), one.state, one.local, one.form, applied, failed, attributes
 
 
@@ -218,11 +219,22 @@ UNLINKED_LATER = (
 )
 """Nothing undoes what was linked, and what would undo it later was not reached."""
 
+WATCHED: dict[str, object] = {
+    "runs": "configure",
+    "compute": True,
+    "maintain": "monitor_start",
+    "cloudify": "lifecycle.stop monitoring_agent.start monitoring_agent.stop",
+    "scripts": {},
+}
+NOT_CONFIGURED = ({"n0": {**WATCHED, "size": 1}}, {"n0": {**WATCHED, "size": 2}})
+"""What has failed comes before what was taken back on the way down, which alone would only ask for a restart."""
+
 
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.booleans())
 @example(NEWLY_LINKED, 535, 1, True)
 @example(UNLINKED_LATER, 73918, 1, True)
+@example(NOT_CONFIGURED, 0, 3, False)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)
@@ -240,3 +252,92 @@ def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int,
         told = both.commands.run("diff", "--detailed-exitcode")
         assert told.code == 0, told.out + told.err
         both.settled(0)
+
+
+HOWS = {"continue": 1, "abort": 1, "rollback": 7}
+"""What an upgrade does once something has failed, and what its command ends with then."""
+
+
+def failing(them: Versions, which: int, place: int, how: str) -> None:
+    """Change what runs into one of the versions, in which one operation fails."""
+    them.commands.hands.answer = fails = FailsOnce(place)
+    ran = them.commands.run("upgrade", them.files[which], "--on-failure", how, "--yes")
+    them.commands.hands.answer = always_well
+    assert ran.code == (HOWS[how] if fails.failed else 0), ran.out + ran.err
+
+
+@SOME
+@given(three_versions(), SEEDS, st.integers(1, 12), st.sampled_from(sorted(HOWS)))
+def test_what_fails_is_left_behind_by_another_version(
+    three: tuple[Nodes, Nodes, Nodes], seed: int, place: int, how: str
+) -> None:
+    """Nothing is left of a version to which no upgrade came, once another one is deployed."""
+    with placed(three, seed) as them:
+        them.fresh(1)
+        wanted = them.fresh(2)
+        them.run("deploy", them.files[0])
+        failing(them, 1, place, how)
+        kept = them.kept()
+        them.upgrade(2)
+        assert not (found := them.differing(wanted, kept)), found
+        them.settled(2)
+
+
+LINKED_AT_THE_SOURCE: dict[str, object] = {
+    "runs": "create configure stop",
+    "connects": {"n0": "add_source remove_target"},
+    "cloudify": "lifecycle.start",
+    "scripts": {},
+}
+LINKED_AGAIN = (
+    {"n0": {"runs": "create", "size": 1, "scripts": {}}, "n1": {**LINKED_AT_THE_SOURCE, "size": 1}},
+    {"n0": {"runs": "create", "size": 1, "scripts": {}}, "n1": {**LINKED_AT_THE_SOURCE, "size": 2}},
+)
+"""A pair is undone at its other side, and linked again though its source is not started again."""
+
+
+@SOME
+@given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(sorted(HOWS)))
+@example(LINKED_AGAIN, 0, 2, "rollback")
+def test_what_fails_is_removed_with_all_that_it_has_linked(
+    two: tuple[Nodes, Nodes], seed: int, place: int, how: str
+) -> None:
+    """Nothing is left, and each pair was undone that was begun and can be."""
+    with placed(two, seed) as both:
+        both.fresh(1)
+        both.run("deploy", both.files[0])
+        failing(both, 1, place, how)
+        snapshot = both.commands.recorded()[0]
+        ran = both.run("undeploy")
+        undone = {step.rpartition(".")[0].rpartition(".")[0] for step in ran.begun if _undoes(step)}
+        left = [link for link in snapshot.links.values() if _is_to_be_undone(link, snapshot, two)]
+        assert not (found := [link for link in left if link.id not in undone]), found
+        after = both.commands.recorded()[0]
+        assert [i for i in after.instances.values() if i.exists] == []
+        assert after.links == {}
+
+
+def _is_to_be_undone(link: Link, snapshot: Snapshot, said: tuple[Nodes, ...]) -> bool:
+    """Whether a pair was begun by an operation, since it was undone last, such that each version that has this can undo
+    the pair."""
+    every = [_keys(link, snapshot, nodes) for nodes in said]
+    changes = {**{key: one.change for key, one in link.applied.items()}, **link.failed}
+    undone = max((one.change for key, one in link.applied.items() if _undoes(key)), default="")
+    since = [key for key, change in changes.items() if change > undone and not _undoes(key)]
+    begun = [[keys for keys in every if key in keys] for key in since]
+    return any(those and all(any(map(_undoes, keys)) for keys in those) for those in begun)
+
+
+def _undoes(key: str) -> bool:
+    return key.rpartition(".")[2] in UNDOES
+
+
+def _keys(link: Link, snapshot: Snapshot, nodes: Nodes) -> set[str]:
+    """The operations of a pair's relationship in a version, by what the record remembers them by."""
+    target = snapshot.instances[link.target].node
+    node = nodes.get(snapshot.instances[link.source].node, {})
+    tails = {"hosted_on": "host", "needs": target, "connects": f"to_{target}"}
+    for kind, tail in tails.items():
+        if target in node.get(kind, {}) and link.relationship.endswith(f".{tail}"):
+            return {word if "." in word else f"Configure.{word}" for word in node[kind][target].split()}
+    return set()

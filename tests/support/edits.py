@@ -30,10 +30,21 @@ def versions(draw: st.DrawFn, *, most: int = 4) -> tuple[Nodes, Nodes]:
             node["maintain"] = " ".join([node.get("maintain", ""), "update"]).strip()
         if name != "n0" and draw(st.booleans()):
             node["outputs"] = True
+    return before, _edited(draw, before)
+
+
+@st.composite
+def three_versions(draw: st.DrawFn) -> tuple[Nodes, Nodes, Nodes]:
+    """Three versions of a topology, each of which differs in something from the one before."""
+    before, between = draw(versions())
+    return before, between, _edited(draw, between)
+
+
+def _edited(draw: st.DrawFn, before: Nodes) -> Nodes:
     after = copy.deepcopy(before)
     for edit in draw(st.lists(st.sampled_from(EDITS), min_size=1, max_size=3)):
         edit(draw, after)
-    return before, after
+    return after
 
 
 def _size(draw: st.DrawFn, nodes: Nodes) -> None:
