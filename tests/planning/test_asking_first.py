@@ -226,7 +226,7 @@ def test_a_check_changes_what_it_finds_and_nothing_else() -> None:
     world.run("check", answers=lambda s, n: says(1)(s, n) if s.instance == "web_1" else None)
     after = world.snapshot.instances["web_1"]
     assert (after.local, after.state) == ("error", "error")
-    assert after.last_state_change == "job2-web_1.Maintain.check" > after.last_config_change
+    assert after.last_state_change == "job2-0009-web_1.Maintain.check" > after.last_config_change
     same = {"applied", "created", "last_config_change", "failed", "host", "index"}
     assert all(getattr(after, name) == getattr(before, name) for name in same)
     assert world.snapshot.links["web_1.db.db_1"].applied

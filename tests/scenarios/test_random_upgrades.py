@@ -170,6 +170,18 @@ UPDATED: dict[str, object] = {
     "cloudify": "lifecycle.create",
     "maintain": "update",
 }
+MONITORED: dict[str, object] = {
+    "runs": "create",
+    "compute": True,
+    "count": 2,
+    "cloudify": "lifecycle.create lifecycle.configure lifecycle.start monitoring_agent.install monitoring_agent.start"
+    " monitoring_agent.stop monitoring_agent.uninstall",
+    "size": 1,
+    "scripts": {},
+}
+PREPARES = {"n1": {"runs": "", "hosted_on": {"n0": "pre_configure_target"}, "size": 1, "scripts": {}}}
+CUT_BEFORE_CONFIGURED = ({"n0": MONITORED, **PREPARES}, {"n0": {**MONITORED, "size": 2}, **PREPARES})
+"""What prepares it was carried out again, and what configures and starts it was not, and is done by no stop."""
 UPDATED_IN_VAIN = ({"n0": UPDATED}, {"n0": {**UPDATED, "runs": "create start"}})
 """The update that fails is for an operation that comes before all that were carried out."""
 
@@ -177,6 +189,7 @@ UPDATED_IN_VAIN = ({"n0": UPDATED}, {"n0": {**UPDATED, "runs": "create start"}})
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
 @example(UPDATED_IN_VAIN, 0, 1, "continue")
+@example(CUT_BEFORE_CONFIGURED, 0, 5, "abort")
 def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], seed: int, place: int, how: str) -> None:
     with placed(two, seed) as both:
         wanted = both.fresh(1)

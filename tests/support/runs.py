@@ -39,6 +39,7 @@ class World:
         self.inputs = dict(inputs or {})
         self.snapshot = Snapshot()
         self.jobs = 0
+        self.changes = 0
         self.ran: list[str] = []
         self.failed: list[str] = []
         self.skipped: list[str] = []
@@ -114,7 +115,8 @@ class World:
         call = made.calls[step.call]
         nothing = step.action in (Action.CALL, Action.FILTER, Action.ADOPT) and not call.artifact
         job = f"job{self.jobs}"
-        change = job if nothing else f"{job}-{step.id}"
+        self.changes += 1
+        change = job if nothing else f"{job}-{self.changes:04}-{step.id}"
         reply: Reply = None
         refused = ""
         if step.action is Action.DELEGATE:

@@ -291,9 +291,9 @@ def test_changes_are_remembered() -> None:
     world = World(service(node("a", operations=["create", "start"])))
     world.run(answers=answer)
     record = world.snapshot.instances["a_1"]
-    assert record.created == "job1-a_1.Standard.create"
-    assert record.last_config_change == "job1-a_1.Standard.start"
-    assert record.last_state_change == "job1-a_1.Standard.create"
+    assert record.created == "job1-0001-a_1.Standard.create"
+    assert record.last_config_change == "job1-0003-a_1.Standard.start"
+    assert record.last_state_change == "job1-0001-a_1.Standard.create"
     assert list(record.applied) == ["Standard.create", "Standard.configure", "Standard.start"]
 
 
@@ -312,7 +312,7 @@ def test_what_was_deleted_forgets_what_was_carried_out() -> None:
     world.run("undeploy")
     record = world.snapshot.instances["a_1"]
     assert (record.applied, record.failed, record.state, record.local) == ({}, {}, "deleted", "absent")
-    assert record.created == "job1-a_1.Standard.create"
+    assert record.created == "job1-0001-a_1.Standard.create"
 
 
 def test_timeouts_do_not_say_whether_anything_changed() -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from ordito.base.change_ids import job_of
 from ordito.instances.records import Applied, Instance
-from ordito.instances.states import STOPPING
+from ordito.instances.states import CONFIGURING, STARTING, STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, Found
 from ordito.planning.dependencies import lacks
+from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.lifecycle import Side
@@ -127,7 +128,8 @@ def _decide(
         member.fate, member.reason = Fate.CONTINUE, FORCED
     elif (not operational or _lacks(record)) and not _is_left_alone(draft, record, last, entries):
         member.fate = Fate.CONTINUE
-        member.done = min(last + 1, first, *missing[:1], _place_of(draft, entries, found.kind))
+        place = _place_of(draft, entries, found.kind)
+        member.done = min(last + 1, first, *missing[:1], place, _overtaken(record, entries))
         after = f", after {entries[member.done - 1].name}" if member.done else ""
         member.reason = f"it is {record.local}: continued{after}"
     else:
@@ -194,10 +196,31 @@ def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fat
 
 
 def _is_unconfigured(draft: Draft, member: Member) -> bool:
-    """Whether what configures an instance has failed, so that to start it again is not enough."""
-    recipe, failed = draft.recipes.making(member.template), member.record.failed
+    """Whether what configures an instance has failed, or is yet to be carried out again, so that to start it again is
+    not enough."""
+    recipe, record = draft.recipes.making(member.template), member.record
     starts = {entry.key for entry in recipe.start}
-    return any(entry.key in failed and entry.key not in starts for entry in recipe.configure)
+    if any(entry.key in record.failed and entry.key not in starts for entry in recipe.configure):
+        return True
+    place = _overtaken(record, recipe.install)
+    return place < len(recipe.install) and recipe.install[place].key not in starts
+
+
+def _overtaken(record: Instance, entries: tuple[Entry, ...]) -> int:
+    """The place of the first operation that counts as carried out though one before it was at work later, as where a
+    job that configured an instance anew was cut between them; else their number."""
+    latest = ""
+    for place, entry in enumerate(entries):
+        if entry.stage is None or entry.stage.enter not in (CONFIGURING, STARTING):
+            continue
+        done = record.applied.get(entry.key)
+        if done is not None and done.digest == NO_OP_DIGEST:
+            continue  # That nothing was done is recorded by the job, and without an order.
+        if done is not None and "" < done.change < latest:
+            return place
+        of_this = done.change if done is not None and record.state == CONFIGURING else ""
+        latest = max(latest, of_this, record.failed.get(entry.key, ""))
+    return len(entries)
 
 
 def differs_at_first(draft: Draft, member: Member) -> bool:
