@@ -174,6 +174,7 @@ def test_an_optional_operation_that_fails_twice(operation: str) -> None:
     world.run()
     a = world.snapshot.instances["a_1"]
     assert (a.local, a.state, a.failed) == ("ok", "started", {})
+    assert operation != "configure" or world.ran == ["a_1.Standard.configure"]
 
 
 def test_what_requires_an_optional_node_goes_on_without_it() -> None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
+import pytest
 
-from ordito.model.operation import Operation
-from ordito.model.service import NodeTemplate, Service
+from ordito.model.operation import Interface, Operation
+from ordito.model.service import LIFECYCLE, NodeTemplate, Service
 from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Change, Plan, Step
@@ -351,3 +352,37 @@ def test_a_link_that_failed_is_not_undone_as_a_later_form_says() -> None:
     forming.to(before)
     assert "front_1.back.back_1.Configure.remove_target" not in forming.ran
     assert "front_1.back.back_1.Configure.add_target" in forming.ran
+
+
+MIXED = ("create", "configure", "start")
+CHAIN = [
+    "a.t/Configure.pre_configure_source",
+    "Standard.configure",
+    "lifecycle.configure",
+    "a.t/Configure.post_configure_source",
+    "Standard.start",
+    "lifecycle.start",
+]
+
+
+def mixed(size: int) -> Service:
+    """An instance with the lifecycles of two vocabularies, of which only one has an operation that stops it."""
+    prepared = operation("pre_configure_source", inputs={"size": size})
+    a = node("a", Requires("t", prepared, "post_configure_source"), operations=ALL)
+    lifecycle = Interface("lifecycle", (LIFECYCLE,), {o: operation(o, interface="lifecycle") for o in MIXED})
+    a = msgspec.structs.replace(a, interfaces={**a.interfaces, "lifecycle": lifecycle})
+    return service(node("t", operations=["create"]), a)
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_what_was_cut_while_it_was_configured_anew_is_carried_out_to_the_end(cut: int, back: bool) -> None:
+    """Nothing counts that was carried out before something that comes before it in the lifecycle."""
+    forming = Forming(mixed(1))
+    forming.to(mixed(1))
+    forming.to(mixed(2), cut=cut)
+    forming.to(mixed(1 if back else 2))
+    record = forming.snapshot.instances["a_1"]
+    assert (record.state, record.local, dict(record.failed)) == ("started", "ok", {})
+    changes = [record.applied[key].change for key in CHAIN]
+    assert changes == sorted(changes)

@@ -243,11 +243,21 @@ NOT_CONFIGURED = ({"n0": {**WATCHED, "size": 1}}, {"n0": {**WATCHED, "size": 2}}
 """What has failed comes before what was taken back on the way down, which alone would only ask for a restart."""
 
 
+ADDED: dict[str, object] = {"runs": "create start", "size": 1, "scripts": {}}
+LINKED_FOR_GOOD = (
+    {**HOST, "n1": ADDED},
+    {**HOST, "n1": {**ADDED, "connects": {"n0": "add_target add_source"}}},
+)
+"""Of what was begun nothing can be undone, and nothing is to be known of it any more."""
+
+
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.booleans())
 @example(NEWLY_LINKED, 535, 1, True)
 @example(UNLINKED_LATER, 73918, 1, True)
 @example(NOT_CONFIGURED, 0, 3, False)
+@example(LINKED_FOR_GOOD, 0, 2, True)
+@example(LINKED_FOR_GOOD, 0, 2, False)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

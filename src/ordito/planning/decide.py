@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ordito.base.change_ids import job_of
 from ordito.instances.records import Applied, Instance
-from ordito.instances.states import CONFIGURING, STARTING, STOPPING
+from ordito.instances.states import CONFIGURING, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
@@ -124,12 +124,17 @@ def _decide(
         fate = _of_unfinished(draft, member, entries, fate)
     if fate is not None:
         member.fate, member.reason = fate, found.reason
+        if fate is Fate.RECONFIGURE and found.kind is Kind.RESTART:
+            member.kind, member.reason = Kind.RECONFIGURE, f"{found.reason}; what configures it was not completed"
     elif draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
     elif (not operational or _lacks(record)) and not _is_left_alone(draft, record, last, entries):
         member.fate = Fate.CONTINUE
         place = _place_of(draft, entries, found.kind)
-        member.done = min(last + 1, first, *missing[:1], place, _overtaken(record, entries))
+        # One that is up without something optional goes on with what follows that, however often it is tried again.
+        is_up = _lacks(record) and record.state in (STARTED, ERROR)
+        overtaken = len(entries) if is_up else _overtaken(record, entries)
+        member.done = min(last + 1, first, *missing[:1], place, overtaken)
         after = f", after {entries[member.done - 1].name}" if member.done else ""
         member.reason = f"it is {record.local}: continued{after}"
     else:
@@ -207,8 +212,10 @@ def _is_unconfigured(draft: Draft, member: Member) -> bool:
 
 
 def _overtaken(record: Instance, entries: tuple[Entry, ...]) -> int:
-    """The place of the first operation that counts as carried out though one before it was at work later, as where a
-    job that configured an instance anew was cut between them; else their number."""
+    """The place of the first operation that counts as carried out though one before it was at work later: one that has
+    failed, or any, where a job that configured an instance anew was cut before that was up again; else their number."""
+    starts = (e for e in entries if e.stage is not None and e.stage.enter == STARTING)
+    is_down = record.state in (CONFIGURING, STARTING) or any(e.key not in record.applied for e in starts)
     latest = ""
     for place, entry in enumerate(entries):
         if entry.stage is None or entry.stage.enter not in (CONFIGURING, STARTING):
@@ -218,7 +225,7 @@ def _overtaken(record: Instance, entries: tuple[Entry, ...]) -> int:
             continue  # That nothing was done is recorded by the job, and without an order.
         if done is not None and "" < done.change < latest:
             return place
-        of_this = done.change if done is not None and record.state == CONFIGURING else ""
+        of_this = done.change if done is not None and is_down else ""
         latest = max(latest, of_this, record.failed.get(entry.key, ""))
     return len(entries)
 

@@ -122,7 +122,7 @@ class FormsOfPlan:
         return self._former[name]
 
     def unheard(self, form: Formed) -> Formed:
-        """A form as who looks at it does who has nothing of it carried out: whether that could be is not said."""
+        """A form that is only looked at: what of it could not be carried out is not reported."""
         if form.name not in self._unheard:
             options = self._options
             own = Former(form.service, form.inputs, options.digests, options.names)
@@ -142,9 +142,9 @@ class FormsOfPlan:
 
     def _of_former(self, name: str, former: Former, said: Diagnostics) -> Formed:
         # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
-        unheard = Diagnostics()
+        ignored = Diagnostics()
         digests = Digests(
-            former.service, former.inputs, former.digests, unheard, self._options.digest_key, former.names
+            former.service, former.inputs, former.digests, ignored, self._options.digest_key, former.names
         )
         return self._form(name, former.service, former.inputs, digests, name, said)
 

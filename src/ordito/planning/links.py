@@ -91,13 +91,12 @@ class _Linking:
         self._alike: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def otherwise(self, source: Member, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
-        """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. By
-        which job that was says nothing of them, since one that failed goes back to an earlier form."""
+        """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. A
+        change by itself does not tell that: a job that has failed and gone back has linked pairs in two forms."""
         target = self._draft.members.get(link.target)
         applied, failed = dict(link.applied), dict(link.failed)
         if target is None:
-            yield from failed.values()
-            return
+            return  # Without the other end nothing can be undone.
         for form in forms:
             known = self._known(form, source, target, link.relationship)
             applied = {key: one for key, one in applied.items() if known.get(key) != one.digest}
@@ -143,6 +142,8 @@ def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking
     found: list[Pairs] = []
     for key, change in begun.items():
         found += draft.forms.unlinking(node, key, job_of(change))
+    if not source.goes:
+        _forget(source, {key for key in begun if not draft.forms.own.requires(node, key)})
     return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
 
 
@@ -150,6 +151,14 @@ def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
     source.dropped |= {pairs.relationship.key for pairs in unlink}
     if not source.goes and source.kind in (Kind.UNCHANGED, Kind.ADOPT):
         source.kind, source.reason = Kind.RELINK, source.reason or "what a job that failed has linked is undone"
+
+
+def _forget(source: Member, relationships: set[str]) -> None:
+    """Have it known no more, whether or not anything undoes it, that a job that failed has begun relationships which
+    are not wanted."""
+    source.dropped |= relationships
+    if relationships and source.kind is Kind.UNCHANGED:
+        source.kind, source.reason = Kind.ADOPT, "what a job that failed has linked is not required"
 
 
 def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:

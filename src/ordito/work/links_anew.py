@@ -11,10 +11,12 @@ from ordito.instances.records import Applied, Delta, Snapshot
 from ordito.instances.states import STARTED
 
 OF_PAIRS = frozenset({"remove_target", "remove_source", "unlink"})
-LINKS = frozenset({"add_target", "add_source", "establish"})
 OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
 """Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by
 which it was started may be another one than that which it has to undo them."""
+
+LINKS = frozenset({"add_target", "add_source", "establish"})
+"""Operations that link a pair: once one was at work, well or not, nothing of ``OF_PAIRS`` counts for it any more."""
 
 
 def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
