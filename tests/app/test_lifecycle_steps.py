@@ -361,3 +361,98 @@ def test_who_only_looks_at_nodes_needs_no_blocks(tmp_path: Path) -> None:
     assert len(graph(GraphRequest(str(tmp_path))).graph.nodes) == 2
     with pytest.raises(InvalidDocument, match="unknown-block"):
         compile_service(CompileRequest(str(tmp_path)))
+
+
+OWN_BLOCK = """tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:blocks" ]
+policy_types:
+  "own.example/plain@v1#Bare": { derived_from: ordito.policies.LifecycleStep, version: 1.0.0 }
+node_types:
+  "own.example/plain@v1#Bare":
+    derived_from: ordito.nodes.LifecycleBlock
+    version: 1.0.0
+    interfaces: { Block: { operations: { execute: bare.sh } } }
+topology_template:
+  node_templates:
+    database: { type: tosca.nodes.Root }
+"""
+BARE = "own.example/plain@v1#Bare"
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (f'{{ fqn: "{BARE}", config: {{ size: 1 }} }}', "unknown-property", "takes no config | remove config"),
+        (f'{{ fqn: "{BARE}", config: many }}', "wrong-form", "must be a map, not a single value | write the names of"),
+        (f'{{ fqn: "{BARE}", config: {{ concat: [ a, b ] }} }}', "wrong-form", "must be a map, not a function"),
+        (f'{{ fqn: "{WEBHOOK}" }}', "missing-value", "| write config: with url"),
+        (f'{{ fqn: "{BARE}", description: [ a ] }}', "wrong-form", '"description" of lifecycle step'),
+        ("a word", "wrong-form", "must be a map with its fqn, not a single value"),
+    ],
+)
+def test_what_a_step_of_a_file_must_be(tmp_path: Path, given: str, code: str, said: str) -> None:
+    (tmp_path / "bare.sh").write_text("true\n")
+    (tmp_path / "lifecycle.yaml").write_text(f"module: {{ install: {{ after: [ {given} ] }} }}\n")
+    ((found_code, line, _, message),) = found(tmp_path, OWN_BLOCK)
+    assert (found_code, line) == (code, 1)
+    assert said in message
+
+
+def test_a_policy_is_not_called_as_a_step_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "lifecycle.yaml").write_text(FILE)
+    ((code, line, _, message),) = found(tmp_path, HEAD + step('"database/upgrade.before[0]"', "[ api ]"))
+    assert (code, line) == ("duplicate-name", 12)
+    assert "is called as the lifecycle step" in message
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (f'type: "{WEBHOOK}"', "is of the type of a block"),
+        (
+            "type: tosca.nodes.Root, interfaces: { Block: { type: ordito.interfaces.LifecycleBlock } }",
+            "has the interface of a block",
+        ),
+    ],
+)
+def test_a_node_is_no_block(tmp_path: Path, declared: str, said: str) -> None:
+    text = HEAD.replace("    database:", f"    block: {{ {declared} }}\n    database:").replace("  policies:\n", "")
+    errors = [e for e in found(tmp_path, text) if e[0] == "inline-step"]
+    assert [(line, said in message) for _, line, _, message in errors] == [(7, True)]
+
+
+STANDS = f"""tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:blocks" ]
+node_types:
+  my.Part: {{ derived_from: tosca.nodes.Root }}
+topology_template:
+  substitution_mappings: {{ node_type: my.Part }}
+  node_templates:
+    inside: {{ type: tosca.nodes.Root }}
+  policies:
+    - inner: {{ type: "{WEBHOOK}", properties: {{ phase: install.after, config: {{ url: "http://127.0.0.1/" }} }} }}
+"""
+STOOD_FOR = f"""tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:blocks", inside.yaml ]
+topology_template:
+  node_templates:
+    part: {{ type: my.Part, directives: [ substitute ] }}
+  policies:
+    - outer:
+        type: "{WEBHOOK}"
+        TARGETS
+        properties: {{ phase: install.after, config: {{ url: "http://127.0.0.1/" }} }}
+"""
+
+
+def test_steps_of_a_node_that_a_topology_stands_for(tmp_path: Path) -> None:
+    """Outside nobody can say at which of the nodes inside they run, and what is inside is no module of its own."""
+    (tmp_path / "inside.yaml").write_text(STANDS)
+    errors = found(tmp_path, STOOD_FOR.replace("TARGETS", "targets: [ part ]"))
+    assert [(code, line) for code, line, *_ in errors] == [("not-supported-yet", 9)]
+    assert "write the step in inside.yaml, about a node of it" in errors[0][3]
+    diagnostics = Diagnostics()
+    (tmp_path / "service.yaml").write_text(STOOD_FOR.replace("TARGETS", "description: about the module"))
+    service = read_service(str(tmp_path / "service.yaml"), diagnostics).service
+    assert list(service.hooks) == ["outer"]
+    assert [d.code for d in diagnostics] == ["not-enforced"]

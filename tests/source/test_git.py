@@ -13,7 +13,8 @@ import pytest
 from ordito.app.services.files import check_files
 from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
-from ordito.source import git_files
+from ordito.source import git_files, package
+from ordito.source.fetch import Limits
 from ordito.source.remote import Network
 from tests.source.server import Server, give, serving
 
@@ -149,6 +150,26 @@ def test_a_credential_is_shown_to_its_repository_and_to_nobody_else(tmp_path: Pa
     assert script_of(service) == "echo first\n"
 
 
+@pytest.mark.parametrize(
+    ("url", "credential", "said"),
+    [
+        (
+            "file://REPOSITORY#v1",
+            f"user: me, token: {TOKEN}",
+            "to a git repository over HTTP only use a key of ssh",
+        ),
+        ("git+http://127.0.0.1:1/types.git#v1", f"token_type: identifier, token: {TOKEN}", '"identifier" cannot be'),
+    ],
+)
+def test_a_credential_that_cannot_be_shown(
+    tmp_path: Path, repository: Path, url: str, credential: str, said: str
+) -> None:
+    text = IMPORTING.replace("URL", url.replace("REPOSITORY", str(repository)))
+    _, found = read(tmp_path, text.replace("CREDENTIAL", f", credential: {{ {credential} }}"))
+    assert said in found[0]
+    assert TOKEN not in "".join(found)
+
+
 def test_what_is_not_fetched_unasked(tmp_path: Path, repository: Path) -> None:
     text = IMPORTING.replace("URL", f"file://{repository}").replace("CREDENTIAL", "")
     _, found = read(tmp_path, text, Network.REFUSED)
@@ -184,6 +205,9 @@ def test_what_can_only_go_wrong(tmp_path: Path, repository: Path, monkeypatch: p
         assert said in found[0]
     _, found = read(tmp_path, f"imports: [ 'file://{repository}' ]")
     assert "unsupported-url: this is a git repository, and names no file in it" in found[0]
+    monkeypatch.setattr(package, "DEFINITIONS", Limits(10, 60.0))
+    _, found = read(tmp_path, f"imports: [ 'file://{repository}#v1:types/base.yaml' ]")
+    assert "it is larger than 10 bytes, the most that is fetched" in found[0]
     monkeypatch.setattr(git_files, "MOST_BYTES", 100)
     _, found = read(tmp_path, IMPORTING.replace("URL", f"file://{repository}").replace("CREDENTIAL", ""))
     assert "larger than" in found[0]
