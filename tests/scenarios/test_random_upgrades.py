@@ -25,7 +25,8 @@ from tests.support.random_topologies import Nodes
 from tests.support.scenarios import place_service
 
 UNDOES = frozenset({"stop", "delete", "uninstall", "monitor_stop", "remove_target", "remove_source", "unlink"})
-UPDATE = "Maintain.update"
+UPDATES = "update"
+UPDATE = f"Maintain.{UPDATES}"
 
 Kept = Mapping[tuple[str, str], frozenset[str]]
 """Names of attributes by instance, and by the change that has made it."""
@@ -47,6 +48,8 @@ class Versions:
     def __init__(self, directory: Path, said: tuple[Nodes, ...], seed: int) -> None:
         self.directory = directory
         self.files: list[str] = []
+        every = [about for nodes in said for about in nodes.items()]
+        self._updated = frozenset(name for name, node in every if UPDATES in node.get("maintain", "").split())
         for name, nodes in zip("abc", said, strict=False):
             (directory / name).mkdir()
             file = place_service({"nodes": spelled(nodes)}, directory / name)
@@ -84,9 +87,15 @@ class Versions:
 
     def differing(self, wanted: Mapping[str, Any], kept: Kept) -> Mapping[str, Any]:
         """What is not as it should be, besides attributes that instances had already and that the service does not
-        have."""
+        have, and those that an ``update`` would have to give in place of what it stands for."""
         given = {(about[0], name) for about in wanted["instances"] for name in about[-1]}
-        return compact(essence(self.commands.recorded()[0], given, kept), wanted)
+        found = essence(self.commands.recorded()[0], given, kept)
+        return compact(self._with_updated(found), self._with_updated(wanted))
+
+    def _with_updated(self, found: Mapping[str, Any]) -> Mapping[str, Any]:
+        every = found["instances"].elements()
+        passed = Counter((*about[:-1], ()) if about[0] in self._updated else about for about in every)
+        return {**found, "instances": passed}
 
     def fresh(self, which: int) -> Mapping[str, Any]:
         """What a version is where it is deployed at once."""
@@ -184,11 +193,17 @@ CUT_BEFORE_CONFIGURED = ({"n0": MONITORED, **PREPARES}, {"n0": {**MONITORED, "si
 """What prepares it was carried out again, and what configures and starts it was not, and is done by no stop."""
 UPDATED_IN_VAIN = ({"n0": UPDATED}, {"n0": {**UPDATED, "runs": "create start"}})
 """The update that fails is for an operation that comes before all that were carried out."""
+UPDATED_FOR_OUTPUTS = (
+    {"n0": {**UPDATED, "outputs": True}},
+    {"n0": {**UPDATED, "outputs": True, "runs": "create start"}, "n1": {"runs": "create", "size": 1, "scripts": {}}},
+)
+"""It stands for an operation that would give an attribute."""
 
 
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
 @example(UPDATED_IN_VAIN, 0, 1, "continue")
+@example(UPDATED_FOR_OUTPUTS, 0, 2, "continue")
 @example(CUT_BEFORE_CONFIGURED, 0, 5, "abort")
 def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], seed: int, place: int, how: str) -> None:
     with placed(two, seed) as both:
