@@ -193,6 +193,13 @@ CUT_BEFORE_CONFIGURED = ({"n0": MONITORED, **PREPARES}, {"n0": {**MONITORED, "si
 """What prepares it was carried out again, and what configures and starts it was not, and is done by no stop."""
 UPDATED_IN_VAIN = ({"n0": UPDATED}, {"n0": {**UPDATED, "runs": "create start"}})
 """The update that fails is for an operation that comes before all that were carried out."""
+LOOKED_AFTER: dict[str, object] = {"runs": "start stop", "maintain": "monitor_start", "size": 1, "scripts": {}}
+LINKED_IN_THE_END = {"n0": {**UPDATED, "maintain": ""}, "n1": {**LOOKED_AFTER, "connects": {"n0": "add_source"}}}
+STARTED_IN_VAIN = (
+    LINKED_IN_THE_END,
+    {**LINKED_IN_THE_END, "n1": {**LINKED_IN_THE_END["n1"], "scripts": {"start": OTHER}}},
+)
+"""What starts it has failed, and what watches it counts from before, since nothing has ceased to."""
 UPDATED_FOR_OUTPUTS = (
     {"n0": {**UPDATED, "outputs": True}},
     {"n0": {**UPDATED, "outputs": True, "runs": "create start"}, "n1": {"runs": "create", "size": 1, "scripts": {}}},
@@ -204,6 +211,7 @@ UPDATED_FOR_OUTPUTS = (
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
 @example(UPDATED_IN_VAIN, 0, 1, "continue")
 @example(UPDATED_FOR_OUTPUTS, 0, 2, "continue")
+@example(STARTED_IN_VAIN, 0, 2, "continue")
 @example(CUT_BEFORE_CONFIGURED, 0, 5, "abort")
 def test_what_fails_is_completed_by_the_next_upgrade(two: tuple[Nodes, Nodes], seed: int, place: int, how: str) -> None:
     with placed(two, seed) as both:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.instances.states import CONFIGURED, STARTING, STOPPING, UNDONE_BY_STOP
+from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING, UNDONE_BY_STOP
 from ordito.instances.status import ERROR
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
@@ -33,7 +33,7 @@ def skip_done(draft: Draft) -> None:
 def _skip_installed(draft: Draft, member: Member) -> None:
     assert member.up is not None
     steps = [draft.steps[number] for number in member.up.steps]
-    place = 0
+    last, place = _last_way(member, steps), 0
     for step in steps:
         call = draft.calls.all[step.call]
         if step.link:
@@ -41,7 +41,7 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             continue
         if place < member.done:
             step.done = call.key not in member.record.failed
-            if not step.done:
+            if not step.done and place < last:
                 # What follows it was carried out without it, so that it is no way into a state any more.
                 step.stage = None
             elif member.record.state == CONFIGURED and step.stage is not None and step.stage.enter == STARTING:
@@ -67,6 +67,15 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         draft.edge(member.up.end, last, draft.why("the order of the lifecycle"))
         member.up.steps.append(last)
         member.up.end = last
+
+
+def _last_way(member: Member, steps: list[DraftStep]) -> int:
+    """The place of the last operation so far that is a way into a state: what comes before it is none any more. Of an
+    instance that is started no operation is."""
+    if member.record.state == STARTED:
+        return member.done
+    own = [step for step in steps if not step.link][: member.done]
+    return next((place for place in range(len(own) - 1, -1, -1) if own[place].stage is not None), 0)
 
 
 def _skip_links(draft: Draft, member: Member) -> None:
