@@ -6,7 +6,9 @@ import re
 import signal
 import subprocess
 import time
+from difflib import unified_diff
 from pathlib import Path
+from pprint import pformat
 
 import pytest
 import yaml
@@ -77,7 +79,9 @@ def check(project: Project, undisturbed: object) -> None:
     """The end is that of an undisturbed run, and the operations' own log is clean."""
     assert overlaps(project.log) == []
     assert completed_twice(project.log) == []
-    assert comparable(project) == undisturbed
+    found = comparable(project)
+    wanted, got = (pformat(one, width=100).splitlines() for one in (undisturbed, found))
+    assert found == undisturbed, "\n".join(unified_diff(wanted, got, "undisturbed", "found", lineterm=""))
 
 
 def comparable(project: Project) -> object:
