@@ -272,6 +272,19 @@ LINKED_FOR_GOOD = (
     {**HOST, "n1": {**ADDED, "connects": {"n0": "add_target add_source"}}},
 )
 """Of what was begun nothing can be undone, and nothing is to be known of it any more."""
+OTHER_HOST: Nodes = {"n2": {"runs": "start", "compute": True, "count": 1, "size": 1, "scripts": {}}}
+MOVED: dict[str, object] = {
+    "runs": "delete",
+    "count": 2,
+    "needs": {"n0": "add_target remove_target"},
+    "size": 1,
+    "scripts": {},
+}
+MOVED_AWAY = (
+    {**HOST, **OTHER_HOST, "n3": {**MOVED, "hosted_on": {"n0": ""}}},
+    {**HOST, **OTHER_HOST, "n3": {**MOVED, "hosted_on": {"n2": ""}}},
+)
+"""What was removed from its host and not made on the other one is made again on the one that it had."""
 
 
 @SOME
@@ -280,6 +293,9 @@ LINKED_FOR_GOOD = (
 @example(UNLINKED_LATER, 73918, 1, True)
 @example(NOT_CONFIGURED, 0, 3, False)
 @example(LINKED_FOR_GOOD, 0, 2, True)
+@example(MOVED_AWAY, 0, 6, True)
+@example(MOVED_AWAY, 0, 7, True)
+@example(MOVED_AWAY, 0, 8, True)
 @example(LINKED_FOR_GOOD, 0, 2, False)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:

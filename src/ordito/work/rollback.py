@@ -24,7 +24,7 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
     """A job's plan with the steps of a rollback after its own."""
     steps, reasons = len(plan.steps), len(plan.reasons)
     # Nothing of the job's own is made any more: what it was to move does so only where the rollback says it.
-    again = {step.instance for step in back.steps if step.anew}
+    again = {step.instance for step in back.steps if step.anew} | {record.id for record in back.instances}
     moved = {**{name: host for name, host in plan.moved.items() if name not in again}, **back.moved}
     edges = tuple((before + steps, after + steps, reason + reasons) for before, after, reason in back.edges)
     return msgspec.structs.replace(
