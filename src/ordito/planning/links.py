@@ -69,7 +69,7 @@ def unlinks(draft: Draft) -> None:
         for source in reversed(pairing.of_node(node.name)):
             form = draft.falling(source)
             if form.name not in of_forms:
-                earlier = form.recipes.removing(form.service.nodes[node.name]).unlink
+                earlier = form.unlinks_of(node.name)
                 of_forms[form.name] = (earlier, _turns(draft, earlier))
             unlink, turns = of_forms[form.name]
             if not draft.is_in_one_form and (more := _of_no_form(draft, source, form, linking)):
