@@ -285,6 +285,37 @@ MOVED_AWAY = (
     {**HOST, **OTHER_HOST, "n3": {**MOVED, "hosted_on": {"n2": ""}}},
 )
 """What was removed from its host and not made on the other one is made again on the one that it had."""
+WELL_HOSTED: Nodes = {
+    "n0": {
+        "runs": "configure start delete",
+        "compute": True,
+        "count": 2,
+        "maintain": "update",
+        "cloudify": "lifecycle.configure lifecycle.start lifecycle.delete monitoring_agent.install"
+        " monitoring_agent.start monitoring_agent.stop monitoring_agent.uninstall",
+        "size": 1,
+        "scripts": {},
+    }
+}
+ON_WELL: dict[str, object] = {
+    "runs": "",
+    "hosted_on": {"n0": "post_configure_source post_configure_target remove_target"},
+    "maintain": "monitor_start update",
+    "size": 1,
+    "scripts": {},
+}
+FAILED_TO_LINK = (
+    {
+        **WELL_HOSTED,
+        "n1": {**ON_WELL, "needs": {"n0": "pre_configure_source post_configure_source add_source remove_source"}},
+    },
+    {
+        **WELL_HOSTED,
+        "n1": {**ON_WELL, "needs": {"n0": "target_changed add_target remove_source add_source"}},
+        "m2": {"runs": "create start stop delete", "size": 1, "scripts": {}},
+    },
+)
+"""What has failed is no operation of the version that is gone back to."""
 
 
 @SOME
@@ -297,6 +328,7 @@ MOVED_AWAY = (
 @example(MOVED_AWAY, 0, 7, True)
 @example(MOVED_AWAY, 0, 8, True)
 @example(LINKED_FOR_GOOD, 0, 2, False)
+@example(FAILED_TO_LINK, 0, 1, False)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

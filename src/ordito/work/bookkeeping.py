@@ -81,8 +81,10 @@ class Bookkeeping:
         }
         taken = {**link.applied, **self._called.plan.adopted.get(link.id, {})}
         applied = {key: one for key, one in taken.items() if key in wanted}
-        is_empty = link.applied and not applied and not link.told and link.id not in self._snapshot.attributes
-        return None if is_empty else msgspec.structs.replace(link, applied=applied)
+        failed = {key: one for key, one in link.failed.items() if key in wanted}
+        was_begun = link.applied or link.failed
+        is_known = applied or failed or link.told or link.id in self._snapshot.attributes
+        return None if was_begun and not is_known else msgspec.structs.replace(link, applied=applied, failed=failed)
 
     def _output(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
         """What changes by an output of a workflow whose steps have ended."""
