@@ -1,4 +1,4 @@
-"""Every finding that reading can produce has a page, whose examples give it and do not."""
+"""Every finding that reading can produce has a page, whose examples give it and do not; so has every other error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
-from ordito.cli.pages import MAIN, Page, page_codes, read_page
+from ordito.cli.pages import COMMAND, MAIN, Page, page_codes, read_page
 from ordito.planning.refused import PlanRefused
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
@@ -32,8 +32,13 @@ READING = (
     "app/spec",
 )
 REPORTERS = {"error", "warning", "note", "unknown", "report", "refuse", "_Refused"}
+REFUSING = {"Refused", "fail_for_programs"}
+FAILING = "session.fail"
+"""What the rooms of commands refuse with; the code is what they hand over first."""
+HANDED_ON = {"code", "error.code", "refusal.code", "refused.code"}
+"""Codes that come from such a call elsewhere."""
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
-COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation)")
+COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation|notification)")
 """Codes that are put together where they are reported."""
 EXPECTED = re.compile(r"(?m)^\s*#(?: *\^+|@ (?:\d+:\d+|-)) (?:(?:warning|note) )?([a-z]+(?:-[a-z]+)*)\b")
 NOT_CODES = {"property", "attribute"}
@@ -59,6 +64,25 @@ def reported_codes(*places: str) -> Iterator[str]:
                         yield from (c for c in _codes(argument, constants) if position == 0 or "-" in c)
 
 
+def refused_codes() -> Iterator[str]:
+    """The codes with which commands refuse: of errors that are about no document."""
+    for room in ("app", "cli"):
+        for file in sorted((SOURCES / room).rglob("*.py")):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.Call) or not node.args:
+                    continue
+                if _name(node.func) not in REFUSING and ast.unparse(node.func) != FAILING:
+                    continue
+                code = ast.unparse(node.args[0])
+                if code == "f'unknown-{kind}'":
+                    yield from ("unknown-operation", "unknown-notification")
+                elif code not in HANDED_ON:
+                    found = list(_codes(node.args[0], {}))
+                    assert found, f"{file.name}:{node.lineno}: the code {code} cannot be told: write it out"
+                    yield from found
+
+
 def _name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
@@ -79,6 +103,24 @@ def test_every_code_has_a_page() -> None:
     assert not missing, f"{missing} have no page: {HOW}"
 
 
+def test_every_error_of_commands_has_a_page() -> None:
+    """Whatever stands in error[...] can be explained, also where a finding has the same code."""
+    refused = set(refused_codes())
+    assert len(refused) > 80
+    missing = sorted(refused - set(page_codes()))
+    assert not missing, f"{missing} have no page: {HOW}"
+    pages = {code: page for code in page_codes() if (page := read_page(code)) is not None}
+    unsaid = sorted(code for code in refused if pages[code].by != COMMAND and not pages[code].command)
+    assert not unsaid, f"the pages of {unsaid} do not say what an error of that code is: add the key `command`"
+    idle = sorted(code for code, page in pages.items() if page.command and code not in refused)
+    assert not idle, f"no command refuses with {idle}: remove the key `command`"
+
+
+def test_every_code_of_any_room_has_a_page() -> None:
+    missing = sorted(set(reported_codes(".")) - set(page_codes()) - NOT_CODES)
+    assert not missing, f"{missing} have no page: {HOW}"
+
+
 def test_every_code_that_tests_expect_has_a_page() -> None:
     files = [*ROOT.glob("tests/model/data/**/*.yaml"), *ROOT.glob("tests/conformance/**/*.yaml")]
     expected = {code for file in files for code in EXPECTED.findall(file.read_text(encoding="utf-8", errors="replace"))}
@@ -87,7 +129,7 @@ def test_every_code_that_tests_expect_has_a_page() -> None:
 
 
 def test_every_page_is_of_a_code() -> None:
-    known = set(reported_codes("."))
+    known = {*reported_codes("."), *refused_codes()}
     stale = [code for code in page_codes() if code not in known and not COMPUTED.fullmatch(code)]
     assert not stale, f"nothing reports {stale} any more: remove the pages"
 
@@ -103,6 +145,12 @@ def test_page(code: str, tmp_path: Path) -> None:
     assert page.text.strip()
     assert page.mend.strip()
     assert all(re.fullmatch(r"\d+(\.\d+)*", section) for section in page.sections)
+    if page.by == COMMAND:
+        assert not page.example
+        assert not page.mended
+        assert not page.test
+        assert not page.command
+        return
     if page.test:
         file, _, name = page.test.partition("::")
         assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{page.test} does not exist"
@@ -150,6 +198,21 @@ def test_explain_a_code(run: Run) -> None:
     assert "error[bad-value]: A value is not of its type" in shown.out
     assert "    topology_template:" in shown.out
     assert run("explain", "bad-value", "-o", "json").json["sections"] == ["3.6.11", "3.3"]
+
+
+@pytest.mark.parametrize("code", ["changed", "locked", "no-ensemble", "undone-since"])
+def test_explain_an_error_of_commands(run: Run, code: str) -> None:
+    """What a command has printed as error[CODE] is explained, and shown as it was printed."""
+    shown = run("explain", code)
+    assert shown.code == 0
+    assert shown.out.startswith(f"error[{code}]: ")
+    assert "For example" not in shown.out
+
+
+def test_explain_a_code_of_findings_and_commands(run: Run) -> None:
+    shown = run("explain", "unknown-step")
+    assert "Where a command refuses with this code: The job has no step of that name." in shown.out
+    assert run("explain", "unknown-step", "-o", "json").json["command"].startswith("The job")
 
 
 def test_explain_an_unknown_word(run: Run) -> None:

@@ -181,8 +181,8 @@ def test_functions_are_explained(run: Run) -> None:
     assert 'the function "get_input"? Name the service' in run("explain", "getinput").err
 
 
-def test_what_commands_say_themselves_is_told_from_types(run: Run) -> None:
-    assert "the lines below it there say what to do" in run("explain", "stale-plan").err
+def test_a_misspelt_error_of_commands_is_found(run: Run) -> None:
+    assert 'did you mean the error "stale-plan"' in run("explain", "stale-plam").err
 
 
 def test_an_unknown_part_lists_the_parts(run: Run) -> None:

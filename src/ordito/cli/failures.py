@@ -20,9 +20,10 @@ from ordito.planning.refused import PlanRefused
 def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode:
     more = {} if isinstance(error, InvalidDocument) else _show_refused(error, session)
     session.diagnostics(error.diagnostics)
-    code = "invalid" if isinstance(error, InvalidDocument) else "plan-refused"
-    said = f"nothing was done: {total(error.diagnostics)}"
-    session.fail_for_programs(code, said, "", as_json(session.completed(error.diagnostics)), **more)
+    said, found = f"nothing was done: {total(error.diagnostics)}", as_json(session.completed(error.diagnostics))
+    session.fail_for_programs(
+        "invalid" if isinstance(error, InvalidDocument) else "plan-refused", said, "", found, **more
+    )
     if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
         purpose = "remove what runs, by the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))

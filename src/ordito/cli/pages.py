@@ -1,4 +1,4 @@
-"""The pages of the diagnostic codes: what each means, why it is a rule, a document that triggers it, and its cure.
+"""The pages of the codes of findings and errors: what each means, why it is so, a document that gives it, and its cure.
 
 A page is the file ``codes/CODE.yaml``, with the keys
 
@@ -11,7 +11,9 @@ A page is the file ``codes/CODE.yaml``, with the keys
                or where there is none their folder; `ensemble.yaml` among them makes the folder an ensemble, and then
                that is what is read
     mended     the same without that fault, in the same form
-    by         the verb that finds it: validate (the default) or plan
+    by         the verb that finds it: validate (the default) or plan; or `command`, where no document is at fault: an
+               error with which commands refuse what they are asked for. Its page has neither example nor test
+    command    of a finding whose code commands also refuse with: what it means then
     test       where no document can show it (bytes, archives, the network): the test that does, in place of the two
 """
 
@@ -26,6 +28,7 @@ from ordito.cli.page_files import page_data
 
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
+COMMAND = "command"
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +41,15 @@ class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sections: tuple[str, ...] = ()
     severity: str = "error"
     by: str = "validate"
+    command: str = ""
     example: Mapping[str, str] = {}
     mended: Mapping[str, str] = {}
     test: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What has this code: a finding about a document, or an error of a command."""
+        return "error" if self.by == COMMAND else "finding"
 
 
 def page_codes() -> list[str]:
@@ -70,8 +79,12 @@ def as_markdown(page: Page) -> Iterator[str]:
     """The lines of a page in Markdown."""
     yield f"## {page.code}"
     yield ""
-    yield f"**{page.title}** ({page.severity}). {explanation(page)}"
+    severity = page.severity if page.by != COMMAND else "error of commands"
+    yield f"**{page.title}** ({severity}). {explanation(page)}"
     yield ""
+    if page.command:
+        yield f"{OF_COMMANDS} {page.command.strip()}"
+        yield ""
     yield from _fenced(page.example)
     yield page.mend.strip()
     yield ""
@@ -86,6 +99,9 @@ def _fenced(documents: Mapping[str, str]) -> Iterator[str]:
         yield from text.rstrip("\n").split("\n")
         yield "```"
         yield ""
+
+
+OF_COMMANDS = "Where a command refuses with this code:"
 
 
 def explanation(page: Page) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
 HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a
-function, such as get_input; or the code of a finding, such as bad-value.
+function, such as get_input; or the code of a finding or an error, such as bad-value or locked.
 
 A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts follow
-the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A finding: what it
-means, a document that gives it, and how to mend that."""
+the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A code: what it means,
+a document that gives it where one does, and what to do."""
 
 
 @verb("explain", HELP)
@@ -79,25 +78,19 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
     return ExitCode.DONE
 
 
-CODE = re.compile("[a-z]+(-[a-z]+)*")
-OF_COMMANDS = "if a command said it, as in error[locked], the lines below it there say what to do"
-
-
 def _with_codes(refusal: Refused, word: str) -> Refused:
-    """A refusal that also names the findings or entities that may be meant."""
+    """A refusal that also names the codes or entities that may be meant."""
     from ordito.app.keynames import entity_names
-    from ordito.cli.pages import page_codes
+    from ordito.cli.pages import page_codes, read_page
     from ordito.syntax.functions import FUNCTIONS
 
-    codes = page_codes()
-    near = nearest(word, [*codes, *entity_names(), *FUNCTIONS])
+    near = nearest(word, [*page_codes(), *entity_names(), *FUNCTIONS])
     if refusal.code != "unknown-type":
         return refusal
-    if not near and CODE.fullmatch(word):
-        return Refused(refusal.code, refusal.message, f"{refusal.hint}; {OF_COMMANDS}")
     if not near:
         return refusal
-    what = "finding" if near[0] in codes else "function" if near[0] in FUNCTIONS else "entity"
+    page = read_page(near[0])
+    what = page.kind if page is not None else "function" if near[0] in FUNCTIONS else "entity"
     hint = f'did you mean the {what} "{near[0]}"? {refusal.hint[:1].upper()}{refusal.hint[1:]}'
     return Refused(refusal.code, refusal.message, hint)
 
@@ -132,6 +125,7 @@ def _data(page: Page) -> dict[str, object]:
         "severity": page.severity,
         "title": page.title,
         "text": page.text.strip(),
+        "command": page.command.strip(),
         "mend": page.mend.strip(),
         "sections": list(page.sections),
         "example": dict(page.example),
@@ -140,11 +134,14 @@ def _data(page: Page) -> dict[str, object]:
 
 
 def _text(page: Page, channel: Channel) -> None:
-    from ordito.cli.pages import explanation
+    from ordito.cli.pages import OF_COMMANDS, explanation
 
     channel.line(f"{channel.paint(page.severity, f'{page.severity}[{page.code}]')}: {page.title}")
     channel.line()
     _paragraph(explanation(page), channel)
+    if page.command:
+        channel.line()
+        _paragraph(f"{OF_COMMANDS} {page.command.strip()}", channel)
     _documents("For example", page.example, channel)
     channel.line()
     _paragraph(page.mend.strip(), channel)
