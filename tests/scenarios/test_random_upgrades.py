@@ -130,8 +130,7 @@ def essence(snapshot: Snapshot, given: Container[tuple[str, str]] = (), kept: Ke
 def _about(
     one: Instance, nodes: Mapping[str, str], snapshot: Snapshot, given: Container[tuple[str, str]], kept: Kept
 ) -> tuple[object, ...]:
-    """What prepares a target for a source does not run where that comes later, and is neither undone nor forgotten, if
-    it failed, when it goes."""
+    """What prepares a target for a source does not run where that comes later, and is not undone when it goes."""
     own = {key for key in (*one.applied, *one.failed) if "/" not in key or key.startswith(f"{one.node}.")}
     applied = tuple((key, one.applied[key].digest) for key in sorted(own & one.applied.keys() - {UPDATE}))
     had = kept.get((one.id, one.created), frozenset())
@@ -205,10 +204,18 @@ UPDATED_FOR_OUTPUTS = (
     {"n0": {**UPDATED, "outputs": True, "runs": "create start"}, "n1": {"runs": "create", "size": 1, "scripts": {}}},
 )
 """It stands for an operation that would give an attribute."""
+LINKED: dict[str, object] = {"runs": "configure stop", "size": 1, "scripts": {}}
+LINKED_OTHERWISE = (
+    {**LINKED_IN_THE_END, "n1": {**LINKED, "connects": {"n0": "add_target remove_source target.establish"}}},
+    {**LINKED_IN_THE_END, "n1": {**LINKED, "connects": {"n0": "add_target add_source remove_target remove_source"}}},
+)
+"""The job that took over what is wanted was cut before it did."""
 
 
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(("continue", "abort")))
+@example(LINKED_OTHERWISE, 0, 2, "continue")
+@example(LINKED_OTHERWISE, 0, 2, "abort")
 @example(UPDATED_IN_VAIN, 0, 1, "continue")
 @example(UPDATED_FOR_OUTPUTS, 0, 2, "continue")
 @example(STARTED_IN_VAIN, 0, 2, "continue")
@@ -360,8 +367,15 @@ def failing(them: Versions, which: int, place: int, how: str) -> None:
     assert ran.code == (HOWS[how] if fails.failed else 0), ran.out + ran.err
 
 
+CREATED: dict[str, object] = {"runs": "create", "cloudify": "lifecycle.configure", "size": 1, "scripts": {}}
+CONFIGURED = {**CREATED, "runs": "create configure"}
+CONFIGURED_IN_VAIN = ({"n0": CREATED}, {"n0": CONFIGURED}, {"n0": CONFIGURED, "n1": CREATED})
+"""What has failed, and was taken back, is part of the next version as well."""
+
+
 @SOME
 @given(three_versions(), SEEDS, st.integers(1, 12), st.sampled_from(sorted(HOWS)))
+@example(CONFIGURED_IN_VAIN, 0, 1, "rollback")
 def test_what_fails_is_left_behind_by_another_version(
     three: tuple[Nodes, Nodes, Nodes], seed: int, place: int, how: str
 ) -> None:
@@ -388,11 +402,18 @@ LINKED_AGAIN = (
     {"n0": {"runs": "create", "size": 1, "scripts": {}}, "n1": {**LINKED_AT_THE_SOURCE, "size": 2}},
 )
 """A pair is undone at its other side, and linked again though its source is not started again."""
+STARTED_WITHOUT: dict[str, object] = {"runs": "create stop", "cloudify": "monitoring.start", "size": 1, "scripts": {}}
+NOT_LINKED_AGAIN = (
+    {**HOST, "n1": {**STARTED_WITHOUT, "connects": {"n0": "remove_source source.postconfigure target.unlink"}}},
+    {**HOST, "n1": {**STARTED_WITHOUT, "scripts": {"stop": OTHER}}},
+)
+"""A pair was undone for good, and its source is started."""
 
 
 @SOME
 @given(versions(), SEEDS, st.integers(1, 12), st.sampled_from(sorted(HOWS)))
 @example(LINKED_AGAIN, 0, 2, "rollback")
+@example(NOT_LINKED_AGAIN, 0, 6, "abort")
 def test_what_fails_is_removed_with_all_that_it_has_linked(
     two: tuple[Nodes, Nodes], seed: int, place: int, how: str
 ) -> None:

@@ -37,6 +37,7 @@ from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
 from ordito.planning.keep import keep, refuse_anew
 from ordito.planning.kept_attributes import warn_of_kept_attributes
+from ordito.planning.leftovers import forget_leftovers
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
@@ -84,6 +85,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     links,
     unlinks,
     skip_done,
+    forget_leftovers,
     adopt,
     ask_first,
     mapped,

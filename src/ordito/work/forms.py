@@ -60,7 +60,8 @@ def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
             applied[key] = replace(one, change=change)
         elif known is not None and known.change == one.change:
             applied[key] = one
-    return replace(record, applied={k: one for k, one in applied.items() if one.digest}, form=form)
+    failed = {k: one for k, one in record.failed.items() if k not in taken or taken[k].digest}
+    return replace(record, applied={k: one for k, one in applied.items() if one.digest}, failed=failed, form=form)
 
 
 def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:

@@ -3,7 +3,7 @@ before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import msgspec
 
@@ -25,10 +25,10 @@ def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str,
     return _without(applied, OF_PAIRS) if operation in LINKS and _is_of(applied, OF_PAIRS) else applied
 
 
-def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta:
+def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relationships: Container[str]) -> Delta:
     """A change by which an instance was started, without that it was stopped, and that its pairs were undone when it,
     or its other end, was: whether or not an operation does all that anew, the next stop undoes it. A pair whose other
-    end is not started stays undone until that is."""
+    end is not started stays undone until that is, and one of none of the ``relationships`` there are for good."""
     records = delta.instances
     if any(_is_of(record.applied, OF_INSTANCES) for record in records if record.id == instance):
         records = tuple(
@@ -41,7 +41,7 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta) -> Delta
     for name in snapshot.links_of(instance):
         link = changed.get(name) or snapshot.links[name]
         other = snapshot.instances[link.target if link.source == instance else link.source]
-        if other.state == STARTED and _is_of(link.applied, OF_PAIRS):
+        if other.state == STARTED and link.relationship in relationships and _is_of(link.applied, OF_PAIRS):
             changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, OF_PAIRS))
     if records is delta.instances and not changed:
         return delta

@@ -273,7 +273,8 @@ class Operations:
 
     def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
         starts = call.operation == "start" and not call.side and outcome.succeeded and applies
-        return to_be_undone_again(self._snapshot, step.instance, delta) if starts else delta
+        known = self._called.relationships
+        return to_be_undone_again(self._snapshot, step.instance, delta, known) if starts else delta
 
     def _with_news(
         self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str, *, applies: bool

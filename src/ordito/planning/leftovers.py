@@ -1,0 +1,66 @@
+"""Transform: what jobs that failed have left in the records is known no more: operations of other versions, which the
+service does not declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ordito.instances.records import Applied
+from ordito.model.operation import Interface
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.members import Member
+from ordito.work.plan import Kind
+
+REASON = "what a job that failed has left of another version is not part of this one"
+
+
+def forget_leftovers(draft: Draft) -> None:
+    """Have instances that stay forget operations that nothing carries out: on them such as have failed, and of pairs of
+    which they are the source."""
+    nodes = draft.service.nodes.values()
+    pairs = {r.key: _keys(r.interfaces) for node in nodes for r in node.requirements}
+    for member in draft.members.values():
+        if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or member.template.name in draft.options.left_behind:
+            continue
+        failed = _failed(draft, member, pairs) if member.record.failed else ()
+        if failed:
+            member.adopted = {**member.adopted, **dict.fromkeys(failed, Applied("", ""))}
+        if _is_linked_otherwise(draft, member, pairs):
+            draft.linked_alike.add(member.id)
+        elif not failed:
+            continue
+        if member.kind is Kind.UNCHANGED:
+            member.kind, member.reason = Kind.ADOPT, member.reason or REASON
+
+
+def _failed(draft: Draft, member: Member, pairs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """By what the record of an instance remembers operations that have failed, and that it does not have."""
+    own = _keys(member.template.interfaces)
+    found: list[str] = []
+    for key in member.record.failed:
+        relationship, _, name = key.rpartition("/")
+        if name not in (pairs.get(relationship, frozenset()) if relationship else own):
+            found.append(key)
+    if found:  # What a provider does is declared by nobody.
+        making, removing = draft.recipes.making(member.template), draft.recipes.removing(member.template)
+        called = {entry.key for entry in (*making.install, *removing.uninstall)}
+        found = [key for key in found if key not in called]
+    return tuple(found)
+
+
+def _is_linked_otherwise(draft: Draft, member: Member, pairs: Mapping[str, frozenset[str]]) -> bool:
+    """Whether pairs of a source are remembered by operations that their relationships do not have."""
+    for name in draft.snapshot.links_of(member.id):
+        link = draft.snapshot.links[name]
+        if link.source != member.id or link.relationship not in pairs:
+            continue
+        known = pairs[link.relationship]
+        if not (link.applied.keys() <= known and link.failed.keys() <= known):
+            return True
+    return False
+
+
+def _keys(interfaces: Mapping[str, Interface]) -> frozenset[str]:
+    every = ((name, operation) for name, i in interfaces.items() for operation in i.operations.values())
+    return frozenset(f"{name}.{operation.name}" for name, operation in every if operation.implementation is not None)
