@@ -24,8 +24,9 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ExitCode.JOB_FAILED: Meaning(
         "The job ran and failed.",
         "`ordito jobs show` says which steps failed, `ordito jobs logs` what they printed. Mend the cause, then"
-        " `ordito jobs retry`: what ended well is not done again. Where the result could not be written (a full disk),"
-        " the code is 1 too, and one line says so.",
+        " `ordito upgrade` or `ordito deploy` where you changed the service (mostly a script of it), and"
+        " `ordito jobs retry` where you did not: what ended well is not done again. Where the result could not be"
+        " written (a full disk), the code is 1 too, and one line says so.",
     ),
     ExitCode.CHANGES: Meaning(
         "There are changes, or drift; only with `--detailed-exitcode`.",
