@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from ordito.instances.records import CANNOT_BE_REACHED
+from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
 from ordito.planning.options import Goal, Maker, Scaling
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
@@ -15,6 +15,7 @@ from ordito.work.targets import HOST, SSH
 from tests.support.runs import OPTIONS, Answers, Reply, World, is_before
 from tests.support.services import Requires, capability, compute, maintain, node, on, operation, service
 
+DEPLOY = "delegate.deploy"
 REMOTE = replace(OPTIONS, maker=lambda *_: Maker("pool", SSH, looks=True))
 ALL = ["create", "configure", "start", "stop", "delete"]
 
@@ -132,6 +133,37 @@ def test_healing_on_a_lost_host_goes_straight_to_making_all_of_it_anew(
     assert set(notes(world).values()) == {("ok", "")}
     assert world.existing == ["balancer_1", "front_1", "machine_1", "machine_2", "web_1", "web_2"]
     assert len(world.snapshot.links) == 2
+
+
+def locked(*hosts: str) -> Answers:
+    """Some hosts are there and let nobody in: that is all that is known of them."""
+
+    def answer(step: Step, name: str) -> Reply:
+        if step.runs_on in hosts or (step.instance in hosts and name.startswith("delegate.") and name != DEPLOY):
+            return Outcome(Ending.UNREACHABLE, message="it lets nobody in")
+        return made(step, name)
+
+    return answer
+
+
+@pytest.mark.parametrize("asked", ["machine_2", "web_2", "machine_2 web_2", "machine_1 machine_2", "web_1 web_2"])
+@pytest.mark.parametrize("checks", [False, True])
+@pytest.mark.parametrize("reinstall", [False, True])
+def test_healing_on_a_host_that_lets_nobody_in_does_nothing(asked: str, checks: bool, reinstall: bool) -> None:
+    """What runs there must not be forgotten, since it would be started once more later."""
+    world = shop(checks=checks)
+    records, links = dict(world.snapshot.instances), dict(world.snapshot.links)
+    options = replace(REMOTE, instances=frozenset(asked.split()), reinstall=reinstall)
+    world.run("heal", locked("machine_2"), options=options)
+    assert {step.rpartition(".")[2] for step in world.ran} <= {"look", "check", "heal", "known", "whether"}
+    assert world.failed == ["machine_2.delegate.look"]
+    assert notes(world)["machine_2"] == ("unknown", CANNOT_BE_ASKED)
+    del records["machine_2"]
+    assert {name: world.snapshot.instances[name] for name in records} == records
+    assert dict(world.snapshot.links) == links
+    world.run("heal", made, options=replace(REMOTE, instances=frozenset({"machine_2"})))
+    assert world.ran == ["machine_2.delegate.look"]
+    assert set(notes(world).values()) == {("ok", "")}
 
 
 def again(answers: Answers) -> Answers:

@@ -8,6 +8,7 @@ import msgspec
 
 from ordito.app.conversation import Conversation
 from ordito.app.job.report import JobReport
+from ordito.app.locked_hosts import locked_hosts
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.look import LookAsked, chosen_instances
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
@@ -53,11 +54,12 @@ class Found(msgspec.Struct, frozen=True):
 
 class DriftResult(msgspec.Struct, frozen=True):
     """What was found. ``unlooked`` are the instances that have no operation to look at them with; ``report`` is None
-    where there was nothing to look at."""
+    where there was nothing to look at. ``locked`` are the hosts of the inventory that let nobody in, by name."""
 
     found: tuple[Found, ...]
     unlooked: tuple[str, ...]
     report: JobReport | None = None
+    locked: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -77,7 +79,10 @@ def look(request: LookRequest, conversation: Conversation) -> DriftResult:
     result = run_workflow(wanted, conversation)
     failed = result.report.failures if result.report is not None else ()
     failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}
-    return DriftResult(noting.found(failures), noting.unlooked, result.report)
+    if result.report is None or result.proposal is None:
+        return DriftResult(noting.found(failures), noting.unlooked, result.report)
+    locked = locked_hosts(result.report, result.proposal.snapshot)
+    return DriftResult(noting.found(failures), noting.unlooked, result.report, locked)
 
 
 class _Noting:

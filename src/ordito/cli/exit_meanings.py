@@ -39,7 +39,8 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.UNREACHABLE: Meaning(
         "The job failed, and every failure was a target that could not be reached.",
-        "`ordito hosts check` says which hosts answer. Once they do, `ordito jobs retry`; where a host stays away,"
+        "`ordito hosts check` says which hosts answer, and why one does not. Where one lets nobody in, put the key"
+        " right in the inventory or on the host. Once they answer, `ordito jobs retry`; where a host stays away,"
         " `ordito heal INSTANCE` has it made anew.",
     ),
     ExitCode.BUSY: Meaning(

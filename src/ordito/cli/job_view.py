@@ -38,6 +38,9 @@ SCALE = "scale"
 MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 """The workflows that make or change what is there."""
 
+LET_IN = "once the key or password in the inventory, or the host, is put right: see that it lets you in"
+"""What `hosts check` is for where a host is there and lets nobody in."""
+
 REACH = "delegate.reach"
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 """How operations end because of their host."""
@@ -58,7 +61,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
     others = [failed for failed in report.failures if failed.hook is None]
-    if report.status == "degraded" and report.failed and (others or not report.failures):
+    is_made = report.workflow != "heal"  # What a healing does not find out, or mend in place, it makes anew itself.
+    if report.status == "degraded" and is_made and report.failed and (others or not report.failures):
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
     if report.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")

@@ -80,6 +80,10 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
         yield ("heal", *away), "have what stays away made anew, with all that is on it"
+    if result.locked:
+        from ordito.cli.job_view import LET_IN
+
+        yield ("hosts", "check", *result.locked), LET_IN
 
 
 def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:
@@ -122,7 +126,7 @@ def write_drift(workflow: str, result: DriftResult, whys: Mapping[str, str], cha
     for found in result.found:
         said = painted(found.after.local, channel)
         if found.failure:
-            said += f", as recorded: {printable(found.failure)}"
+            said = f"not asked, recorded: {said} ({printable(one_line(found.failure))})"
         elif found.before.local != found.after.local:
             said = f"{painted(found.before.local, channel)} -> {said}"
         channel.line(f"{pad(found.after.id, longest)}  {said}")

@@ -16,7 +16,7 @@ from ordito.work.providing import (
     Verb,
     recorded_provider,
 )
-from ordito.work.targets import Hands, Target, Unasked, Unreachable
+from ordito.work.targets import Hands, Refused, Target, Unasked, Unreachable
 
 REACHED_WITHIN = 300.0
 """Seconds that a host may take until it can be reached, where nobody says how many."""
@@ -127,8 +127,8 @@ def _made(provided: Provided) -> Outcome:
 
 def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
     """How a step ends whose host cannot be reached: who was to look at it has found an error, save where nobody could
-    be asked."""
-    if verb is Verb.LOOK and not isinstance(unreachable, Unasked):
+    be asked, or the host is there and lets nobody in: then nothing is known of it."""
+    if verb is Verb.LOOK and not isinstance(unreachable, Unasked | Refused):
         return Outcome(Ending.SUCCEEDED, status="error", message=str(unreachable))
     return Outcome(Ending.UNREACHABLE, message=str(unreachable))
 

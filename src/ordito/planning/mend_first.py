@@ -12,12 +12,15 @@ from itertools import pairwise
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import DraftStep, Member
-from ordito.planning.probes import can_be_looked_at, probe
+from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.work.plan import Action, Condition, Gate
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 WHETHER = "whether"
 """The name of the step that looks whether an instance has to be made anew."""
+
+KNOWN = "known"
+"""The name of the step that looks whether it was found out how a host is."""
 
 
 def mend_first(draft: Draft) -> None:
@@ -25,11 +28,12 @@ def mend_first(draft: Draft) -> None:
     case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
     if draft.options.reinstall or not all(_may_be_spared(draft, member) for member in chosen):
-        _hosts_first(draft, {})
+        _hosts_first(draft, {}, len(draft.steps))
         return
     for member in draft.members.values():
         if member.fate is Fate.ANEW:
             member.reason += ", if not all that are to be healed are found to be ok"
+    first = len(draft.steps)
     own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
     asked = {member.id: _mend(draft, member) for member in chosen}
     found = list(asked.values())
@@ -46,7 +50,7 @@ def mend_first(draft: Draft) -> None:
         step = draft.steps[number]
         step.gate = Gate.ALL
         draft.edge(last, number, reason)
-    _hosts_first(draft, asked)
+    _hosts_first(draft, asked, first)
 
 
 def spare_absent(draft: Draft) -> None:
@@ -65,23 +69,63 @@ def spare_absent(draft: Draft) -> None:
                 step.condition = step.condition or Condition.UNLESS_ABSENT
 
 
-def _hosts_first(draft: Draft, asked: Mapping[str, int]) -> None:
+def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     """Look first whether the hosts that are made anew can be reached: on those that cannot nothing is asked, mended or
-    taken down. ``asked`` are the instances that are asked for, each with the last step that asks."""
-    looks = {}
-    for member in draft.members.values():
+    taken down, and where one lets nobody in nothing is done at all. ``asked`` are the instances that are asked for,
+    each with the last step that asks; ``first`` is the first of the steps that ask and mend."""
+    before = len(draft.steps)
+    looks: dict[str, int] = {}
+    for member in list(draft.members.values()):
         is_host = member.fate is Fate.ANEW and member.template.is_compute and member.record.exists
-        if is_host and member.id not in asked and can_be_looked_at(draft, member):
-            looks[member.id] = _step(draft, member, CHECK, "whether its host can be reached is found out first")
-    if not looks:
-        return
+        if not is_host or not can_be_looked_at(draft, member):
+            continue
+        if member.id not in asked or maintaining(member.template, CHECK) is not None:
+            looks[member.id] = look_at(draft, member, "whether its host can be reached is found out first")
+            _can_do_without(draft.steps[looks[member.id]])
     reason = draft.why("on a host that cannot be reached nothing is tried")
-    for number, step in enumerate(draft.steps[: min(looks.values())]):
+    for number, step in enumerate(draft.steps[:before]):
         place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
         if place in looks and step.tolerant:
             draft.edge(looks[place], number, reason)
             if step.dispensable and not step.condition:
                 step.condition = Condition.UNLESS_LOST
+    looked_at = _looked_at(draft, asked, looks)
+    if not (looks or looked_at):
+        return
+    known, reason = _known(draft, {**looks, **looked_at}), draft.why("what is not known to be gone is left alone")
+    for number, step in enumerate(draft.steps[:before]):
+        if step.action is not Action.JOIN and not (number >= first and step.owner in looked_at):
+            step.gate = Gate.ALL
+            draft.edge(known, number, reason)
+
+
+def _looked_at(draft: Draft, asked: Mapping[str, int], looks: Mapping[str, int]) -> dict[str, int]:
+    """The hosts that are asked for together with others, each with its own look: what the others say does not count
+    where nobody is let in."""
+    if len(asked) < 2:
+        return {}
+    hosts = (draft.members[i] for i in asked if i not in looks and draft.members[i].template.is_compute)
+    return {m.id: asked[m.id] for m in hosts if can_be_looked_at(draft, m)}
+
+
+def _known(draft: Draft, looks: Mapping[str, int]) -> int:
+    """The step with which everything is left out where one of the hosts that are looked at lets nobody in, or who knows
+    of it cannot be asked: what runs there must not be forgotten, and begun once more."""
+    reason = draft.why("whether it was found out how the host is")
+    found = []
+    for instance, look in looks.items():
+        member = draft.members[instance]
+        call = draft.calls.nothing(member.template, "ordito", KNOWN)
+        step = DraftStep(f"{instance}.ordito.{KNOWN}", Action.FILTER, instance, instance, call=call)
+        step.tolerant, step.reason, step.condition = True, reason, Condition.IF_KNOWN
+        found.append(draft.add(step))
+        draft.edge(look, found[-1], reason)
+    if len(found) == 1:
+        return found[0]
+    join = draft.join(KNOWN, reason, gate=Gate.ALL)
+    for number in found:
+        draft.edge(number, join, reason)
+    return join
 
 
 def _may_be_spared(draft: Draft, member: Member) -> bool:
@@ -117,11 +161,15 @@ def _step(draft: Draft, member: Member, name: str, reason: str, *, again: bool =
     number = probe(draft, member, name, reason)
     assert number is not None
     step = draft.steps[number]
-    step.optional = True
-    step.dispensable = name == CHECK
+    _can_do_without(step, is_check=name == CHECK)
     if again:
         step.id += ".again"
     return number
+
+
+def _can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
+    step.optional = True
+    step.dispensable = is_check
 
 
 def _look(draft: Draft, member: Member) -> int:

@@ -95,7 +95,7 @@ def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
     """The step of an operation by which an instance is looked at, or looked after; None where it has none."""
     operation = maintaining(member.template, name)
     if operation is None:
-        return _look(draft, member, reason) if name in PROBES and can_be_looked_at(draft, member) else None
+        return look_at(draft, member, reason) if name in PROBES and can_be_looked_at(draft, member) else None
     attributes = [a for a in member.template.attribute_definitions if a not in operation.inputs]
     call = draft.calls.of_node(member.template, operation.interface, name, operation, wanted=attributes)
     place = where_run(operation, member.template, Side.NODE, lifecycle=True)
@@ -123,7 +123,8 @@ def can_be_looked_at(draft: Draft, member: Member) -> bool:
     return node.is_compute and bool(draft.recipes.protocol(node))
 
 
-def _look(draft: Draft, member: Member, reason: str) -> int:
+def look_at(draft: Draft, member: Member, reason: str) -> int:
+    """The step that asks who has made an instance, or who reaches hosts, how it is."""
     call = draft.calls.of_looking(member.template)
     return draft.add(
         DraftStep(

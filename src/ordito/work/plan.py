@@ -52,6 +52,7 @@ class Condition(StrEnum):
     ALWAYS = ""
     UNLESS_OK = "unless it was found to be ok"
     UNLESS_LOST = "unless its host cannot be reached"
+    IF_KNOWN = "if it was found out how it is"
     IF_ABSENT = "only if it was found to be absent"
     UNLESS_ABSENT = "unless it was found to be absent"
     IF_MENDED = "if it is ok now, else it fails"

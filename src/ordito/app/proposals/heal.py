@@ -13,9 +13,10 @@ from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
-from ordito.instances.records import Instance, Snapshot
+from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot
 from ordito.model.service import Service
 from ordito.planning.choose_anew import TO_HEAL
+from ordito.planning.mend_first import KNOWN, WHETHER
 from ordito.planning.options import PlanOptions
 from ordito.work.plan import Action
 from ordito.work.probes import CHECK, HEAL, maintaining
@@ -51,9 +52,20 @@ class HealAsked(KeptAsItIs, frozen=True):
 
 def to_heal(proposal: Proposal) -> tuple[str, ...]:
     """The ids of the instances that a plan is to heal."""
-    asked = [step.instance for step in proposal.plan.steps if step.action is Action.FILTER]
-    asked += [c.instance for c in proposal.plan.changes if c.reason.startswith(TO_HEAL)]
+    plan = proposal.plan
+    asked = [s.instance for s in plan.steps if s.action is Action.FILTER and plan.calls[s.call].operation == WHETHER]
+    asked += [c.instance for c in plan.changes if c.reason.startswith(TO_HEAL)]
     return tuple(dict.fromkeys(asked))
+
+
+def not_known(proposal: Proposal) -> Mapping[str, str]:
+    """The instances that were to be healed and were left as they are, each with that host, or itself, of which nobody
+    could find out how it is."""
+    plan, instances = proposal.plan, proposal.snapshot.instances
+    looked = [s.instance for s in plan.steps if s.action is Action.FILTER and plan.calls[s.call].operation == KNOWN]
+    unknown = next((i for i in looked if instances[i].note == CANNOT_BE_ASKED), "")
+    found = {i: i if instances[i].note == CANNOT_BE_ASKED else unknown for i in to_heal(proposal)}
+    return {instance: host for instance, host in found.items() if host}
 
 
 def by_host(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:

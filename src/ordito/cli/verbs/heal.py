@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -79,37 +79,40 @@ def _end(result: WorkflowResult, conversation: CliConversation, session: Session
     write_report(result.report, conversation.ledger, session)
     suggest(result.report, session)
     code = exit_code(result.report)
-    return ExitCode.UNREACHABLE if code is ExitCode.DONE and _is_unknown(result) else code
+    return ExitCode.UNREACHABLE if code is ExitCode.DONE and _not_known(result) else code
 
 
-def _is_unknown(result: WorkflowResult) -> bool:
-    """Whether nothing was done about an instance because who knows of it could not be asked."""
-    from ordito.app.proposals.heal import to_heal
-    from ordito.instances.records import CANNOT_BE_ASKED
+def _not_known(result: WorkflowResult) -> Mapping[str, str]:
+    """The instances about which nothing was done because nobody could find out how they, or their hosts, are."""
+    from ordito.app.proposals.heal import not_known
 
-    proposal = result.proposal
-    return proposal is not None and any(
-        proposal.snapshot.instances[i].note == CANNOT_BE_ASKED for i in to_heal(proposal)
-    )
+    return not_known(result.proposal) if result.proposal is not None else {}
 
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """What has become of each instance, in all jobs."""
+    from ordito.app.locked_hosts import locked_hosts
     from ordito.app.proposals.heal import to_heal
-    from ordito.cli.job_view import report_data
+    from ordito.cli.job_view import LET_IN, report_data
     from ordito.cli.progress.report import NextCommand
 
     records: list[Instance] = []
     came_to: dict[str, str] = {}
     reports: list[dict[str, object]] = []
+    unknown: dict[str, str] = {}
+    locked: dict[str, None] = {}
     for result in ended:
         if result.report is not None and result.proposal is not None:
             healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
-            came_to |= {record.id: _came_to(record, result.report.job) for record in healed}
+            unknown |= _not_known(result)
+            locked |= dict.fromkeys(locked_hosts(result.report, result.proposal.snapshot))
+            came_to |= {
+                record.id: FAILED if record.id in unknown else _came_to(record, result.report.job) for record in healed
+            }
             records += healed
             reports.append(report_data(result.report))
     longest = max(map(width, came_to), default=0)
-    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id])}" for r in records]
+    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id], unknown.get(r.id))}" for r in records]
     data: dict[str, object] = {"job": None, "workflow": "heal", "status": "ok"}
     if reports:
         data = reports[0] if len(reports) == 1 else {"workflow": "heal", "jobs": reports}
@@ -117,9 +120,13 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
     if spared := [i for i, how in came_to.items() if how == NOT_NEEDED]:
         session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
+    if locked:
+        session.next(NextCommand(session.settings.command("hosts", "check", *locked), LET_IN))
 
 
-def _said(record: Instance, came_to: str) -> str:
+def _said(record: Instance, came_to: str, unknown: str | None) -> str:
+    if unknown:
+        return f"was left as it is, and could not be healed: it is not known how {unknown} is"
     return SAID.get(came_to, f"is {record.local}: it could not be healed")
 
 
