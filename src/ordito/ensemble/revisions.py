@@ -53,6 +53,14 @@ def revisions(layout: Layout) -> Iterator[Revision]:
             yield Revision(number, form, line.id, head.workflow, head.ended, head.status)
 
 
+def recorded_form(layout: Layout, job: str) -> Form | None:
+    """What a job has deployed, or was to deploy, by its record; None where there is none. Raises ``EnsembleError``."""
+    record = read_job(layout, job)
+    if record is None or not revises(record.head.workflow):
+        return None
+    return record.file.form or _form(layout, record, [line.id for line in all_jobs(layout).jobs])
+
+
 def _number(record: RecordedJob) -> int:
     """The number of the revision that a job has made, 0 for none."""
     if record.file.form is not None:

@@ -121,6 +121,10 @@ class FormsOfPlan:
             self._former[name] = self._of_former(name, former, self._diagnostics) if former is not None else None
         return self._former[name]
 
+    def of_job(self, job: str) -> Formed | None:
+        """The form that a job has deployed, or was to deploy; None where its files are not there any more."""
+        return self.named(OWN if job == self._options.forms.own else job)
+
     def unheard(self, form: Formed) -> Formed:
         """A form that is only looked at: what of it could not be carried out is not reported."""
         if form.name not in self._unheard:

@@ -17,6 +17,7 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
+from ordito.planning.forms import Formed
 from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
 from ordito.planning.members import DraftStep, Member
@@ -99,17 +100,15 @@ def check_operation(
             )
 
 
-def undo_steps(draft: Draft, done: DoneHook, number: int, *, is_first: bool) -> list[DraftStep]:
+def undo_steps(
+    draft: Draft, done: DoneHook, undoing: tuple[Formed, Called], number: int, *, is_first: bool
+) -> list[DraftStep]:
     """The steps that run the operation which undoes one that was run, with the inputs of that, the last instance first;
-    ``number`` is that of the step that is undone, and ``is_first`` whether that comes before what is done to the
-    resources."""
-    config = done.result.config
-    node = draft.service.nodes.get(str(config.get(COMPONENT) or done.hook.component))
-    found = _operation(node, str(config.get(UNDO_OPERATION, ""))) if node is not None else None
-    if found is None:
-        return []
-    given, limit = _mapping(config.get(INPUTS)), max(1, math.ceil(done.hook.timeout))
-    call = draft.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
+    ``undoing`` is what ``undoing`` gives, ``number`` that of the step that is undone, and ``is_first`` whether that
+    comes before what is done to the resources."""
+    form, found = undoing
+    given, limit = _mapping(done.result.config.get(INPUTS)), max(1, math.ceil(done.hook.timeout))
+    call = form.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
     call = draft.calls.put(
         msgspec.structs.replace(draft.calls.all[call], given=given, timeout=limit, attempts=1, digest="")
     )
@@ -128,6 +127,29 @@ def undo_steps(draft: Draft, done: DoneHook, number: int, *, is_first: bool) -> 
         for member in reversed(there)
         if is_first or not member.goes
     ]
+
+
+def undoing(draft: Draft, done: DoneHook) -> tuple[Formed, Called] | None:
+    """The operation that undoes one that was run, in the form of the service that ran it: the one to which a rollback
+    leads need not have it. What that has removed is known by the latter. None where neither has it."""
+    config = done.result.config
+    name = str(config.get(COMPONENT) or done.hook.component)
+    form = draft.forms.of_job(done.job)
+    if form is not None and name not in form.service.nodes:
+        form = draft.forms.own
+    node = form.service.nodes.get(name) if form is not None else None
+    found = _operation(node, str(config.get(UNDO_OPERATION, ""))) if node is not None else None
+    return (form, found) if form is not None and found is not None else None
+
+
+def is_undone(draft: Draft, done: DoneHook) -> bool:
+    """Whether what undoes a lifecycle step is known, or there is nothing any more on which that could run."""
+    if not can_be_undone(done):
+        return False
+    if not done.hook.block.is_operation or undoing(draft, done) is not None:
+        return True
+    name = str(done.result.config.get(COMPONENT) or done.hook.component)
+    return not any(member.record.exists for member in draft.of_node.get(name, ()))
 
 
 def can_be_undone(done: DoneHook) -> bool:

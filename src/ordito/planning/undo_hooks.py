@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import call_of
 from ordito.planning.members import DraftStep
-from ordito.planning.operation_steps import can_be_undone, undo_steps
+from ordito.planning.operation_steps import UNDO_OPERATION, can_be_undone, is_undone, undo_steps, undoing
 from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
-from ordito.work.plan import UNDO, Action
+from ordito.work.plan import UNDO, Action, Plan
 
 TO_BASE = "rollback"
 """The workflow that leads back to what was deployed before; another removes what was made."""
@@ -27,7 +27,7 @@ def undo_hooks(draft: Draft) -> None:
     if not draft.options.hooking.undoes:
         return
     main = list(range(len(draft.steps)))
-    newest_first = [done for done in reversed(draft.options.hooking.done) if can_be_undone(done)]
+    newest_first = [done for done in reversed(draft.options.hooking.done) if is_undone(draft, done)]
     first, then = (
         _in_turn(draft, [d for d in newest_first if is_before_resources(d.hook) is wanted]) for wanted in (False, True)
     )
@@ -38,13 +38,22 @@ def undo_hooks(draft: Draft) -> None:
     barriers(draft, [first, main, then, ready])
 
 
-def cannot_be_undone(done: Iterable[DoneHook]) -> tuple[str, ...]:
-    """What lifecycle steps have done and nothing undoes, for people, the newest first."""
+def cannot_be_undone(done: Iterable[DoneHook], back: Plan) -> tuple[str, ...]:
+    """What lifecycle steps have done and a way back does not undo, for people, the newest first."""
+    undone = {d.change for d in back.undone}
     return tuple(
-        f'lifecycle step "{d.hook.id}" cannot be undone: {d.hook.block.fqn} {d.hook.block.version} has no undo'
+        f'lifecycle step "{d.hook.id}" cannot be undone: {why_not_undone(d)}'
         for d in reversed(tuple(done))
-        if not can_be_undone(d)
+        if d.change not in undone
     )
+
+
+def why_not_undone(done: DoneHook) -> str:
+    """Why nothing undoes what a lifecycle step did, for people."""
+    if not can_be_undone(done):
+        return f"{done.hook.block.fqn} {done.hook.block.version} has no undo"
+    operation = done.result.config.get(UNDO_OPERATION)
+    return f"{operation} of the service that job {done.job} has deployed cannot be read any more"
 
 
 def is_before_resources(hook: Hook) -> bool:
@@ -59,9 +68,9 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
     for done in wanted:
         hook, script = done.hook, done.hook.block.undo
         draft.undone.append(done)
-        if hook.block.is_operation:
+        if hook.block.is_operation and (found := undoing(draft, done)) is not None:
             is_first = not is_before_resources(hook)
-            steps += undo_steps(draft, done, len(draft.undone) - 1, is_first=is_first)
+            steps += undo_steps(draft, done, found, len(draft.undone) - 1, is_first=is_first)
         steps.append(
             DraftStep(
                 f"{hook.id}.undo",

@@ -68,7 +68,7 @@ class JobOperations(msgspec.Struct, frozen=True):
     def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
         """What the steps of a plan mean in an earlier form of the service."""
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
-        inputs, root = self.header.forms[form].inputs, self.forms.read(form).package.root
+        inputs, root = self.forms.form(form).inputs, self.forms.read(form).package.root
         if self._is_about_what_runs:
             # A link of this form may be that of an instance which a job that failed has left in an earlier one.
             keep = linked(service, (call for call in plan.calls if call.form == form))

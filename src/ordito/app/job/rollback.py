@@ -42,7 +42,7 @@ def way_back(  # noqa: PLR0913  (what a job is)
     rolled_back = RolledBack(header.id, new)
     options = replace(
         plan_options(layout, plugins, whole, measured_files(layout, read).digests),
-        forms=Forms(forms.former),
+        forms=Forms(forms.former, own=header.id),
         allow_large=True,
         rolled_back=rolled_back,
         hooking=Hooking(which="none", done=done, undoes=True),
@@ -55,4 +55,4 @@ def way_back(  # noqa: PLR0913  (what a job is)
     except PlanRefused as refused:
         problems = tuple(f"the rollback could not be planned: {d.message}" for d in refused.diagnostics)
         return WayBack(Plan(ROLLBACK, (), (), (), ()), problems, gone)
-    return WayBack(back, (*cannot_be_undone(done), *cannot_be_taken_back(snapshot, rolled_back)), gone)
+    return WayBack(back, (*cannot_be_undone(done, back), *cannot_be_taken_back(snapshot, rolled_back)), gone)

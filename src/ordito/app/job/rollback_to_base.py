@@ -65,7 +65,7 @@ class ToBase(msgspec.Struct, frozen=True):
         replace, base = msgspec.structs.replace, self.header.base
         # Who names no form is in the job's own until that has ended; what is made now is in the one to which it leads.
         back = replace(back, instances=tuple(replace(record, form=base) for record in back.instances))
-        return WayBack(back, cannot_be_undone(done))
+        return WayBack(back, cannot_be_undone(done, back))
 
     def different(self) -> tuple[str, ...]:
         """What is other than it was, for people, once the way back is done."""

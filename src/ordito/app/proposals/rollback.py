@@ -25,6 +25,7 @@ from ordito.ensemble.status import current_form, is_complete, known_forms
 from ordito.model.service import Service
 from ordito.planning.operation_steps import can_be_undone
 from ordito.planning.options import PlanOptions
+from ordito.planning.undo_hooks import why_not_undone
 from ordito.work.forms import is_same
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
@@ -65,7 +66,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
         target = target_of(known, self.revision)
         if target.lost and not self.without_steps:
             raise _would_lack(known, target)
-        for root in {done.hook.block.root for done in target.done if done.hook.block.undo is not None} - {""}:
+        for root in {done.hook.block.root for done in target.done if can_be_undone(done)} - {""}:
             # What undoes is known to be there before anything begins.
             pinned_root(known.place.layout, root)
         _check_environment(known, target)
@@ -77,6 +78,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form)
     made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
+    _refuse_unknown_undo(made.plan, target)
     warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
     if asked.strict and warnings:
         raise Refused(
@@ -140,6 +142,19 @@ def _would_lack(known: Known, target: Target) -> Refused:
     )
 
 
+def _refuse_unknown_undo(plan: Plan, target: Target) -> None:
+    """Refuse to go back without undoing what can be undone, where nobody knows any more what does so."""
+    undone = {done.change for done in plan.undone}
+    missing = [done for done in target.done if can_be_undone(done) and done.change not in undone]
+    if missing:
+        said = listed([f'"{done.hook.id}": {why_not_undone(done)}' for done in missing], MOST_NAMED, between="; ")
+        raise Refused(
+            "not-taken-back",
+            f"what lifecycle steps did cannot be undone: {said}",
+            "restore the ensemble's folders artifacts and jobs from git",
+        )
+
+
 def _check_environment(known: Known, target: Target) -> None:
     """Refuse to go back in another environment than it was in: the variables of operations would be others."""
     wanted, chosen = target.form.environment, known.spec.environment.name
@@ -161,8 +176,8 @@ def _not_taken_back(plan: Plan, target: Target, made: tuple[str, ...]) -> Diagno
         found.warning("undone-since", f"{said}, and going back carries out none", None)
     for one in target.done:
         if not can_be_undone(one):
-            said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {one.hook.block.fqn}'
-            found.warning("not-undone", f"{said} {one.hook.block.version} has no undo", None)
+            said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {why_not_undone(one)}'
+            found.warning("not-undone", said, None)
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
     if anew:
         single = len(anew) == 1

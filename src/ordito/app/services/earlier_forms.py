@@ -12,6 +12,7 @@ from ordito.app.services.pinned import measured_files, read_pinned
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.revisions import recorded_form
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.planning.options import Former, Forms
@@ -33,6 +34,7 @@ class EarlierForms:
         self._place = place
         self._read: dict[str, ReadService] = {name: read for name, read in (known or {}).items() if name in forms}
         self._former: dict[str, Former | None] = {}
+        self._recorded: dict[str, Form] = {}
         self.forms = forms
         self.current = current
 
@@ -45,14 +47,23 @@ class EarlierForms:
         """A form as it was deployed. Raises ``EnsembleError`` where nothing is known of it or its files are missing,
         and ``InvalidDocument`` where somebody has changed them."""
         if form not in self._read:
-            found = self.forms.get(form)
+            self._read[form] = read_pinned(self._place, self.form(form))
+        return self._read[form]
+
+    def form(self, form: str) -> Form:
+        """What is known of a form: by the ensemble, or where no instance is in it any more, by the record of the job.
+        Raises ``EnsembleError`` where neither knows it."""
+        if form in self.forms:
+            return self.forms[form]
+        if form not in self._recorded:
+            found = recorded_form(self._place.layout, form)
             if found is None:
                 raise EnsembleError(
                     f"nothing is known of the form of the service that job {form} has deployed",
-                    "restore ensemble.yaml from git",
+                    "restore ensemble.yaml and the folder jobs from git",
                 )
-            self._read[form] = read_pinned(self._place, found)
-        return self._read[form]
+            self._recorded[form] = found
+        return self._recorded[form]
 
     def former(self, form: str) -> Former | None:
         """A form as planning sees it; None where it cannot be read any more."""
@@ -60,7 +71,7 @@ class EarlierForms:
             try:
                 read = self.read(form)
                 digests = measured_files(self._place.layout, read).digests
-                self._former[form] = Former(read.service, self.forms[form].inputs, digests)
+                self._former[form] = Former(read.service, self.form(form).inputs, digests)
             except (EnsembleError, InvalidDocument):
                 self._former[form] = None
         return self._former[form]
