@@ -78,4 +78,4 @@ def test_a_port(tmp_path: Path) -> None:
 def test_waiting_is_undone_by_nothing(tmp_path: Path) -> None:
     """A block that only looks can be undone: there is nothing to do."""
     ran = Block(HTTP, tmp_path).undo({"urls": ["http://127.0.0.1:1"]}, {"waited": 1, "attempts": 1})
-    assert (ran.status, ran.err, ran.outputs) == (0, "", {})
+    assert (ran.status, ran.err, ran.outputs) == (0, "", {"ordito.changed": False})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -275,6 +276,29 @@ def test_lifecycle_steps_are_undone_around_the_resources(versions: Versions) -> 
     versions.log()
     versions("upgrade", "two", "--yes", "-q")
     assert [line for line in versions.log() if "hook" in line] == ["hook a", "hook b", "hook c"]
+
+
+LOOKING = """\
+  policies:
+    - up:
+        type: ordito.dev/lifecycle/health@v1#WaitForTcp
+        targets: [ api ]
+        properties: { phase: upgrade.after, config: { host: 127.0.0.1, port: PORT, within: 30 s } }
+"""
+
+
+def test_a_step_that_has_only_looked_does_not_hold_up_going_forth_again(versions: Versions) -> None:
+    """What such a step did is not lacking, though it was undone."""
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        looking = LOOKING.replace("PORT", str(server.getsockname()[1]))
+        path = versions.home / versions.write("two", {"api": ("2", "")}, looking) / "service.yaml"
+        path.write_text(path.read_text().replace("profile:ordito ]", "profile:ordito, profile:blocks ]"))
+        versions("upgrade", "two", "--yes", "-q")
+    assert "undo up (upgrade.after)" in versions("rollback", "--yes")
+    versions.log()
+    assert "undone-since" not in versions("rollback", "2", "--strict", "--yes")
+    assert versions.log() == ["api_1.stop 1", "api_1.configure 2", "api_1.start 2"]
 
 
 LEAVING = """\

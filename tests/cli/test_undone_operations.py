@@ -195,3 +195,9 @@ def test_what_undoes_is_known_to_be_there_before_anything_begins(spool: Spool) -
     lost = spool.lose(2)
     assert lost in spool("rollback", "--yes", code=3)
     assert spool.done == []
+
+
+def test_what_an_operation_did_is_lacking_once_it_was_undone(spool: Spool) -> None:
+    upgraded(spool, "upgrade.before")
+    spool("rollback", "--yes")
+    assert 'lifecycle step "move" of revision 2 was undone since' in spool("rollback", "2", "--yes", code=3)

@@ -125,17 +125,21 @@ def made_again_since(known: Known, target: Target) -> tuple[str, ...]:
 
 
 def _undone_since(layout: Layout, job: str) -> Iterator[str]:
-    """The lifecycle steps of a job, and of those before it, that jobs after it have undone."""
-    undone: dict[str, set[str]] = {}
+    """The lifecycle steps of a job, and of those before it, that jobs after it have undone. What was undone without
+    anything being changed is as it was."""
+    undone: dict[str, dict[str, bool]] = {}
     for line in job_lines(layout):
         record = read_job(layout, line.id) if line.id > job and revises(line.workflow) else None
         for change in record.changes() if record is not None else ():
             if change.undoes and job_of(change.undoes) <= job:
-                undone.setdefault(job_of(change.undoes), set()).add(change.undoes)
+                undone.setdefault(job_of(change.undoes), {})[change.undoes] = change.changed is not False
     for name in sorted(undone):
         record = read_job(layout, name)
         for change in record.changes() if record is not None else ():
-            if change.hook is not None and change.change_id in undone[name]:
+            if change.hook is None or change.change_id not in undone[name]:
+                continue
+            # Where an operation has undone it, that is told by the steps of its instances.
+            if undone[name][change.change_id] or change.hook.step.block.is_operation:
                 yield change.hook.step.id
 
 

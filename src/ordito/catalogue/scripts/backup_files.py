@@ -36,7 +36,7 @@ def undo(outputs: block.Outputs) -> block.Outputs:
     place = block_backups.of_outputs(outputs)
     if not block_backups.restores_on_undo():
         block.say(f"nothing was restored, as the config says; the backup is {place}")
-        return {}
+        return block.UNCHANGED
     return {"restored": block_archives.unpack(place)}
 
 

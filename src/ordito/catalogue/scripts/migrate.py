@@ -43,7 +43,7 @@ def undo(outputs: block.Outputs) -> block.Outputs:
     names = outputs.get("applied") or []
     if not isinstance(names, list) or not names:
         block.say("nothing to undo: no migration was applied")
-        return {}
+        return block.UNCHANGED
     known = {migration.name: migration for migration in block_migrations.find()}
     used = database()
     history = History(used, create=False)

@@ -42,6 +42,9 @@ class Failed(Exception):
 
 Outputs = Mapping[str, object]
 
+UNCHANGED: Outputs = {"ordito.changed": False}
+"""Says that nothing was changed. Of an undo: that what the step did is still there, or that it did nothing."""
+
 
 def run(execute: Callable[[], Outputs], undo: Callable[[Outputs], Outputs]) -> NoReturn:
     """Be the block: ``execute``, or ``undo`` what was done, given its outputs; either gives the outputs of its own."""
@@ -70,7 +73,7 @@ def _end(failure: Failed) -> NoReturn:
 def nothing_to_undo(_outputs: Outputs) -> Outputs:
     """The undo of a block that has only looked."""
     say("nothing to undo: it has changed nothing")
-    return {}
+    return UNCHANGED
 
 
 def say(text: str) -> None:

@@ -17,7 +17,7 @@ def undo(_outputs: block.Outputs) -> block.Outputs:
     payload = block.mapping("undo_payload")
     if not payload:
         block.say("what was sent stays sent: the config has no undo_payload to send")
-        return {}
+        return block.UNCHANGED
     return _send(dict(payload))
 
 
