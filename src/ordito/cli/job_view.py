@@ -41,7 +41,9 @@ MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 LET_IN = "once the key or password in the inventory, or the host, is put right: see that it lets you in"
 """What `hosts check` is for where a host is there and lets nobody in."""
 
-REACH = "delegate.reach"
+OF_HOSTS = frozenset({"delegate.reach", "ordito.settle"})
+"""The operations that end as out of reach because their instance is a host that is away."""
+
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 """How operations end because of their host."""
 
@@ -194,7 +196,7 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
-    hosts = dict.fromkeys(failed.instance for failed in away if failed.operation == REACH)
+    hosts = dict.fromkeys(failed.instance for failed in away if failed.operation in OF_HOSTS)
     if hosts and not report.rollback:
         yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
 

@@ -25,7 +25,8 @@ ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 
 
 class Looks:
-    """The ends of the operations of one job that only look."""
+    """The ends of the operations of one job that only look. ``away`` says of hosts that were found to be out of reach
+    why they are."""
 
     def __init__(self, service: Service, snapshot: Snapshot, called: Called, evaluator: Evaluator, job: str) -> None:
         self._service = service
@@ -33,6 +34,7 @@ class Looks:
         self._called = called
         self._evaluator = evaluator
         self._job = job
+        self.away: dict[str, str] = {}
 
     def found(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
         """What has been found: the status, the state, and attributes that have other values."""
@@ -62,6 +64,8 @@ class Looks:
         news = is_news(record, changed) and not (is_host and found != ABSENT)
         if is_host:
             changed = noted(changed, reached=is_reached)
+            if not is_reached:
+                self.away[record.id] = outcome.message
         # What this very job has mended is not changed from outside: the look that says so is part of it.
         mended = applies and found in OPERATIONAL and record.last_config_change > self._job
         changed = marked(changed, change, applies=mended, modified=news or bool(attributes))

@@ -13,6 +13,7 @@ import msgspec
 from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
+    CANNOT_BE_REACHED,
     Delta,
     Instance,
     Link,
@@ -48,7 +49,7 @@ from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.link_ends import LinkEnds
 from ordito.work.links_anew import to_be_undone_again
 from ordito.work.looks import ANSWERED, Looks
-from ordito.work.lost_hosts import noted
+from ordito.work.lost_hosts import is_lost, noted
 from ordito.work.news import News
 from ordito.work.outputs import Given
 from ordito.work.plan import Action, Call, Condition, Plan, Step
@@ -234,7 +235,7 @@ class Operations:
             if outcome.ending in NEVER_STARTED:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
-            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED), Delta()
+            return self._not_mended(step), Delta()
         outcome, found = self._given(step, call, outcome)
         if step.link:
             delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
@@ -354,6 +355,13 @@ class Operations:
 
     def _is_mended(self, step: Step) -> bool:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
+
+    def _not_mended(self, step: Step) -> Outcome:
+        """How it ends that nothing was done about an instance which is not ok: a host that is away is waited for."""
+        if not is_lost(self._snapshot.instances[step.instance]):
+            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED)
+        why = self._looks.away.get(step.instance) or f"it {CANNOT_BE_REACHED}"
+        return Outcome(Ending.UNREACHABLE, changed=False, message=why)
 
 
 NOT_MENDED = (

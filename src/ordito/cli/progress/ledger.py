@@ -241,6 +241,8 @@ def title(operation: str, far: str = "") -> str:
     kind = interface.rpartition(".")[2]
     if kind == SETS_STATE:
         name = f"state {name}"
+    elif operation in OWN:
+        name = OWN[operation]
     elif kind not in UNNAMED:
         name = f"{kind}.{name}"
     return f"{name} -> {far}" if far else name
@@ -248,6 +250,9 @@ def title(operation: str, far: str = "") -> str:
 
 SETS_STATE = "set_state"
 """What stands in the place of an interface where a workflow sets node states."""
+
+OWN = {"ordito.settle": "status"}
+"""What steps are called that run nothing, and only say how things are."""
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
 """The interfaces of which everybody knows what their operations do."""
