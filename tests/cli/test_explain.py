@@ -137,6 +137,10 @@ def test_misspelt(run: Run, word: str, said: str) -> None:
     assert said in refused.err
 
 
+def test_the_command_for_a_type_of_a_service_is_named(run: Run) -> None:
+    assert "`ordito explain --service SERVICE my.House`" in run("explain", "my.House").err
+
+
 def test_types_of_a_broken_service_are_explained(run: Run, mine: str) -> None:
     with Path(mine).open("a") as file:
         file.write("topology_template: { node_templates: { a: { type: my.Hutt } } }\n")

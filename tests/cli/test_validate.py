@@ -174,3 +174,35 @@ def test_formats_of_other_verbs_are_refused(run: Run) -> None:
     assert "status writes text, json, yaml, not sarif" in refused.err
     assert "sarif" in run("validate", "--help").out
     assert "sarif" not in run("status", "--help").out
+
+
+def test_a_misspelt_input_is_shown_without_its_hidden_value(run: Run, tmp_path: Path) -> None:
+    """It may be a secret; a line of nothing but stars would say nothing."""
+    Path("service.yaml").write_text(WARNS)
+    found = run("validate", "service.yaml", "-i", "nmae=hidden")
+    assert found.code == 3
+    assert '--> -i nmae:1:1\n  = help: did you mean "name"?' in found.err
+    assert "*" not in found.err
+
+
+def test_a_secret_that_breaks_a_constraint_is_not_shown(run: Run, tmp_path: Path) -> None:
+    Path("service.yaml").write_text(
+        VERSION
+        + """\
+node_types:
+  my.A:
+    derived_from: tosca.nodes.Root
+    properties:
+      open: { type: integer, constraints: [ less_than: 10 ] }
+      shut: { type: integer, constraints: [ less_than: 10 ], metadata: { sensitive: "true" } }
+topology_template:
+  inputs:
+    pin: { type: integer, metadata: { sensitive: "true" } }
+    plain: { type: integer }
+  node_templates:
+    a: { type: my.A, properties: { open: { get_input: pin }, shut: { get_input: plain } } }
+"""
+    )
+    found = run("validate", "service.yaml", "-i", "pin=4711", "-i", "plain=4712")
+    assert found.code == 3
+    assert "471" not in found.err

@@ -145,6 +145,13 @@ def test_values_reach_properties(service: Service) -> None:
     assert bind(service, {"needed": "y", "number": "2"})[1] == []
 
 
+def test_the_value_that_breaks_a_constraint_is_named(service: Service) -> None:
+    """It stands neither in the template nor in the message of the rule: so it is told, with the way to another."""
+    told = bind(service, {"needed": "y", "number": "12"})[1][0][2]
+    assert "less than 10, and is 12" in told
+    assert "-i number=VALUE" in told
+
+
 def test_values_of_a_file(service: Service, tmp_path: Path) -> None:
     """Values of a file are shown at their place in it."""
     path = tmp_path / "inputs.yaml"

@@ -108,7 +108,8 @@ def _parts(catalogue: Catalogue, view: TypeView, found: tuple[Member, ...], step
 
 
 def _unknown_type(request: ExplainRequest, catalogue: Catalogue) -> Refused:
-    note = "" if request.service else "name the service that defines it with --service"
+    named = f": `ordito explain --service SERVICE {request.words}`" if request.words else " with --service"
+    note = "" if request.service else f"name the service that defines it{named}"
     hint = suggestion(request.words, catalogue.names(), note=note)
     what = f"{request.kind} type" if request.kind else "type"
     return Refused("unknown-type", f'no {what} is called "{request.words}"', hint)

@@ -18,7 +18,7 @@ from itertools import groupby
 import msgspec
 
 from ordito.base.diagnostics import Diagnostic, Severity, without_passwords
-from ordito.base.span import Span
+from ordito.base.span import HIDDEN, Span
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import columns, printable, width
 
@@ -113,7 +113,7 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
     """The lines of one file that labels speak of, from top to bottom."""
     place = channel.paint("place", arrow)
     yield f"{' ' * gutter}{place} {labels[0].span}"
-    shown = [label for label in labels if label.span.source.line(label.span.line)]
+    shown = [label for label in labels if label.span.source.line_for_people(label.span.line).strip(f" {HIDDEN}")]
     if not shown:
         # Nothing to excerpt: what the related places say must not get lost.
         yield from (f"{' ' * gutter} {label.text} ({label.span})" for label in labels if label.text)

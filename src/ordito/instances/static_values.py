@@ -4,8 +4,11 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from ordito.base.diagnostics import Diagnostics
+import msgspec
+
+from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive
 from ordito.instances.conformity import as_node, misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
@@ -16,7 +19,7 @@ from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.values import Values
 from ordito.model.values_with_calls import Held, Holders
-from ordito.syntax.expressions import Call, calls
+from ordito.syntax.expressions import Call, Value, calls
 
 
 def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
@@ -53,6 +56,25 @@ def _numbered(node: NodeTemplate) -> Iterator[Held]:
                     yield Held("input", name, declared.value, {})
 
 
+SIMPLE = (bool, int, float, str)
+MOST_SHOWN = 60
+
+
+def _told(problem: Diagnostic, value: Value, data: object) -> Diagnostic:
+    """A broken constraint, with the value that breaks it."""
+    text = msgspec.json.encode(data).decode()
+    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+    hint = "; ".join(filter(None, (problem.hint, _of_input(value))))
+    return msgspec.structs.replace(problem, message=f"{problem.message}, and is {shown}", hint=hint)
+
+
+def _of_input(value: Value) -> str:
+    """How to give another value to the input that a value is, "" where it is not just an input."""
+    if not isinstance(value, Call) or value.function != "get_input" or len(value.arguments) != 1:
+        return ""
+    return f"it is the value of an input: give another with -i {value.arguments[0]}=VALUE"
+
+
 class _Checks:
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
@@ -69,6 +91,19 @@ class _Checks:
             self._check(held, found, self._slots.without, context)
         except NeedsInstance:
             self._check_each(held, found, context)
+
+    @contextmanager
+    def _telling(self, held: Held, data: object, definition: PropertyDefinition) -> Iterator[None]:
+        """What is found says which value it is that does not keep a constraint, and of which input it is, since neither
+        stands at the call."""
+        values = self._values
+        values.diagnostics = found = Diagnostics()
+        yield
+        values.diagnostics = self._diagnostics
+        is_told = isinstance(data, SIMPLE) and not values.is_sensitive(definition)
+        for problem in found:
+            told = _told(problem, held.value, data) if problem.code == "constraint" and is_told else problem
+            self._diagnostics.extend((told,))
 
     def _check_each(self, held: Held, found: list[Call], context: Context) -> None:
         """Check a value for each instance that there will be, up to the first for which it is wrong."""
@@ -100,7 +135,9 @@ class _Checks:
             if wrong:
                 self._diagnostics.error("bad-value", wrong, found[0].span)
         elif not isinstance(data, Nothing) and data is not None:
-            self._values.read(as_node(held.value, data, found[0].span), definition.schema, what, definition.span)
+            node = as_node(held.value, data, found[0].span)
+            with self._telling(held, data, definition):
+                self._values.read(node, definition.schema, what, definition.span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
             self._diagnostics.error(

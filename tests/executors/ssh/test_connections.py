@@ -99,6 +99,19 @@ async def test_a_key_that_has_changed_is_refused_loudly(ssh_hosts: SshHosts, tmp
         assert f"ssh-keygen -R '[{host.address}]:{host.port}' -f {known}" in text
 
 
+async def test_an_agent_is_told_of_only_where_there_is_one(
+    guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = ssh_hosts.known_hosts([guarded])
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "wrong"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    text = await refusal(target_of(guarded, known, identity=[str(tmp_path / "wrong")], agent=True))
+    assert f"tried: key {tmp_path}/wrong." in text
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    text = await refusal(target_of(guarded, known, identity=[str(tmp_path / "wrong")], agent=True))
+    assert f"tried: key {tmp_path}/wrong, the agent's keys." in text
+
+
 async def test_who_is_let_in(guarded: SshHost, ssh_hosts: SshHosts, tmp_path: Path) -> None:
     """Keys as files and as texts, with a passphrase, of an agent; passwords; and what was tried where none does."""
     known = ssh_hosts.known_hosts([guarded])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from functools import cache
@@ -97,7 +98,7 @@ def _tried(settings: SshSettings) -> str:
     ways = [f"key {_named(text)}" for text in settings.identity]
     if not settings.identity:
         ways.append("the keys in ~/.ssh")
-    if settings.agent:
+    if settings.agent and os.environ.get("SSH_AUTH_SOCK"):
         ways.append("the agent's keys")
     if settings.password:
         ways.append("the password")
