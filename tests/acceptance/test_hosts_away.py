@@ -47,3 +47,28 @@ def test_what_is_unchanged_waits_for_its_host(deployed: tuple[Hosted, SshHost], 
     again = service.run(verb, "--yes")
     assert again.code == 0, again.both
     assert service.state("machine_1") == ("started", "ok")
+
+
+def test_what_is_still_missing_on_a_host_that_is_ok_is_named(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """A healing that came as far as another host, which was away as well: what was on the first is not forgotten."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    with ssh_hosts.some("first", "second") as (first, second):
+        write_inventory(service.inventory, ssh_hosts, [first, second])
+        done = service.deploy()
+        assert done.code == 0, done.both
+        first.stop()
+        second.stop()
+        failed = service.run("heal", "machine_1", "--yes")
+        assert failed.code == 4, failed.both
+        assert service.state("app_1")[1] == "absent"
+        second.start_again()
+        healed = service.run("heal", "machine_1", "--yes")
+        assert healed.code == 0, healed.both
+        assert healed.out == "machine_1  is ok: nothing to heal\n"
+        assert "app_1 was there before, and is still to be made again" in healed.err
+        assert " deploy " in healed.err.partition("Next:")[2]
+        again = service.deploy()
+        assert again.code == 0, again.both
+        assert service.state("app_1") == ("started", "ok")
+        assert service.host_of("machine_1") == "second"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -66,6 +66,19 @@ def not_known(proposal: Proposal) -> Mapping[str, str]:
     unknown = next((i for i in looked if instances[i].note == CANNOT_BE_ASKED), "")
     found = {i: i if instances[i].note == CANNOT_BE_ASKED else unknown for i in to_heal(proposal)}
     return {instance: host for instance, host in found.items() if host}
+
+
+def still_missed(proposal: Proposal, hosts: Collection[str]) -> tuple[str, ...]:
+    """What is on these instances as far as is recorded, and not there: it is still to be made again."""
+    instances = proposal.snapshot.instances
+    found = []
+    for record in instances.values() if hosts else ():
+        host = record.host if record.is_missed else ""
+        while host and host not in hosts:
+            host = instances[host].host
+        if host:
+            found.append(record.id)
+    return tuple(found)
 
 
 def by_host(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:

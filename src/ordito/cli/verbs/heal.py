@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.base.listing import listed
 from ordito.cli.asked.heal import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
@@ -30,6 +31,7 @@ past failures, and made again. Ids stay.
 
 INSTANCE may also be a node that has one instance. What is on several hosts is healed host by host, a job for each."""
 
+MOST_NAMED = 12
 NOT_NEEDED, MENDED, ANEW, FAILED = "not needed", "mended", "made anew", "failed"
 SAID = {NOT_NEEDED: "is ok: nothing to heal", MENDED: "was mended in place", ANEW: "was made anew"}
 
@@ -92,7 +94,7 @@ def _not_known(result: WorkflowResult) -> Mapping[str, str]:
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """What has become of each instance, in all jobs."""
     from ordito.app.locked_hosts import locked_hosts
-    from ordito.app.proposals.heal import to_heal
+    from ordito.app.proposals.heal import still_missed, to_heal
     from ordito.cli.job_view import LET_IN, report_data
     from ordito.cli.progress.report import NextCommand
 
@@ -101,6 +103,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     reports: list[dict[str, object]] = []
     unknown: dict[str, str] = {}
     locked: dict[str, None] = {}
+    missed: dict[str, None] = {}
     for result in ended:
         if result.report is not None and result.proposal is not None:
             healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
@@ -109,6 +112,8 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             came_to |= {
                 record.id: FAILED if record.id in unknown else _came_to(record, result.report.job) for record in healed
             }
+            spared = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
+            missed |= dict.fromkeys(still_missed(result.proposal, spared))
             records += healed
             reports.append(report_data(result.report))
     longest = max(map(width, came_to), default=0)
@@ -118,6 +123,9 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
         data = reports[0] if len(reports) == 1 else {"workflow": "heal", "jobs": reports}
     instances = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
     session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
+    if missed:
+        session.warn(f"{listed([*missed], MOST_NAMED)} was there before, and is still to be made again")
+        session.next(NextCommand(session.settings.command("deploy"), "make again what is still missing"))
     if spared := [i for i, how in came_to.items() if how == NOT_NEEDED]:
         session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
     if locked:
