@@ -250,6 +250,19 @@ def test_what_was_made_before_there_was_an_inventory_stays_what_it_is(run: Run, 
     assert run("undeploy", "--yes").code == 0
 
 
+def test_a_scale_out_without_hosts_names_the_one_that_needs_none(run: Run, place: Path) -> None:
+    """A node is scaled with its Compute: where there is no host for another one, more can stand on those there are."""
+    app = "    app: { type: tosca.nodes.SoftwareComponent, occurrences: [ 0, 9 ], requirements: [ host: box ] }\n"
+    (place / "service.yaml").write_text(SERVICE + app)
+    assert run("deploy", "--yes").code == 0
+    refused = run("scale", "app=5", "--yes")
+    assert refused.code == 3
+    assert "`ordito scale app=5 --no-scale-compute` makes more of it on the hosts that there are" in refused.err
+    assert "--no-scale-compute" not in run("scale", "box=5", "--yes").err
+    assert run("scale", "app=2", "--no-scale-compute", "--yes").code == 0
+    assert run("undeploy", "--yes").code == 0
+
+
 SHARED = """\
 hosts:
   one: { connection: local, instances: 3 }

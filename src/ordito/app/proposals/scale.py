@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
 from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
+from ordito.planning.refused import PlanRefused
 from ordito.work.plan import KeptCount, Plan
 
 MOST_NAMED = 8
@@ -68,14 +70,17 @@ class ScaleAsked(KeptAsItIs, frozen=True):
                 found = unsettled(known.place, read.service, known.snapshot)
                 linked = linked_with(scaling.goals, found, read.service, known.snapshot)
                 scaling = replace(scaling, unsettled=linked)
-            made = make_plan(
-                known,
-                SCALE,
-                read,
-                status.inputs,
-                allow_large=self.allow_large,
-                choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
-            )
+            try:
+                made = make_plan(
+                    known,
+                    SCALE,
+                    read,
+                    status.inputs,
+                    allow_large=self.allow_large,
+                    choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
+                )
+            except PlanRefused as refused:
+                raise _with_another_way(refused, self, scaling) from None
         proposal = for_deployed(known, SCALE, read, made)
         self._refuse_kept(proposal)
         return replace(
@@ -101,6 +106,22 @@ class ScaleAsked(KeptAsItIs, frozen=True):
                     f"{listed(found, MOST_NAMED)} would be removed, and {verb} {what}",
                     f"give {flag} to remove it all the same, or name others with --remove",
                 )
+
+
+def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling) -> PlanRefused:
+    """A refusal for want of hosts that also names the command which needs none, where what is scaled by its Compute
+    could be scaled by itself."""
+    named = {*asked.names, *asked.counts}
+    if not asked.compute or all(goal.node in named for goal in scaling.goals):
+        return refused
+    numbers = [f"{name}={count}" for name, count in asked.counts.items()]
+    words = [*asked.names, *numbers, *(() if asked.delta is None else ("--delta", str(asked.delta)))]
+    hint = f"`ordito scale {shlex.join(words)} --no-scale-compute` makes more of it on the hosts that there are"
+    found = [
+        msgspec.structs.replace(d, hint=f"{d.hint}; {hint}" if d.hint else hint) if d.code == "no-free-host" else d
+        for d in refused.diagnostics
+    ]
+    return PlanRefused(found, refused.changes)
 
 
 def adds(plan: Plan) -> bool:
