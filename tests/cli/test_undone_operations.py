@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ TEST = "component: store, operation: Spool.test"
 SAY = """\
 echo "{what} {version} size=$size" >>{log}
 if [ -e {log}.hold.{what} ]; then exec 9<>{log}.hold.{what}; : >{log}.held; read line <&9; fi
-if [ {what} = test ]; then exit 1; fi
+if [ {what} = test -o -e {log}.fail.{what} ]; then exit 1; fi
 """
 
 
@@ -76,6 +77,10 @@ class Spool:
         done = self._run("-e", "e", *words)
         assert done.code == code, done.out + done.err
         return done.out + done.err
+
+    def data(self, *words: str) -> Any:
+        """What a command gives as JSON."""
+        return self._run("-e", "e", *words, "-o", "json").json
 
     def lose(self, version: int) -> str:
         """The files of a version are gone, also where they were taken from; gives the name of their folder."""
@@ -169,6 +174,8 @@ def test_each_revision_undoes_its_own(spool: Spool) -> None:
     for version in (2, 3, 4):
         spool("upgrade", spool.write(version, {"move": "upgrade.before"}), "--yes", "-q")
     assert spool.done
+    steps = [step["id"] for step in spool.data("plan", "rollback", "1")["steps"]]
+    assert len(set(steps)) == len(steps)
     spool("rollback", "1", "--yes")
     assert spool.done == ["say 1 size=1", "back 4 size=4", "back 3 size=3", "back 2 size=2"]
 
@@ -195,6 +202,18 @@ def test_what_undoes_is_known_to_be_there_before_anything_begins(spool: Spool) -
     lost = spool.lose(2)
     assert lost in spool("rollback", "--yes", code=3)
     assert spool.done == []
+
+
+def test_a_rollback_that_failed_is_tried_again_with_what_undoes(spool: Spool) -> None:
+    upgraded(spool, "upgrade.before")
+    fails = Path(f"{spool.log}.fail.back")
+    fails.touch()
+    assert "undo" in spool("rollback", "--yes", code=1)
+    assert spool.done == ["say 1 size=1", "back 2 size=2"]
+    fails.unlink()
+    spool("jobs", "retry", "--yes")
+    assert spool.done == ["back 2 size=2"]
+    assert "  ok  (1 instance, revision 3)\n" in spool("status")
 
 
 def test_what_an_operation_did_is_lacking_once_it_was_undone(spool: Spool) -> None:

@@ -101,11 +101,11 @@ def check_operation(
 
 
 def undo_steps(
-    draft: Draft, done: DoneHook, undoing: tuple[Formed, Called], number: int, *, is_first: bool
+    draft: Draft, done: DoneHook, undoing: tuple[Formed, Called], name: str, *, is_first: bool
 ) -> list[DraftStep]:
     """The steps that run the operation which undoes one that was run, with the inputs of that, the last instance first;
-    ``undoing`` is what ``undoing`` gives, ``number`` that of the step that is undone, and ``is_first`` whether that
-    comes before what is done to the resources."""
+    ``undoing`` is what ``undoing`` gives, ``name`` what the undo is called in the plan, which has it already, and
+    ``is_first`` whether that comes before what is done to the resources."""
     form, found = undoing
     given, limit = _mapping(done.result.config.get(INPUTS)), max(1, math.ceil(done.hook.timeout))
     call = form.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
@@ -115,14 +115,14 @@ def undo_steps(
     there = [m for m in draft.of_node.get(found.node.name, ()) if m.record.exists and m.record.created]
     return [
         DraftStep(
-            f"{done.hook.id}.{member.id}.{draft.calls.all[call].name}",
+            f"{name}.{member.id}.{draft.calls.all[call].name}",
             Action.UNDO,
             instance=member.id,
             call=call,
             runs_on=_where(draft, member, found),
             tolerant=True,
             reason=draft.why(f"job {done.job} had carried out {done.hook.id} ({done.hook.phase})"),
-            hook=number,
+            hook=len(draft.undone) - 1,
         )
         for member in reversed(there)
         if is_first or not member.goes

@@ -67,13 +67,15 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
     steps: list[DraftStep] = []
     for done in wanted:
         hook, script = done.hook, done.hook.block.undo
+        # Several revisions may have carried out steps of one name.
+        name = f"{hook.id}.{done.job}" if any(other.hook.id == hook.id for other in draft.undone) else hook.id
         draft.undone.append(done)
         if hook.block.is_operation and (found := undoing(draft, done)) is not None:
             is_first = not is_before_resources(hook)
-            steps += undo_steps(draft, done, found, len(draft.undone) - 1, is_first=is_first)
+            steps += undo_steps(draft, done, found, name, is_first=is_first)
         steps.append(
             DraftStep(
-                f"{hook.id}.undo",
+                f"{name}.undo",
                 Action.UNDO,
                 call=draft.calls.put(call_of(hook, UNDO, script)),
                 tolerant=script is not None,
