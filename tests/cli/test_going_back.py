@@ -301,6 +301,28 @@ def test_a_step_that_has_only_looked_does_not_hold_up_going_forth_again(versions
     assert versions.log() == ["api_1.stop 1", "api_1.configure 2", "api_1.start 2"]
 
 
+def test_going_back_over_lifecycle_steps_alone_is_a_revision_of_its_own(versions: Versions) -> None:
+    """Also where the service is the same: what its steps did is not."""
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    steps = STEPS.partition("    - kept")[0]
+    versions("upgrade", versions.write("two", {"api": ("2", "")}, steps), "--yes", "-q")
+    (versions.home / "fail.last_1.start").touch()
+    versions("upgrade", versions.write("bad", {"api": ("3", ""), "last": ("1", "api")}), "--yes", "-q", code=1)
+    versions.log()
+    versions("upgrade", "two", "--yes", "-q")
+    forth = [line for line in versions.log() if line.startswith("hook")]
+    assert forth == ["hook a", "hook b"]
+    versions("rollback", "--yes", "-q")
+    assert versions.log() == ["undo b", "undo a"]
+    revisions = versions.run("-e", "e", "revisions", "-o", "json").json["revisions"]
+    assert [(r["revision"], r["workflow"]) for r in revisions[:2]] == [(4, "rollback"), (3, "upgrade")]
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+    # It counts as the second one, before which there is the first.
+    versions("rollback", "--yes", "-q")
+    assert versions.log() == ["undo b", "api_1.stop 2", "api_1.configure 1", "api_1.start 1", "undo a"]
+    assert "revision 5)" in versions("status")
+
+
 LEAVING = """\
   policies:
     - left: { type: my.org/life@v1#Note, targets: [ web ], properties: { phase: delete.before, config: { note: l } } }

@@ -66,7 +66,7 @@ def _before(there: Iterable[Revision]) -> Revision:
     """The revision before the one that is deployed. What going back has made counts as the one to which it went."""
     deployed: Revision | None = None
     for revision in there:
-        if deployed is None or (deployed.workflow == ROLLBACK and is_same(revision.form, deployed.form)):
+        if deployed is None or _went_to(deployed, revision):
             deployed = revision
         elif deployed.workflow != ROLLBACK:
             return revision
@@ -76,6 +76,13 @@ def _before(there: Iterable[Revision]) -> Revision:
         next_words=("revisions",),
         purpose="see which there are",
     )
+
+
+def _went_to(deployed: Revision, revision: Revision) -> bool:
+    """Whether a revision was made by going back to another one."""
+    if deployed.workflow != ROLLBACK:
+        return False
+    return deployed.to == revision.job if deployed.to else is_same(revision.form, deployed.form)
 
 
 def _numbered(there: Iterable[Revision], number: int, known: Known) -> Revision:

@@ -6,7 +6,7 @@ these are told apart by their jobs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -18,10 +18,14 @@ from ordito.model.choices import Choices
 from ordito.work.effects import revises
 from ordito.work.records import Form
 
+TO = "to"
+"""What is kept with a rollback: the job of the revision to which it leads."""
+
 
 class Revision(msgspec.Struct, frozen=True):
     """A revision: its number, what was deployed by it, and the job that has made it, with its workflow, the moment at
-    which it ended (UTC) and its status. ``was_removed`` says that the job has removed everything: there is nothing to
+    which it ended (UTC) and its status; of a rollback ``to`` is the job of the revision to which it went, "" where the
+    record does not say it. ``was_removed`` says that the job has removed everything: there is nothing to
     go back to."""
 
     number: int
@@ -30,6 +34,7 @@ class Revision(msgspec.Struct, frozen=True):
     workflow: str
     ended: str = ""
     status: str = ""
+    to: str = ""
 
     @property
     def was_removed(self) -> bool:
@@ -50,7 +55,13 @@ def revisions(layout: Layout) -> Iterator[Revision]:
         if number := _number(record):
             head, form = record.head, record.file.form or _form(layout, record, [job.id for job in jobs])
             form = msgspec.structs.replace(form, revision=number)
-            yield Revision(number, form, line.id, head.workflow, head.ended, head.status)
+            yield Revision(number, form, line.id, head.workflow, head.ended, head.status, _told(head.options))
+
+
+def _told(options: Mapping[str, object]) -> str:
+    """The job of the revision to which a rollback was told to go."""
+    told = options.get("told")
+    return str(told.get(TO, "")) if isinstance(told, Mapping) else ""
 
 
 def recorded_form(layout: Layout, job: str) -> Form | None:

@@ -129,7 +129,7 @@ def status_after(
         base=before.base,
     )
     if shapes:
-        found = _deployed(found, header, is_well=closing.status in WELL, exists=exists)
+        found = _deployed(found, header, plan, is_well=closing.status in WELL, exists=exists)
     elif deployed and deployed == header.base != before.form:
         found = _gone_back(found, header)
     if deployed and not shapes and closing.rollback == NOT_ROLLED_BACK:
@@ -137,14 +137,16 @@ def status_after(
     return replace(found, forms=_forms(before, found, header, in_use))
 
 
-def _deployed(status: Status, header: JobHeader, *, is_well: bool, exists: bool) -> Status:
+def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, exists: bool) -> Status:
     """The status with the form that a job has deployed; a revision, where it is complete."""
     if header.workflow == UNDEPLOY:
         # It removes what there is, and leaves what is wanted as it was.
         base = "" if is_well or not exists else header.base
         return replace(status, form=header.current or header.id, base=base, revision=status.revision + is_well)
     base_form = header.forms.get(header.base)
-    if is_well and header.workflow == ROLLBACK and base_form is not None and is_same(base_form, header.form):
+    undoes = any(done.job <= header.base for done in plan.undone)
+    is_base = base_form is not None and is_same(base_form, header.form) and not undoes
+    if is_well and header.workflow == ROLLBACK and is_base:
         # What was begun since the last revision is taken back: that one is what is deployed again.
         return replace(status, form=header.base, base=header.base)
     if is_well:

@@ -15,7 +15,7 @@ from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.making import make_plan
-from ordito.app.proposals.rollback import ROLLBACK, TO, going_back
+from ordito.app.proposals.rollback import ROLLBACK, going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.to_a_description import changing
 from ordito.app.proposals.upgrade import UpgradeAsked
@@ -30,12 +30,14 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.done_hooks import done_since
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
+from ordito.ensemble.revisions import TO
 from ordito.ensemble.status import deployed_form, is_complete
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.source.remote import Network
 from ordito.work.effects import applies
+from ordito.work.hooks import DoneHook
 from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
 
@@ -78,6 +80,8 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     if workflow in {DEPLOY, UPGRADE}:
         _check_unchanged(known, job, form)
     made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record))
+    if workflow == ROLLBACK:
+        refuse_unknown_undo(made.plan, _done(known, record))
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
     return Proposal(
         workflow=workflow,
@@ -112,12 +116,17 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
             rest_of_workflow(known.place, record, service, options), changes, PRUNES[workflow], which
         )
     if workflow == ROLLBACK:
-        return going_back(done_since(known.place.layout, str(_told(record).get(TO, ""))))
+        return going_back(_done(known, record))
     if workflow == SCALE:
         began = _first(known.place, job, record)
         scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
     return lambda service, options: rest_of_workflow(known.place, record, service, options)
+
+
+def _done(known: Known, record: RecordedJob) -> tuple[DoneHook, ...]:
+    """The lifecycle steps that a rollback is to undo."""
+    return done_since(known.place.layout, str(_told(record).get(TO, "")))
 
 
 def _told(record: RecordedJob) -> Mapping[str, object]:

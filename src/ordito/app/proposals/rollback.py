@@ -21,6 +21,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
 from ordito.base.portion import ALL, Portion
 from ordito.ensemble.pins import pinned_root
+from ordito.ensemble.revisions import TO
 from ordito.ensemble.status import current_form, is_complete, known_forms
 from ordito.model.service import Service
 from ordito.planning.operation_steps import can_be_undone
@@ -31,9 +32,6 @@ from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
 
 ROLLBACK = "rollback"
-TO = "to"
-"""What is kept with a rollback: the job of the revision to which it leads."""
-
 EARLY = "early"
 NONE = "none"
 
@@ -78,7 +76,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form)
     made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
-    _refuse_unknown_undo(made.plan, target)
+    refuse_unknown_undo(made.plan, target.done)
     warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
     if asked.strict and warnings:
         raise Refused(
@@ -142,12 +140,12 @@ def _would_lack(known: Known, target: Target) -> Refused:
     )
 
 
-def _refuse_unknown_undo(plan: Plan, target: Target) -> None:
+def refuse_unknown_undo(plan: Plan, done: tuple[DoneHook, ...]) -> None:
     """Refuse to go back without undoing what can be undone, where nobody knows any more what does so."""
-    undone = {done.change for done in plan.undone}
-    missing = [done for done in target.done if can_be_undone(done) and done.change not in undone]
+    undone = {one.change for one in plan.undone}
+    missing = [one for one in done if can_be_undone(one) and one.change not in undone]
     if missing:
-        said = listed([f'"{done.hook.id}": {why_not_undone(done)}' for done in missing], MOST_NAMED, between="; ")
+        said = listed([f'"{one.hook.id}": {why_not_undone(one)}' for one in missing], MOST_NAMED, between="; ")
         raise Refused(
             "not-taken-back",
             f"what lifecycle steps did cannot be undone: {said}",
