@@ -72,3 +72,25 @@ def test_what_is_still_missing_on_a_host_that_is_ok_is_named(ssh_hosts: SshHosts
         assert again.code == 0, again.both
         assert service.state("app_1") == ("started", "ok")
         assert service.host_of("machine_1") == "second"
+
+
+@pytest.mark.parametrize("checked", [False, True])
+@pytest.mark.parametrize("asked", ["machine_1", "app_1", "machine_1 --reinstall"])
+def test_the_only_host_is_not_given_up(deployed: tuple[Hosted, SshHost], asked: str, checked: bool) -> None:
+    """There is no other on which anything could be made again: so nothing is forgotten, and it is waited for."""
+    service, host = deployed
+    host.stop()
+    if checked:
+        service.run("check")
+    healed = service.run("heal", *asked.split(), "--yes")
+    assert healed.code == 4, healed.both
+    assert "machine_1 keeps it, since there is no other: no host of" in healed.err
+    assert "could not be healed" in healed.out
+    assert " hosts check far " in healed.err.partition("Next:")[2]
+    assert service.state("app_1") == ("started", "ok")
+    assert service.taken() == {"far": "taken"}
+    host.start_again()
+    again = service.run("heal", "machine_1", "--yes")
+    assert again.code == 0, again.both
+    assert again.out == "machine_1  is ok: nothing to heal\n"
+    assert service.state("machine_1") == ("started", "ok")

@@ -38,8 +38,8 @@ SCALE = "scale"
 MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 """The workflows that make or change what is there."""
 
-LET_IN = "once the key or password in the inventory, or the host, is put right: see that it lets you in"
-"""What `hosts check` is for where a host is there and lets nobody in."""
+LET_IN = "once the host, or its key or password in the inventory, is put right: see that it lets you in"
+"""What `hosts check` is for where a host lets nobody in, or is away and there is no other."""
 
 OF_HOSTS = frozenset({"delegate.reach", "ordito.settle"})
 """The operations that end as out of reach because their instance is a host that is away."""

@@ -69,9 +69,9 @@ FOUND_ABSENT = "found to be absent"
 CANNOT_BE_REACHED = "cannot be reached"
 """The note of a host that is in error because nobody gets there."""
 
-CANNOT_BE_ASKED = "it lets nobody in, or who knows of it cannot be asked"
-"""The note of an instance of which nothing was found out: its host is there and lets nobody in, or the one who would
-know did not answer."""
+CANNOT_BE_ASKED = "it could not be found out how it is"
+"""The note of an instance of which nothing was found out: its host is there and lets nobody in, or is away and cannot
+be replaced, or the one who would know did not answer."""
 
 MADE_AGAIN = "removed to be made again"
 """How the note of an instance begins that was removed by a job which was to make it again, and has not."""

@@ -170,6 +170,7 @@ def _step(draft: Draft, member: Member, name: str, reason: str, *, again: bool =
 def _can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
     step.optional = True
     step.dispensable = is_check
+    step.anew = step.action is Action.DELEGATE
 
 
 def _look(draft: Draft, member: Member) -> int:

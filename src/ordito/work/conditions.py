@@ -115,7 +115,7 @@ class Conditions:
     def _not_found_out(self, step: Step, record: Instance) -> str:
         """Why nothing is done about an instance of which nobody knows how it is, "" where that is no reason."""
         if step.action is FILTER and record.note == CANNOT_BE_ASKED:
-            return f"it is not known how it is: {record.note}"
+            return record.note
         host = self._out_of_reach(step, record)
         return f"{host} cannot be reached" if host else ""
 

@@ -84,6 +84,7 @@ class Delegating:
             connections=connections,
             endpoints=endpoints,
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
+            anew=step.anew,
         )
 
     def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:

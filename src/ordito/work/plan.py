@@ -171,8 +171,9 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
     degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
     says when it is needed. ``anew`` marks the last step that removes an instance which the plan makes again, and the
-    first that does so: with this one it is as new, whatever is left of it. ``gate`` is what it makes of the ends of the
-    steps before it. What ``counts`` is a part of the lifecycle, and counts as deployed whatever the workflow.
+    first that does so: with this one it is as new, whatever is left of it; and the look that says whether that is to
+    be. ``gate`` is what it makes of the ends of the steps before it. What ``counts`` is a part of the lifecycle, and
+    counts as deployed whatever the workflow.
     ``written`` is the place in the service of a filter's condition, or of a workflow's output (see
     ``work.activities``), () for none. ``hook`` is an index into ``Plan.hooks``, or, of a step that undoes, into
     ``Plan.undone``; -1 for none. With the start of a step that ``forms`` its instance is in the form of its call.

@@ -134,7 +134,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
 
 def _said(record: Instance, came_to: str, unknown: str | None) -> str:
     if unknown:
-        return f"was left as it is, and could not be healed: it is not known how {unknown} is"
+        return f"was left as it is, and could not be healed, because of what is said of {unknown}"
     return SAID.get(came_to, f"is {record.local}: it could not be healed")
 
 

@@ -205,7 +205,8 @@ class PoolProvider:
             raise ProviderFailed(str(problem)) from problem
 
     async def look(self, asked: Delegation) -> Seen:
-        """Whether the instance's host can be reached."""
+        """Whether the instance's host can be reached. Raises ``Refused`` where it is there and lets nobody in, and
+        where it does not answer, the instance would be made again then, and there is no other host for it."""
         taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
         if taken is None and HOST not in asked.attributes and asked.attributes.get("private_address"):
             # It was made before there was an inventory, by who says nothing of itself.
@@ -213,12 +214,25 @@ class PoolProvider:
         if taken is None:
             return Seen("absent", {}, "it has no host of the pool")
         why = await self._unreachable(taken.host)
+        if why and asked.anew and (none := await asyncio.to_thread(self._no_other, asked, taken.host)):
+            raise Refused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
         if why:
             return Seen("error", {}, why)
         try:
             return Seen("ok", self._attributes(self.hosts[taken.host]), f"host {taken.host}")
         except NoValue as problem:
             raise ProviderFailed(str(problem)) from problem
+
+    def _no_other(self, asked: Delegation, name: str) -> str:
+        """Why there is no other host for an instance that has one, "" where there is one now."""
+        try:
+            taken, lost = self.allocations.read()
+        except PoolFailed as problem:
+            raise ProviderFailed(str(problem)) from problem
+        others = [host for host in self.hosts.values() if host.name != name]
+        return Choosing(others, taken, lost, self._section.file).choose(
+            asked, asking_of(asked.properties, asked.metadata)
+        )[1]
 
     async def _unreachable(self, name: str) -> str:
         """Why a host does not answer, "" where it does. Raises ``Refused`` where it is there and lets nobody in."""
