@@ -253,6 +253,11 @@ def test_the_report_of_a_failed_job() -> None:
     )
 
 
+def test_what_was_not_needed_is_counted_alike_for_its_instance_and_for_the_job() -> None:
+    needless = StepSkipped(JOB, "web_1.early", "web_1", "early", "there is nothing to do", 100.5, needless=True)
+    assert "  web_1     no-op=1 FAILED=1 skipped=1\n" in report_of([*STORY, needless])
+
+
 def test_a_long_recap_is_folded_into_nodes() -> None:
     names = [f"web_{number}" for number in range(1, MOST_ROWS + 2)]
     story: list[Event] = [ended(name, "create", 0) for name in names]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.work.events import StepFailed
+from ordito.work.events import StepFailed, StepSkipped
 from ordito.work.hooks import Block, Hook, Moment, Transition
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Plan, Step
@@ -80,6 +80,14 @@ def test_what_is_left_out_holds_nothing_up() -> None:
     found = ran(plan_of(), (), left_out=["s0", "s7"])
     assert found.world.begun == ["s1", *RESOURCES, "s6"]
     assert found.result.status == "ok"
+    told = [e for e in found.events if isinstance(e, StepSkipped)]
+    assert {e.step: e.needless for e in told} == {"s0": True, "s7": True}
+    assert (found.result.counts.no_op, found.result.counts.skipped) == (len(told), 0)
+
+
+def test_what_is_not_run_because_of_a_failure_is_not_needless() -> None:
+    told = [e for e in ran(plan_of(), ["s0"]).events if isinstance(e, StepSkipped)]
+    assert {e.needless for e in told} == {False}
 
 
 def test_independent_operations_finish_and_the_barrier_holds() -> None:

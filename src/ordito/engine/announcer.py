@@ -132,7 +132,7 @@ class Announcer:
     def finished(self, record: StepFinishedRecord) -> None:
         """A step ended, well or not, or was not needed."""
         if record.because:
-            self.skipped(StepSkippedRecord(record.step, record.at, record.because))
+            self.skipped(StepSkippedRecord(record.step, record.at, record.because), needless=True)
             return
         self._events.append(self._succeeded(record) if record.outcome.succeeded else self.failure(record))
 
@@ -170,13 +170,15 @@ class Announcer:
             )
         )
 
-    def skipped(self, record: StepSkippedRecord) -> None:
-        """A step will not run."""
+    def skipped(self, record: StepSkippedRecord, *, needless: bool = False) -> None:
+        """A step will not run, for want of another one or because there is nothing to do."""
         step = self._steps[record.step]
         operation = _operation(step, self.call(record.step))
         because, at = record.because, record.at
         self._events.append(
-            StepSkipped(self._job, step.id, step.instance, operation, because, at, hook=self._hook(step))
+            StepSkipped(
+                self._job, step.id, step.instance, operation, because, at, hook=self._hook(step), needless=needless
+            )
         )
 
     def printed(self, index: int, text: str, at: float) -> None:

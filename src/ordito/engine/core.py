@@ -250,6 +250,7 @@ class Core:
             self._given_up.pop(index, None)
         elif self._kind[index] == _WORK:
             self._queues.release(index)
+            self._no_ops += needless
         elif succeeded and not self._steps[index].by_hand:
             self._no_ops += 1
         ended = _SUCCEEDED if succeeded else _FAILED

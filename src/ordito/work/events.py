@@ -108,7 +108,8 @@ class StepRetrying(msgspec.Struct, frozen=True, tag="step.retrying", tag_field="
 
 
 class StepSkipped(msgspec.Struct, frozen=True, tag="step.skipped", tag_field="type", omit_defaults=True):
-    """A step was not run; ``because`` says why (the id of the failed step it depended on, or a reason)."""
+    """A step was not run; ``because`` says why (the id of the failed step it depended on, or a reason). One that is
+    ``needless`` counts as done: there was nothing to do."""
 
     job: str
     step: str
@@ -117,6 +118,7 @@ class StepSkipped(msgspec.Struct, frozen=True, tag="step.skipped", tag_field="ty
     because: str = ""
     at: float = 0.0
     hook: OfHook | None = None
+    needless: bool = False
 
 
 class StepWarning(msgspec.Struct, frozen=True, tag="step.warning", tag_field="type", omit_defaults=True):

@@ -142,7 +142,8 @@ class Ledger:
                 self._review(event.instance, account)
             case StepSkipped():
                 account = self._end(subject(event), event.step)
-                account.skipped += 1
+                account.skipped += not event.needless
+                account.no_op += event.needless
                 self._review(subject(event), account)
             case InstanceState():
                 account = self._account(event.instance)
