@@ -135,6 +135,8 @@ def test_a_step_that_never_started_says_why() -> None:
 def test_a_resumed_job_says_how_much_is_done() -> None:
     resumed = JobStarted(JOB, "deploy", 6, 4, ("a_1",), resumed=True, at=1)
     assert lines_of([resumed]) == [f"continue deploy, job {JOB}: 6 steps, 4 done"]
+    on_its_way_back = JobStarted(JOB, "deploy", 6, 4, ("a_1",), resumed=True, at=1, rolling_back=True)
+    assert lines_of([on_its_way_back]) == [f"continue rolling back deploy, job {JOB}: 6 steps, 4 done"]
 
 
 # ------------------------------------------------------------------------------------------------------------- tree

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.work.events import StepFailed, StepSkipped
+from ordito.work.events import JobStarted, StepFailed, StepSkipped
 from ordito.work.hooks import Block, Hook, Moment, Transition
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Plan, Step
@@ -140,6 +140,8 @@ def test_cut_after_any_record_a_job_with_steps_ends_the_same(data: st.DataObject
         executor = FakeExecutor(World(both), failing)
         again = run(both if cut > turned else plan, executor, back=back, left_out=left_out, records=records[:cut])
         assert not set(again.world.begun) & known.keys()
+        begun = [e for e in again.events if isinstance(e, JobStarted)]
+        assert [e.rolling_back for e in begun] == [cut > turned]
         ended = ends([*records[:cut], *again.journal.records[cut:]], both)
         assert ended == ends(records, both)
         assert (again.result.status, again.result.rollback) == (whole.result.status, whole.result.rollback)

@@ -74,12 +74,21 @@ class Announcer:
 
     # --------------------------------------------------------------------------------------------------- the job
 
-    def job_started(self, done: int, at: float, *, resumed: bool) -> None:
-        """The job began, or was resumed after so many steps."""
+    def job_started(self, done: int, at: float, *, resumed: bool, rolling_back: bool = False) -> None:
+        """The job began, or was resumed after so many steps, maybe while what it did was taken back."""
         steps = [step for step in self._steps if step.action is not JOIN]
         instances = tuple(dict.fromkeys(step.instance for step in steps if step.instance))
         self._events.append(
-            JobStarted(self._job, self._plan.workflow, len(steps), done, instances, resumed=resumed, at=at)
+            JobStarted(
+                self._job,
+                self._plan.workflow,
+                len(steps),
+                done,
+                instances,
+                resumed=resumed,
+                at=at,
+                rolling_back=rolling_back,
+            )
         )
 
     def rolling_back(self, record: RollbackRecord) -> None:

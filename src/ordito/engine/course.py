@@ -42,6 +42,11 @@ class Course:
         self._go_back(record)
         return self.core.replay(records[place + 1 :])
 
+    @property
+    def is_going_back(self) -> bool:
+        """Whether what the job did is being taken back."""
+        return self._back is not None
+
     def turn_back(self, at: float) -> RollbackRecord | None:
         """Plan how what the job did is taken back, if it has failed and that was asked for; the plan goes on with it.
         What was cancelled is left as it is."""

@@ -64,7 +64,8 @@ class Resuming:
                     self._steps.running.pop(record.step, None)
                     self._steps.waiting.pop(record.step, None)
                     self._steps.remember(record)
-        self._announcer.job_started(self._course.core.counts.ended, self._writer.now, resumed=True)
+        ended, turned = self._course.core.counts.ended, self._course.is_going_back
+        self._announcer.job_started(ended, self._writer.now, resumed=True, rolling_back=turned)
         self._announcer.tell()
         if records and isinstance(records[-1], JobClosingRecord):
             return records[-1]

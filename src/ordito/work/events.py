@@ -13,7 +13,8 @@ FORMAT = "ordito.events/1"
 
 
 class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type", omit_defaults=True):
-    """A job began (or was resumed): how many steps it has (joins not counted), and of which instances."""
+    """A job began (or was resumed): how many steps it has (joins not counted), and of which instances. One that was
+    interrupted while it was ``rolling_back`` goes on with that."""
 
     job: str
     workflow: str
@@ -22,6 +23,7 @@ class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type
     instances: tuple[str, ...] = ()
     resumed: bool = False
     at: float = 0.0
+    rolling_back: bool = False
 
 
 class OfHook(msgspec.Struct, frozen=True, omit_defaults=True):

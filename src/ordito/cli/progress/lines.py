@@ -88,6 +88,7 @@ class LineProgress:
         longest = max(map(len, event.instances), default=0)
         self._name_width = min(max(longest, self._name_width), WIDEST_NAME)
         verb = "continue" if event.resumed else "begin"
+        verb += " rolling back" if event.rolling_back else ""
         done = f", {event.done} done" if event.done else ""
         self._channel.line(f"{verb} {event.workflow}, job {event.job}: {plural(event.steps, 'step')}{done}")
 
