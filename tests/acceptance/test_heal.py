@@ -90,6 +90,7 @@ def test_what_can_be_mended_is_mended(orders: Orders) -> None:
     orders.order("db_1.Maintain.check", "exit 1")
     done = orders.run("heal", "db_1", "--yes")
     assert done.code == 0, done.both
+    assert "Made anew with it, where that is needed: host_1, app_1.\n" in done.err
     assert done.out == "db_1  was mended in place\n"
     assert orders.completed() == ["db_1.Maintain.heal", "db_1.Maintain.check.again"]
     assert set(statuses(orders).values()) == {"ok"}

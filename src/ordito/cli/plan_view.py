@@ -23,6 +23,7 @@ from ordito.cli.chosen_view import write_chosen
 from ordito.cli.progress.ledger import node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
+from ordito.planning.choose_anew import SHARES
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
 from ordito.work.plan import UNDO, Change, Difference, KeptCount, Plan
 
@@ -70,7 +71,16 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
     shown = shown_of(proposal)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
+    _write_sharing(proposal.plan, channel)
     channel.line(totals(shown))
+
+
+def _write_sharing(plan: Plan, channel: Channel) -> None:
+    """What would be made anew with what is to be healed, since it is on the same host: nobody has named it."""
+    if plan.workflow == "heal":
+        others = [change.instance for change in plan.changes if change.reason.startswith(SHARES)]
+        if others:
+            channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
 
 
 def shown_of(proposal: Proposal) -> Preview:

@@ -12,6 +12,9 @@ from ordito.planning.members import Member
 TO_HEAL = "it is to be healed"
 """Why what is asked for is made anew; more may follow."""
 
+SHARES = "it shares a host with"
+"""How the reason begins why something else is made anew."""
+
 
 def choose_anew(draft: Draft) -> None:
     """The contained subgraph of what is asked for is made anew: the nearest Compute up its hosts, else the instance
@@ -63,6 +66,6 @@ def _anew(draft: Draft, outermost: Member, asked: str, hosted: dict[str, list[Me
             draft.kept.append(member)
             continue
         member.fate = Fate.ANEW
-        member.reason = TO_HEAL if member.id == asked else f"it shares a host with {asked}"
+        member.reason = TO_HEAL if member.id == asked else f"{SHARES} {asked}"
         host = draft.members.get(member.record.host)
         member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))
