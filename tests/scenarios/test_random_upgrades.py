@@ -371,11 +371,19 @@ CREATED: dict[str, object] = {"runs": "create", "cloudify": "lifecycle.configure
 CONFIGURED = {**CREATED, "runs": "create configure"}
 CONFIGURED_IN_VAIN = ({"n0": CREATED}, {"n0": CONFIGURED}, {"n0": CONFIGURED, "n1": CREATED})
 """What has failed, and was taken back, is part of the next version as well."""
+PREPARED: dict[str, object] = {"runs": "stop", "connects": {"n0": "pre_configure_target add_source"}, "scripts": {}}
+PREPARED_IN_VAIN = (
+    {"n0": {**CREATED, "compute": True}, "n1": {**PREPARED, "size": 1}},
+    {"n0": {**CREATED, "compute": True, "size": 2}, "n1": {**PREPARED, "size": 1}},
+    {"n0": {**CREATED, "compute": True, "size": 2}, "n2": CREATED},
+)
+"""What has failed on a target goes with its source."""
 
 
 @SOME
 @given(three_versions(), SEEDS, st.integers(1, 12), st.sampled_from(sorted(HOWS)))
 @example(CONFIGURED_IN_VAIN, 0, 1, "rollback")
+@example(PREPARED_IN_VAIN, 0, 1, "abort")
 def test_what_fails_is_left_behind_by_another_version(
     three: tuple[Nodes, Nodes, Nodes], seed: int, place: int, how: str
 ) -> None:

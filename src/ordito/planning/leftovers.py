@@ -18,7 +18,8 @@ REASON = "what a job that failed has left of another version is not part of this
 def forget_leftovers(draft: Draft) -> None:
     """Have instances that stay forget operations that nothing carries out: on them such as have failed, and of pairs of
     which they are the source."""
-    nodes = draft.service.nodes.values()
+    # What goes is part of the service only until it is gone.
+    nodes = [node for name, node in draft.service.nodes.items() if name not in draft.options.pruned]
     pairs = {r.key: _keys(r.interfaces) for node in nodes for r in node.requirements}
     for member in draft.members.values():
         if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or member.template.name in draft.options.left_behind:
