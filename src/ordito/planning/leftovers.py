@@ -21,17 +21,19 @@ def forget_leftovers(draft: Draft) -> None:
     # What goes is part of the service only until it is gone.
     nodes = [node for name, node in draft.service.nodes.items() if name not in draft.options.pruned]
     pairs = {r.key: _keys(r.interfaces) for node in nodes for r in node.requirements}
+    linked = _linked_otherwise(draft, pairs)
     for member in draft.members.values():
+        is_linked = member.id in linked
+        if not (is_linked or member.record.failed):
+            continue  # Nearly all.
         if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or member.template.name in draft.options.left_behind:
             continue
-        failed = _failed(draft, member, pairs) if member.record.failed else ()
+        failed = _failed(draft, member, pairs)
         if failed:
             member.adopted = {**member.adopted, **dict.fromkeys(failed, Applied("", ""))}
-        if _is_linked_otherwise(draft, member, pairs):
+        if is_linked:
             draft.linked_alike.add(member.id)
-        elif not failed:
-            continue
-        if member.kind is Kind.UNCHANGED:
+        if (is_linked or failed) and member.kind is Kind.UNCHANGED:
             member.kind, member.reason = Kind.ADOPT, member.reason or REASON
 
 
@@ -50,16 +52,14 @@ def _failed(draft: Draft, member: Member, pairs: Mapping[str, frozenset[str]]) -
     return tuple(found)
 
 
-def _is_linked_otherwise(draft: Draft, member: Member, pairs: Mapping[str, frozenset[str]]) -> bool:
-    """Whether pairs of a source are remembered by operations that their relationships do not have."""
-    for name in draft.snapshot.links_of(member.id):
-        link = draft.snapshot.links[name]
-        if link.source != member.id or link.relationship not in pairs:
-            continue
-        known = pairs[link.relationship]
-        if not (link.applied.keys() <= known and link.failed.keys() <= known):
-            return True
-    return False
+def _linked_otherwise(draft: Draft, pairs: Mapping[str, frozenset[str]]) -> set[str]:
+    """The sources of pairs that are remembered by operations which their relationships do not have."""
+    found: set[str] = set()
+    for link in draft.snapshot.links.values():
+        known = pairs.get(link.relationship)
+        if known is not None and not (link.applied.keys() <= known and link.failed.keys() <= known):
+            found.add(link.source)
+    return found
 
 
 def _keys(interfaces: Mapping[str, Interface]) -> frozenset[str]:
