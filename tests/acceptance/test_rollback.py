@@ -102,7 +102,15 @@ def test_a_rollback_that_was_killed_goes_on_as_one(orders: Orders) -> None:
     until(process, "job.rollback")
     while until(process, "step.started")["step"] != "rollback.top_1.Standard.stop":
         pass
+    status, shown = orders.run("status"), orders.run("jobs", "show")
+    assert "(deploy) is being rolled back by " in status.out, status.both
+    assert "(deploy) is being rolled back by " in shown.out, shown.both
     kill(process)
+    status, shown = orders.run("status"), orders.run("jobs", "show")
+    assert "(deploy) was interrupted while it was rolled back: " in status.out, status.both
+    assert "(deploy) was interrupted while it was rolled back: " in shown.out, shown.both
+    assert "(deploy) was interrupted while it was rolled back" in orders.run("doctor").both
+    assert json.loads(orders.run("status", "-o", "json").out)["job"]["rolling_back"] is True
     (orders.home / "open").touch()
     code, events = rest(orders.begin("jobs", "resume"))
     assert code == 7

@@ -44,7 +44,7 @@ class JobRequest(msgspec.Struct, frozen=True):
 
 class OpenJob(msgspec.Struct, frozen=True):
     """A job whose end is not recorded: it runs, or it was interrupted. ``holder`` says who runs it, "" for nobody;
-    ``done`` of ``steps`` have ended."""
+    ``done`` of ``steps`` have ended. One that is ``rolling_back`` has failed, and takes back what it did."""
 
     job: str
     workflow: str
@@ -52,6 +52,7 @@ class OpenJob(msgspec.Struct, frozen=True):
     done: int
     steps: int
     holder: str
+    rolling_back: bool = False
 
     @property
     def outcome(self) -> str:
@@ -61,7 +62,7 @@ class OpenJob(msgspec.Struct, frozen=True):
     @property
     def line(self) -> JobLine:
         """The job as the list of jobs shows it."""
-        summary = f"{self.done} of {self.steps} steps done"
+        summary = f"{self.done} of {self.steps} steps done{', rolling back' if self.rolling_back else ''}"
         return JobLine(self.job, self.workflow, self.outcome, moment(self.began), None, summary)
 
 
@@ -171,6 +172,7 @@ def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
         done=ended,
         steps=steps,
         holder=str(owner) if owner else "",
+        rolling_back=unfinished.is_going_back,
     )
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 import msgspec
 
 from ordito.app.incomplete_revision import IncompleteRevision
+from ordito.app.jobs import OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
@@ -126,11 +127,18 @@ def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
 def job_line(found: StatusResult) -> str:
     """The job that is not finished, or else the last one."""
     if found.job is not None:
-        by = f"is being run by {found.job.holder}" if found.job.holder else "was interrupted"
-        done = f"{found.job.done} of {plural(found.job.steps, 'step')} done"
-        return f"job {found.job.job} ({found.job.workflow}) {by}: {done}"
+        return f"job {open_job_line(found.job)}"
     last = found.status.last_job
     return f"last job: {last.id} ({last.workflow}) {last.status}" if last is not None else "no job has run yet"
+
+
+def open_job_line(job: OpenJob) -> str:
+    """Who works on a job that is not finished, on its way there or back, and how far it is."""
+    if job.holder:
+        said = f"is being {'rolled back' if job.rolling_back else 'run'} by {job.holder}"
+    else:
+        said = f"was interrupted{' while it was rolled back' if job.rolling_back else ''}"
+    return f"{job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} done"
 
 
 def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:

@@ -94,6 +94,12 @@ def progress_of(db: sqlite3.Connection) -> tuple[int, int]:
     return len(ended), sum(step.action is not Action.JOIN for step in steps)
 
 
+def is_going_back(db: sqlite3.Connection) -> bool:
+    """Whether what the job did is being taken back."""
+    decode = Decoder(_RecordKind)
+    return any(decode(body).type == "rollback" for (body,) in db.execute("SELECT body FROM record"))
+
+
 def unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
     """The records that the rows of what exists do not know yet, with their numbers."""
     settled = Decoder(int)(meta(db, "settled") or encode(0))

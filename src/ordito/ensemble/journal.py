@@ -22,6 +22,7 @@ from ordito.ensemble.job_mark import mark_begun, unmark
 from ordito.ensemble.job_rows import (
     frame_of,
     header_and_counts,
+    is_going_back,
     lengthen,
     plan_of,
     progress_of,
@@ -160,6 +161,11 @@ class Journal:
         """How many steps of the job have ended, and how many it has, without those that only join others."""
         with self._reading() as db:
             return progress_of(db)
+
+    def is_going_back(self) -> bool:
+        """Whether what the job did is being taken back."""
+        with self._reading() as db:
+            return is_going_back(db)
 
     def frame(self) -> tuple[JobHeader, Plan, int] | None:
         """The header of the job that this journal holds, its plan without steps and edges, and how many steps that

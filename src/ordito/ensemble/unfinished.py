@@ -22,6 +22,9 @@ class JobRows(Protocol):
     def progress(self) -> tuple[int, int]:
         """How many steps have ended, and how many the plan has, without those that only join others."""
 
+    def is_going_back(self) -> bool:
+        """Whether what the job did is being taken back."""
+
 
 class UnfinishedJob:
     """A job that the journal holds: it runs, or it was interrupted and must be resumed.
@@ -49,3 +52,8 @@ class UnfinishedJob:
     def progress(self) -> tuple[int, int]:
         """How many steps have ended, and how many there are, without those that only join others."""
         return self._rows.progress()
+
+    @cached_property
+    def is_going_back(self) -> bool:
+        """Whether what the job did is being taken back."""
+        return self._rows.is_going_back()

@@ -108,6 +108,7 @@ def _work(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
     if ensemble.unfinished is not None and owner is None:
         header = ensemble.unfinished.header
         found = f"{header.id} ({header.workflow}) was interrupted"
+        found += " while it was rolled back" if ensemble.unfinished.is_going_back else ""
         yield Finding(ENSEMBLE, "job", LOOK, found, cure="`ordito jobs resume`")
 
 

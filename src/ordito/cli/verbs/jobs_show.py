@@ -23,7 +23,6 @@ from ordito.cli.verb import verb
 from ordito.work.plan import HOOK, UNDO
 
 if TYPE_CHECKING:
-    from ordito.app.jobs import OpenJob
     from ordito.ensemble.job_format import ConfigChange
     from ordito.ensemble.job_history import RecordedJob
 
@@ -48,11 +47,12 @@ that has not ended it says how far it is. What operations printed is shown by `o
 def command(session: Session, job: str | None) -> ExitCode:
     """Show a job."""
     from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+    from ordito.cli.status_view import open_job_line
 
     found = show_job(JobRequest(session.settings.directory, job or ""))
     if isinstance(found, OpenJob):
         data = {**msgspec.to_builtins(found), "outcome": found.outcome}
-        session.result(data, lambda channel: _open(found, channel))
+        session.result(data, lambda channel: channel.line(f"Job {open_job_line(found)}"))
         if found.outcome == INTERRUPTED:
             session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     elif session.writes_text:
@@ -62,11 +62,6 @@ def command(session: Session, job: str | None) -> ExitCode:
         data["changes"] = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in found.changes()]
         session.result(data, lambda _: None)
     return ExitCode.DONE
-
-
-def _open(job: OpenJob, channel: Channel) -> None:
-    said = f"is being run by {job.holder}" if job.holder else "was interrupted"
-    channel.line(f"Job {job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} done")
 
 
 def _closed(job: RecordedJob, channel: Channel) -> None:
