@@ -332,3 +332,43 @@ def test_the_version_of_an_operating_system_is_its_literal_text(run: Run, place:
     refused = run("scale", "box=2", "--yes")
     assert refused.code == 3
     assert "old has version 12.1;" in refused.err
+
+
+def test_a_provider_that_is_named_for_nothing_is_told_with_its_place(run: Run, place: Path) -> None:
+    """Where an inventory names nodes of several services that is as it should be: so it is no error. Types of TOSCA
+    that this service does not use are no mistake at all."""
+    known = "provide:\n  tosca.nodes.network.Network: localhost\n  tosca.nodes.Root: pool\n"
+    (place / "hosts.yaml").write_text(HOSTS + known + "  bxo: localhost\n  tosca.nodes.Comptue: pool\n")
+    for words in (("validate",), ("plan",), ("deploy", "--yes")):
+        said = run(*words)
+        assert said.code == 0
+        assert said.err.count("unused-provider") == 2
+        assert "hosts.yaml:8:3" in said.err
+        assert '"provide" names a provider for "bxo"' in said.err
+        assert 'did you mean "box"?' in said.err
+        assert 'did you mean "tosca.nodes.Compute"?' in said.err
+    (place / "hosts.yaml").write_text(HOSTS + known + "  box: pool\n")
+    assert "unused-provider" not in run("validate").err + run("plan").err
+
+
+def test_labels_that_nobody_heeds_are_told_with_the_place_of_their_node(run: Run, place: Path) -> None:
+    """A Compute that is to have a host with labels gets this machine where there is no pool, or another provider is
+    named for it."""
+    labelled = SERVICE.replace(
+        "      instance_count", "      metadata: { ordito.labels: zone=a }\n      instance_count"
+    )
+    (place / "service.yaml").write_text(labelled)
+    (place / "hosts.yaml").rename(place / "pool.yaml")
+    told = run("plan")
+    assert told.code == 0
+    assert "unused-labels" in told.err
+    assert "service.yaml:7:5" in told.err
+    assert "box asks for a host of a pool (label zone=a), and gets none" in told.err
+    assert "name hosts in an inventory" in told.err
+    (place / "hosts.yaml").write_text(HOSTS + "provide: { box: localhost }\n")
+    told = run("validate")
+    assert "unused-labels" in told.err
+    assert 'take it out of "provide" in hosts.yaml' in told.err
+    hosts = HOSTS.replace("connection: local,", "connection: local, labels: { zone: a },")
+    (place / "hosts.yaml").write_text(hosts)
+    assert "unused-labels" not in run("validate").err + run("plan").err

@@ -13,7 +13,7 @@ from ordito.app.place import Place
 from ordito.app.services.chosen import chosen_service, weighed
 from ordito.app.services.circumstances import check_choices, circumstances_of
 from ordito.app.services.files import check_files
-from ordito.app.services.read import network, read_service
+from ordito.app.services.read import ReadService, network, read_service
 from ordito.app.spec.environments import Environment
 from ordito.app.spec.inputs import GatheredInputs
 from ordito.app.unsupported import check_supported
@@ -76,7 +76,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
             _check_inputs(service, within.inputs, diagnostics)
             if chosen.place is not None:
                 _check_variables(chosen.place, within.environment, service, diagnostics)
-                _check_hosts(chosen.place, within.environment, request.hosts, diagnostics)
+                _check_hosts(chosen.place, within.environment, request.hosts, read, diagnostics)
         _tell_what_is_not_carried_out(service, diagnostics)
     found = diagnostics.sorted()
     if request.strict:
@@ -117,10 +117,13 @@ def _check_variables(place: Place, environment: Environment, service: Service, d
     diagnostics.extend(map(weighed, found))
 
 
-def _check_hosts(place: Place, environment: Environment, hosts: str | None, diagnostics: Diagnostics) -> None:
+def _check_hosts(
+    place: Place, environment: Environment, hosts: str | None, read: ReadService, diagnostics: Diagnostics
+) -> None:
     """Check the inventory of an environment, but for what stands elsewhere."""
     from ordito.app.inventory_file.find import find_inventory
     from ordito.app.inventory_file.read import read_inventory
+    from ordito.app.inventory_file.unheeded import warn_of_unheeded
     from ordito.app.plugins import plugins_of
 
     file = find_inventory(place, environment, hosts, "", diagnostics)
@@ -128,9 +131,11 @@ def _check_hosts(place: Place, environment: Environment, hosts: str | None, diag
         return
     inventory = read_inventory(place, file, environment.name)
     try:
-        plugins_of(place.layout, inventory)
+        providers = plugins_of(place.layout, inventory).providers
     except InvalidDocument:
         diagnostics.extend(inventory.diagnostics)
+    else:
+        warn_of_unheeded(inventory, providers, read, diagnostics)
 
 
 def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:

@@ -25,6 +25,7 @@ from ordito.app.spec.reach import Reach
 from ordito.app.spec.secrets import secrets_of
 from ordito.app.spec.sources import TEMPLATE_MARKS, Sources, kind_of
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
+from ordito.base.span import Span
 from ordito.providers.connection import DEFAULTS, has_credentials, hide_credentials, values_of
 from ordito.providers.registry import (
     CONTAINER,
@@ -49,12 +50,13 @@ DEFAULTS_KEY, PROVIDE = "defaults", "provide"
 
 class Inventory(msgspec.Struct, frozen=True):
     """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
-    and the names of the providers of nodes that it chooses, by node template or type (``chosen``). ``has_credentials``
-    is whether a credential is written out in it, instead of where it is kept."""
+    and the names of the providers of nodes that it chooses, by node template or type (``chosen``), which stand there
+    ``chosen_at``. ``has_credentials`` is whether a credential is written out in it, instead of where it is kept."""
 
     file: InventoryFile = NO_FILE
     sections: Mapping[str, Section] = {}
     chosen: Mapping[str, str] = {}
+    chosen_at: Mapping[str, Span] = {}
     defaults: Section | None = None
     diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
     has_credentials: bool = False
@@ -179,9 +181,15 @@ def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere
         inventory,
         sections=sections,
         chosen=chosen,
+        chosen_at=_places(root.values.get(PROVIDE)),
         defaults=section(DEFAULTS_KEY),
         has_credentials=has_credentials(root, elsewhere.is_here),
     )
+
+
+def _places(node: Node | None) -> dict[str, Span]:
+    """Where the names stand for which providers are chosen."""
+    return {key.text: key.span for key in node.keys} if isinstance(node, MappingNode) else {}
 
 
 def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:

@@ -14,6 +14,7 @@ from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, Give
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inventory_file.as_service import hosts_as_service
+from ordito.app.inventory_file.unheeded import warn_of_unheeded
 from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
@@ -205,6 +206,8 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         reset_counts=asked.reset_counts,
         choose=lambda service, options: in_place(service, tells(options), asked.workflow, described.values),
     )
+    providers = plugins_of(place.layout, known.spec.inventory).providers
+    warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
     renews, completes = _settled(made, status, diagnostics)
     is_new = not user.exists
     return Proposal(
