@@ -62,6 +62,22 @@ def test_a_machine_without_an_ensemble(run: Run, tmp_path: Path, monkeypatch: py
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_private_key_that_others_may_read_is_to_be_looked_at(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ssh would not use it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key = tmp_path / ".ssh" / "id_ed25519"
+    key.parent.mkdir()
+    key.with_suffix(".pub").touch()
+    key.touch()
+    key.chmod(0o640)
+    found = doctor(run)["SSH keys"]
+    assert (found["state"], found["cure"]) == ("look", f"chmod 600 {key}")
+    key.chmod(0o600)
+    assert doctor(run)["SSH keys"]["state"] == "ok"
+
+
 def test_what_the_ensemble_uses_is_needed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A playbook of the service, hosts and containers of the inventory."""
     (tmp_path / "service.yaml").write_text(PLAYBOOK, encoding="utf-8")

@@ -372,3 +372,28 @@ def test_labels_that_nobody_heeds_are_told_with_the_place_of_their_node(run: Run
     hosts = HOSTS.replace("connection: local,", "connection: local, labels: { zone: a },")
     (place / "hosts.yaml").write_text(hosts)
     assert "unused-labels" not in run("validate").err + run("plan").err
+
+
+def test_a_private_key_that_others_may_read_is_told_once(run: Run, place: Path) -> None:
+    """ssh uses no such key. Nobody has to be reached to see that, and it may be that of a host on the way."""
+    key, way = place / "my key", place / "way"
+    for file in (key, way):
+        file.write_text("no key")
+        file.chmod(0o644)
+    (place / "hosts.yaml").write_text(
+        "defaults: { identity: my key, port: 1, known_hosts: known }\n"
+        "hosts:\n"
+        "  a: { address: 127.0.0.1 }\n"
+        "  b: { address: 127.0.0.1, jump: gate }\n"
+        "  gate: { address: 127.0.0.1, identity: way }\n"
+    )
+    checked = run("hosts", "check", "a", "b")
+    assert checked.code == 4
+    assert checked.err.count(f"others may read the private key {key}: ssh itself would not use it") == 1
+    assert f"chmod 600 '{key}'" in checked.err
+    assert f"chmod 600 {way}" in checked.err
+    told = run("hosts", "check", "a", "b", "-o", "json").json["hosts"]
+    assert [host["open_keys"] for host in told] == [[str(key)], [str(key), str(way)]]
+    key.chmod(0o600)
+    way.chmod(0o400)
+    assert "others may read" not in run("hosts", "check").err

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_books
+from ordito.app.open_keys import open_keys
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.providers.pool.allocations import PoolFailed
 from ordito.providers.pool.asking import measure, normal, shown
@@ -50,7 +51,7 @@ class Checked(msgspec.Struct, frozen=True):
     """What was found of a host: why it could not be reached ("" if it could); what is there (``has``, amounts as texts,
     and the properties of its ``os``), and which ``tools``; in what the inventory differs from it; the fingerprints of
     the keys that were ``accepted``; and of which instances something may remain on it, where it was lost before
-    (``found_again``)."""
+    (``found_again``). ``open_keys`` are files of private keys for it that others may read."""
 
     name: str
     unreachable: str = ""
@@ -61,6 +62,7 @@ class Checked(msgspec.Struct, frozen=True):
     accepted: tuple[str, ...] = ()
     found_again: bool = False
     remains: tuple[str, ...] = ()
+    open_keys: tuple[str, ...] = ()
 
 
 def check_hosts(request: HostsRequest, *, accept_new: bool = False) -> tuple[Checked, ...]:
@@ -116,6 +118,15 @@ async def _check_all(
 
 
 async def _check(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:
+    found = await _looked(pool, hands, name, accept_new=accept_new)
+    try:
+        target = pool.provider.target_of(name)
+    except Unreachable:
+        return found
+    return msgspec.structs.replace(found, open_keys=open_keys(target)) if target is not None else found
+
+
+async def _looked(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> Checked:
     try:
         target = pool.provider.target_of(name)
         before: frozenset[str] = frozenset()

@@ -1,12 +1,15 @@
-"""What this user has for SSH: keys and an agent. Nothing of a key is read but that it is there."""
+"""What this user has for SSH: keys and an agent. Nothing of a key is read but that it is there, and
+who else may read it."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 from pathlib import Path
 
-from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, Finding
+from ordito.app.doctor.finding import BROKEN, LOOK, MACHINE, MISSING, OK, Finding
+from ordito.app.open_keys import is_open
 
 SECONDS = 2.0
 KEYS = "logging in to hosts without a password"
@@ -24,6 +27,10 @@ def _keys(folder: Path) -> Finding:
         return Finding(MACHINE, "SSH keys", BROKEN, error.strerror or "", KEYS, f"look at {folder}")
     if not names:
         return Finding(MACHINE, "SSH keys", MISSING, "", KEYS, "ssh-keygen -t ed25519, or name one in hosts.yaml")
+    opened = [str(folder / name) for name in names if is_open(folder / name)]
+    if opened:
+        others = f"others may read {', '.join(opened)}, and ssh refuses such a key"
+        return Finding(MACHINE, "SSH keys", LOOK, others, KEYS, f"chmod 600 {shlex.join(opened)}")
     return Finding(MACHINE, "SSH keys", OK, ", ".join(names), KEYS)
 
 

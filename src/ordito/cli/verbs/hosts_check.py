@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -46,6 +47,9 @@ def command(session: Session, names: tuple[str, ...], *, accept_new: bool) -> Ex
     session.result({"hosts": msgspec.to_builtins(found)}, text)
     for host in found:
         _tell(host, session)
+    for file in dict.fromkeys(file for host in found for file in host.open_keys):
+        mend = f"chmod 600 {shlex.quote(file)}"
+        session.warn(printable(f"others may read the private key {file}: ssh itself would not use it; {mend}"))
     lost = [host.name for host in found if host.unreachable]
     if lost:
         words = settings.command("hosts", "check", *lost)
