@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,25 @@ def test_what_the_check_says_is_done_is_not_done_again(tmp_path: Path, answer: s
     assert orders.begun().count("base_1.Standard.create") == 1 + again
     assert "base_1.Standard.start" in orders.completed()
     assert any("its check is asked" in e["message"] for e in of_kind(events, "step.warning"))
+
+
+def test_what_was_found_to_be_done_is_said_to_be(tmp_path: Path) -> None:
+    """Whether its check says so, or the operation has left its end behind: how long it took nobody knows."""
+    said = interrupted(tmp_path, "exit 0").run("jobs", "resume").err
+    assert "create                 ok (interrupted, and done by what check says)\n" in said
+    (tmp_path / "other").mkdir()
+    orders = make_orders(tmp_path / "other")
+    orders.order("base_1.Standard.create", "touch made; while [ ! -e open ]; do sleep 0.1; done; touch ended\n")
+    process: Running = orders.begin("deploy", str(orders.service))
+    wait_for(process, orders.home / "made")
+    kill(process)
+    (orders.home / "open").touch()
+    soon((orders.home / "ended").exists)
+    said = orders.run("jobs", "resume").err
+    assert "create                 ok (interrupted, and found to be done)\n" in said
+    shown = json.loads(orders.run("jobs", "show", "-o", "json").out)
+    (create,) = [c for c in shown["changes"] if c["target"] == "base_1" and c["operation"] == "Standard.create"]
+    assert (create["outcome"], create["summary"]) == ("succeeded", "interrupted, and found to be done")
 
 
 def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> None:

@@ -122,8 +122,13 @@ def upgraded(spool: Spool, phase: str, *, had: bool = False) -> None:
 def test_a_rollback_undoes_it_by_the_revision_that_ran_it(spool: Spool, phase: str, back: list[str], had: bool) -> None:
     upgraded(spool, phase, had=had)
     assert f"store_1 Spool.back (move, {phase})" in spool("plan", "rollback")
-    spool("rollback", "--strict", "--yes")
+    said = spool("rollback", "--strict", "--yes").splitlines()
     assert spool.done == back
+    # Whether anything was changed is said of the operation, above what stands for it.
+    (operation,) = [number for number, line in enumerate(said) if "Spool.back" in line and " ok " in line]
+    (undo,) = [number for number, line in enumerate(said) if f"undo move ({phase})" in line]
+    assert operation < undo
+    assert said[undo].endswith(" ok")
     assert "exactly what ensemble.yaml says" in spool("jobs", "replay")
 
 

@@ -11,7 +11,7 @@ from ordito.engine.parts import Parts
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
 from ordito.engine.writer import Writer
-from ordito.work.doubts import answer
+from ordito.work.doubts import answer, found
 from ordito.work.hook_runs import HOOKS
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
 from ordito.work.plan import Action, Call
@@ -85,16 +85,16 @@ class Resuming:
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
         """Find out about steps in doubt; those whose end nobody knows are to run again."""
-        found = [
+        asked = [
             self._doubt(index, processes.get(index))
             for index in in_doubt
             if self._course.steps[index].action in IN_PROCESSES
         ]
-        doubts = [doubt for doubt in found if isinstance(doubt, Doubt)]
+        doubts = [doubt for doubt in asked if isinstance(doubt, Doubt)]
         ends = await self._workers.settle(doubts)
         self._writer.now = self._parts.clock.now()
-        for index, progress in [*ends, *(one for one in found if not isinstance(one, Doubt))]:
-            self._steps.take(index, progress)
+        for index, progress in [*ends, *(one for one in asked if not isinstance(one, Doubt))]:
+            self._steps.take(index, found(progress) if isinstance(progress, Outcome) else progress)
         await self._ask([doubt for doubt in doubts if doubt.index in self._steps.running])
         self.again = [index for index in in_doubt if index in self._steps.running]
 
@@ -127,8 +127,8 @@ class Resuming:
         await self._workers.settle(asked)
         answers = await self._answers(questions)
         self._writer.now = self._parts.clock.now()
-        for index, found in answers.items():
-            ended = answer(self._course.steps[index], self._announcer.call(index), found)
+        for index, said in answers.items():
+            ended = answer(self._course.steps[index], self._announcer.call(index), said)
             if ended is not None:
                 self._steps.finish(index, ended)
 

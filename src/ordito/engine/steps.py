@@ -21,6 +21,7 @@ from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
+from ordito.work.doubts import was_found
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
 from ordito.work.hooks import HookResult
@@ -41,6 +42,9 @@ DELEGATE, TIMED_OUT, UNREACHABLE = Action.DELEGATE, Ending.TIMED_OUT, Ending.UNR
 
 NOTHING_DONE = Outcome(Ending.SUCCEEDED, changed=False)
 """How a step ends for which nothing had to run."""
+
+DONE_BEFORE = Outcome(Ending.SUCCEEDED)
+"""How a step ends that stands for what the steps before it did: whether that changed anything is said of them."""
 
 MOST_NAMED = 5
 """Steps that are named where there may be many."""
@@ -312,7 +316,7 @@ class Steps:
     def _finish_at_once(self, index: int, step: Step, hooks: Hooks) -> None:
         """A lifecycle step ends that has no script: what it stands for was done by the steps before it."""
         problem = hooks.problem(step) or hooks.prepare(step, 1).refusal
-        outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else NOTHING_DONE
+        outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else DONE_BEFORE
         change = self._parts.change_ids.next()
         self._end(StepFinishedRecord(index, self._writer.now, outcome, change, hook=hooks.result(step, outcome)))
 
@@ -369,6 +373,8 @@ class Steps:
     def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
         """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
         has waited for the host of an operation that took too long."""
+        if was_found(outcome):
+            return outcome  # How long it ran nobody knows.
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
         tail = outcome.tail
         if running.lines is not None and not (tail or outcome.succeeded):

@@ -157,7 +157,7 @@ class JobRecord:
             changes=self._changes.say(dict.fromkeys(touched), record.delta),
             reason=plan.reasons[step.reason] if step.reason < len(plan.reasons) else "",
             start="" if record.no_op else start,
-            seconds=None if record.no_op else round(outcome.seconds, 3),
+            seconds=None if record.no_op or not outcome.seconds else round(outcome.seconds, 3),
             summary=outcome.message or record.because,
             output=outcome.tail,
             hook=(done := hook_done(plan, step, record)),

@@ -6,6 +6,8 @@ its finding decides where it can: what is absent was not created, or was deleted
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT, OK
 from ordito.work.invocation import Ending, Outcome
@@ -21,6 +23,8 @@ LIFECYCLES = frozenset({"Standard", "lifecycle", "delegate"})
 operations these are. Of any other, a backup for example, that says nothing."""
 
 DONE = "interrupted, and done by what check says"
+ENDED = "interrupted, and found to be done"
+"""What is said of a step that was found to have ended well, by its check, or by the end that it has left behind."""
 
 
 def id_of_question(step: str) -> str:
@@ -38,6 +42,18 @@ def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
         return None
     outputs = {name: found.outputs[name] for name in call.outputs}
     return Outcome(Ending.SUCCEEDED, outputs=outputs, message=DONE)
+
+
+def found(outcome: Outcome) -> Outcome:
+    """An end that was found after an interruption, which says so where it is a good one."""
+    if not outcome.succeeded or outcome.message or outcome.status not in {"", OK}:
+        return outcome
+    return msgspec.structs.replace(outcome, message=ENDED)
+
+
+def was_found(outcome: Outcome) -> bool:
+    """Whether an end says that it was found after an interruption."""
+    return outcome.message in (DONE, ENDED)
 
 
 def _by_status(step: Step, call: Call, status: str) -> bool:

@@ -13,6 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
 from ordito.cli.progress.ledger import SETS_STATE, WHOLE, subject, title, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
+from ordito.work.doubts import was_found
 from ordito.work.events import (
     Event,
     JobRollback,
@@ -111,12 +112,16 @@ class LineProgress:
     def _success(self, outcome: Outcome) -> str:
         if outcome.ending is Ending.BY_HAND:
             return self._channel.paint("change", str(outcome.ending))
+        if was_found(outcome):
+            return f"{self._channel.paint('good', 'ok')} ({outcome.message})"
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
         # What only looks has done its work when it says that something is broken.
         said = "ok" if outcome.status in {"", "ok"} else f"says {outcome.status}"
         why = "" if said == "ok" or not outcome.message else f": {printable(one_line(outcome.message))}"
         painted = self._channel.paint("good" if said == "ok" else "change", said)
-        return f"{painted} {brief(outcome.seconds)}{changed}{why}"
+        # What has taken no time at all stands for what others have done.
+        took = f" {brief(outcome.seconds)}" if outcome.seconds else ""
+        return f"{painted}{took}{changed}{why}"
 
     def _output(self, event: StepLog) -> None:
         instance, operation = self._title(event.step)
