@@ -12,9 +12,14 @@ class PlanRefused(Exception):
     """There is no plan: every reason that was found, each with what to do about it. Nothing was touched.
 
     ``changes`` are those that were wanted, what is refused among them, where it came so far that they are known.
+    Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is mended in its files
+    counts once it is deployed.
     """
 
-    def __init__(self, diagnostics: Sequence[Diagnostic], changes: Sequence[Change] = ()) -> None:
+    def __init__(
+        self, diagnostics: Sequence[Diagnostic], changes: Sequence[Change] = (), *, is_of_deployed: bool = False
+    ) -> None:
         self.diagnostics = list(diagnostics)
         self.changes = tuple(changes)
+        self.is_of_deployed = is_of_deployed
         super().__init__("; ".join(str(d) for d in self.diagnostics[:3]))

@@ -80,7 +80,7 @@ class ScaleAsked(KeptAsItIs, frozen=True):
                     choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
                 )
             except PlanRefused as refused:
-                raise _with_another_way(refused, self, scaling) from None
+                raise _with_another_way(_of_deployed(refused), self, scaling) from None
         proposal = for_deployed(known, SCALE, read, made)
         self._refuse_kept(proposal)
         return replace(
@@ -108,6 +108,15 @@ class ScaleAsked(KeptAsItIs, frozen=True):
                 )
 
 
+BOUNDS = "count-out-of-bounds"
+
+
+def _of_deployed(refused: PlanRefused) -> PlanRefused:
+    """A refusal that says that the bounds of the service as it is deployed are meant."""
+    is_bound = any(d.code == BOUNDS for d in refused.diagnostics)
+    return PlanRefused(refused.diagnostics, refused.changes, is_of_deployed=is_bound)
+
+
 def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling) -> PlanRefused:
     """A refusal for want of hosts that also names the command which needs none, where what is scaled by its Compute
     could be scaled by itself."""
@@ -121,7 +130,7 @@ def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling)
         msgspec.structs.replace(d, hint=f"{d.hint}; {hint}" if d.hint else hint) if d.code == "no-free-host" else d
         for d in refused.diagnostics
     ]
-    return PlanRefused(found, refused.changes)
+    return PlanRefused(found, refused.changes, is_of_deployed=refused.is_of_deployed)
 
 
 def adds(plan: Plan) -> bool:
