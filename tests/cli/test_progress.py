@@ -240,6 +240,30 @@ def report_of(events: list[Event]) -> str:
     return written(to)
 
 
+def test_why_a_host_is_out_of_reach_is_said_once() -> None:
+    """The other operations on it are named below; what is said otherwise, or may fail, stays apart."""
+    away = Outcome(Ending.UNREACHABLE, message="far: nothing listens there")
+    other = Outcome(Ending.UNREACHABLE, message="near: nothing listens there")
+    failed = [
+        StepFailed(JOB, f"{instance}.Standard.{name}", instance, f"Standard.{name}", outcome, optional=optional)
+        for instance, name, outcome, optional in (
+            ("web_1", "create", away, False),
+            ("db_1", "create", other, False),
+            ("web_2", "create", away, False),
+            ("web_3", "stop", away, False),
+            ("web_4", "create", away, True),
+        )
+    ]
+    to = channel()
+    write_failures(failed, to)
+    assert written(to) == (
+        "FAILED web_1 create: unreachable: far: nothing listens there\n"
+        "   and so web_2 create, web_3 stop\n"
+        "FAILED db_1 create: unreachable: near: nothing listens there\n"
+        "FAILED (optional) web_4 create: unreachable: far: nothing listens there\n"
+    )
+
+
 def test_the_report_of_a_failed_job() -> None:
     assert report_of(STORY) == (
         "FAILED web_1 create: exit 3 after 1.2s (scripts/start.sh)\n"

@@ -17,15 +17,21 @@ from itertools import chain
 
 import msgspec
 
+from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
 from ordito.cli.text_width import pad, printable, width
 from ordito.work.events import StepFailed
+from ordito.work.invocation import Ending
 
 MOST_ROWS = 200
 MOST_FAILURES = 20
+MOST_ALIKE = 12
+"""Operations that are named of those that failed because of the same host."""
+OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
+"""How operations end because of their host."""
 LINES_SHOWN = 10
 """Last lines of a failed operation; the log has all of them."""
 
@@ -51,17 +57,37 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
-    """The block of each failed operation; of very many only the first, since later ones often follow from them."""
-    for failed in failures[:MOST_FAILURES]:
-        for line in _failure(failed, channel):
+    """The block of each failed operation; of very many only the first, since later ones often follow from them. Those
+    that failed because of the same host are named below the first of them."""
+    blocks = _alike(failures)
+    for first, *others in blocks[:MOST_FAILURES]:
+        for line in _failure(first, channel):
             channel.line(line)
-    if len(failures) > MOST_FAILURES:
-        channel.line(f"... and {plural(len(failures) - MOST_FAILURES, 'more failure')}")
+        if others:
+            channel.line(f"   and so {printable(listed(map(_named, others), MOST_ALIKE))}")
+    if len(blocks) > MOST_FAILURES:
+        left = sum(map(len, blocks[MOST_FAILURES:]))
+        channel.line(f"... and {plural(left, 'more failure')}")
+
+
+def _alike(failures: Sequence[StepFailed]) -> list[list[StepFailed]]:
+    """Failures in their order; those for which a host was out of reach for the same reason are together."""
+    found: dict[object, list[StepFailed]] = {}
+    for number, failed in enumerate(failures):
+        outcome = failed.outcome
+        of_host = outcome.ending in OUT_OF_REACH and outcome.message and not outcome.tail and failed.hook is None
+        key = (outcome.ending, outcome.message, failed.optional) if of_host else number
+        found.setdefault(key, []).append(failed)
+    return list(found.values())
+
+
+def _named(failed: StepFailed) -> str:
+    return f"{subject(failed) or WHOLE} {titled(failed)}"
 
 
 def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     artifact = f" ({failed.artifact})" if failed.artifact else ""
-    what = f"{subject(failed) or WHOLE} {titled(failed)}"
+    what = _named(failed)
     # The step's id tells the far end of a link, which the operation's name does not.
     is_said = failed.hook is not None or failed.step == f"{failed.instance}.{failed.operation}"
     link = "" if is_said else f" [{failed.step}]"
