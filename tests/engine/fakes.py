@@ -67,6 +67,7 @@ class FakePrepared(msgspec.Struct, frozen=True):
     refusal: str = ""
     warnings: tuple[str, ...] = ()
     withholds: bool = False
+    locked: bool = False
     ending: Ending = Ending.NOT_STARTED
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from ordito.app.conversation import Conversation
 from ordito.app.job.report import JobReport
-from ordito.app.locked_hosts import locked_hosts
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.look import LookAsked, chosen_instances
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
@@ -59,7 +58,6 @@ class DriftResult(msgspec.Struct, frozen=True):
     found: tuple[Found, ...]
     unlooked: tuple[str, ...]
     report: JobReport | None = None
-    locked: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -81,8 +79,7 @@ def look(request: LookRequest, conversation: Conversation) -> DriftResult:
     failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}
     if result.report is None or result.proposal is None:
         return DriftResult(noting.found(failures), noting.unlooked, result.report)
-    locked = locked_hosts(result.report, result.proposal.snapshot)
-    return DriftResult(noting.found(failures), noting.unlooked, result.report, locked)
+    return DriftResult(noting.found(failures), noting.unlooked, result.report)
 
 
 class _Noting:

@@ -15,11 +15,17 @@ from ordito.cli.kept_view import commits, kept_data, warn_of_kept
 from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import failure
-from ordito.cli.progress.report import NextCommand, Summary, write_failures, write_recap, write_summary
+from ordito.cli.progress.report import (
+    OUT_OF_REACH,
+    NextCommand,
+    Summary,
+    write_failures,
+    write_recap,
+    write_summary,
+)
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
 from ordito.work.effects import applies
-from ordito.work.invocation import Ending
 from ordito.work.plan import Change
 from ordito.work.records import ROLLED_BACK
 
@@ -38,14 +44,8 @@ SCALE = "scale"
 MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 """The workflows that make or change what is there."""
 
-LET_IN = "once the host, or its key or password in the inventory, is put right: see that it lets you in"
-"""What `hosts check` is for where a host lets nobody in, or is away and there is no other."""
-
 OF_HOSTS = frozenset({"delegate.reach", "ordito.settle"})
 """The operations that end as out of reach because their instance is a host that is away."""
-
-OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
-"""How operations end because of their host."""
 
 
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
@@ -191,11 +191,28 @@ def suggest(report: JobReport, session: Session) -> None:
     session.next(*commands)
 
 
+def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    """The words of the command to give where hosts let nobody in, or are away and there are no others, and what it is
+    for; they come with where the keys and passwords for them stand."""
+    names, places = list(locked), list(dict.fromkeys(locked.values()))
+    where = listed(places, 3)
+    what = "the host, or its key or password" if len(names) == 1 else "the hosts, or the keys or passwords for them"
+    is_right, them = ("is put right", "it lets") if len(names) == 1 else ("are put right", "they let")
+    return (
+        ("hosts", "check", *(names if len(names) <= MOST_NAMED else ())),
+        f"once {what} in {where}, {is_right}: see that {them} you in",
+    )
+
+
 def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of commands that make sense where hosts could not be reached, each with what it does."""
+    """The words of commands that make sense where hosts could not be reached, each with what it does. To make a host
+    anew that lets nobody in is not among them: what runs there would run on."""
+    if report.locked:
+        yield check_locked(report.locked)
     away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
-    if away:
+    if any(not failed.outcome.refused for failed in away) or (away and not report.locked):
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
+    away = [failed for failed in away if not failed.outcome.refused]
     hosts = dict.fromkeys(failed.instance for failed in away if failed.operation in OF_HOSTS)
     if hosts and not report.rollback:
         yield ("heal", *hosts), "where a host stays away: have its provider make it anew"

@@ -80,10 +80,10 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
         yield ("heal", *away), "have what stays away made anew, with all that is on it"
-    if result.locked:
-        from ordito.cli.job_view import LET_IN
+    if result.report is not None and result.report.locked:
+        from ordito.cli.job_view import check_locked
 
-        yield ("hosts", "check", *result.locked), LET_IN
+        yield check_locked(result.report.locked)
 
 
 def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:

@@ -130,7 +130,7 @@ def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
     be asked, or the host is there and lets nobody in: then nothing is known of it."""
     if verb is Verb.LOOK and not isinstance(unreachable, Unasked | Refused):
         return Outcome(Ending.SUCCEEDED, status="error", message=str(unreachable))
-    return Outcome(Ending.UNREACHABLE, message=str(unreachable))
+    return Outcome(Ending.UNREACHABLE, message=str(unreachable), refused=isinstance(unreachable, Refused))
 
 
 def no_provider(asked: Delegation) -> Outcome:

@@ -38,6 +38,10 @@ class Prepared(Protocol):
     def withholds(self) -> bool:
         """Whether what it prints is to be shown at its end only."""
 
+    @property
+    def locked(self) -> bool:
+        """Whether the host of a step that is unreachable lets nobody in."""
+
 
 class Operations(Protocol):
     """What the steps of one plan mean: their invocations, and what starting and ending them changes."""

@@ -184,7 +184,7 @@ class Steps:
         invocation = prepared.invocation
         if prepared.ending is UNREACHABLE:
             # What its start changes is known before another attempt at it begins.
-            self._ends.append((index, Outcome(UNREACHABLE, message=prepared.refusal)))
+            self._ends.append((index, Outcome(UNREACHABLE, message=prepared.refusal, refused=prepared.locked)))
             return None, warnings
         if invocation is None:
             return Outcome(Ending.NOT_STARTED, message=prepared.refusal), warnings

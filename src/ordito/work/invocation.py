@@ -92,7 +92,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``changed`` is what the operation reported about having modified the instance, None if it did not say;
     ``status`` a status it reported, ``done`` whether an in-doubt operation is done. ``message`` is one line for
-    people, ``tail`` the last lines it printed. ``seconds`` is the running time.
+    people, ``tail`` the last lines it printed. ``seconds`` is the running time. ``refused`` says of one that could not
+    be reached that its host is there and lets nobody in, or cannot be tried at all: waiting does not help.
     """
 
     ending: Ending
@@ -104,6 +105,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
     tail: tuple[str, ...] = ()
     seconds: float = 0.0
+    refused: bool = False
 
     @property
     def succeeded(self) -> bool:

@@ -31,7 +31,7 @@ from ordito.work.probes import CHECK, is_probe, maintaining
 from ordito.work.secrecy import as_shown
 from ordito.work.shared_places import SharedPlaces
 from ordito.work.targeting import Targets
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import Refused, Target, Unreachable
 
 CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
 
@@ -39,13 +39,14 @@ CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
 class Prepared(msgspec.Struct, frozen=True):
     """A step that is about to start: its invocation, or why it must not start, and which ``ending`` that is; and what
     deserves attention. Where it ``withholds``, what it prints is shown at its end only: what it makes is secret, and
-    known only then."""
+    known only then. ``locked`` is whether its host lets nobody in (``Outcome.refused``)."""
 
     invocation: Invocation | None = None
     refusal: str = ""
     ending: Ending = Ending.NOT_STARTED
     warnings: tuple[str, ...] = ()
     withholds: bool = False
+    locked: bool = False
 
 
 class Files(msgspec.Struct, frozen=True):
@@ -107,7 +108,12 @@ class Preparing:
             try:
                 target = self._target(step.runs_on)
             except Unreachable as unreachable:
-                return Prepared(refusal=str(unreachable), ending=Ending.UNREACHABLE, warnings=environment.warnings)
+                return Prepared(
+                    refusal=str(unreachable),
+                    ending=Ending.UNREACHABLE,
+                    warnings=environment.warnings,
+                    locked=isinstance(unreachable, Refused),
+                )
         invocation = self._invocation(step, call, place, environment, target, attempt)
         if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
             data = self._artifact_data(call, place, step, attempt)

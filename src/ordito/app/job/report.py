@@ -17,6 +17,7 @@ class JobReport(msgspec.Struct, frozen=True):
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
     what was not, ``again`` the instances that were removed and made again. ``handled`` says that each failure was
     followed by what the workflow has for it, which went well.
+    ``locked`` are hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
 
@@ -38,5 +39,6 @@ class JobReport(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     handled: bool = False
+    locked: Mapping[str, str] = {}
     written: bool = False
     steps: tuple[str, ...] = ()

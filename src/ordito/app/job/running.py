@@ -18,6 +18,7 @@ from ordito.app.job.operations import JobOperations
 from ordito.app.job.report import JobReport
 from ordito.app.job.rollback import way_back
 from ordito.app.job.rollback_to_base import ToBase, leads_to_base
+from ordito.app.locked_hosts import locked_hosts
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.services.earlier_forms import EarlierForms
@@ -98,6 +99,7 @@ class RunningJob:
         self._service = whole.service
         self._root = subject.root
         self._forms = subject.forms
+        self._inventory = inventory
         self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
         lost = whole.nodes.union(*(left.nodes for left in header.left.values()))
         self._outline = outline_of(whole.service, lost)
@@ -144,6 +146,7 @@ class RunningJob:
             remains=result.remains,
             again=result.again,
             handled=result.handled,
+            locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),
         )

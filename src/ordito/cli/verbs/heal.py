@@ -93,22 +93,22 @@ def _not_known(result: WorkflowResult) -> Mapping[str, str]:
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """What has become of each instance, in all jobs."""
-    from ordito.app.locked_hosts import locked_hosts
     from ordito.app.proposals.heal import still_missed, to_heal
-    from ordito.cli.job_view import LET_IN, report_data
+    from ordito.cli.job_view import check_locked, exit_code, report_data
     from ordito.cli.progress.report import NextCommand
 
     records: list[Instance] = []
     came_to: dict[str, str] = {}
     reports: list[dict[str, object]] = []
     unknown: dict[str, str] = {}
-    locked: dict[str, None] = {}
+    locked: dict[str, str] = {}
     missed: dict[str, None] = {}
     for result in ended:
         if result.report is not None and result.proposal is not None:
             healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
             unknown |= _not_known(result)
-            locked |= dict.fromkeys(locked_hosts(result.report, result.proposal.snapshot))
+            if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
+                locked |= result.report.locked
             came_to |= {
                 record.id: FAILED if record.id in unknown else _came_to(record, result.report.job) for record in healed
             }
@@ -129,7 +129,8 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     if spared := [i for i, how in came_to.items() if how == NOT_NEEDED]:
         session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
     if locked:
-        session.next(NextCommand(session.settings.command("hosts", "check", *locked), LET_IN))
+        words, purpose = check_locked(locked)
+        session.next(NextCommand(session.settings.command(*words), purpose))
 
 
 def _said(record: Instance, came_to: str, unknown: str | None) -> str:

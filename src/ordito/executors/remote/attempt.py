@@ -34,7 +34,7 @@ from ordito.executors.remote.tree import Trees
 from ordito.executors.stream import Stream
 from ordito.executors.tail import Tail
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
-from ordito.work.targets import Unreachable
+from ordito.work.targets import Refused, Unreachable
 
 
 class Attempt:
@@ -134,7 +134,7 @@ class Attempt:
                 return Outcome(Ending.CANCELLED, message="cancelled before it was started")
             await self._start()
         except Unreachable as error:
-            return Outcome(Ending.UNREACHABLE, message=str(error))
+            return Outcome(Ending.UNREACHABLE, message=str(error), refused=isinstance(error, Refused))
         except Unusable as error:
             return Outcome(Ending.NOT_STARTED, message=str(error))
         except (OSError, ValueError) as error:
