@@ -132,6 +132,13 @@ def test_a_step_that_never_started_says_why() -> None:
     assert "FAILED not started: input port has no value" in lines_of([STORY[0], failed("a_1", "x", 1, refused)])[-1]
 
 
+def test_a_sentence_about_a_failure_has_a_time_only_where_something_was_run() -> None:
+    said = "it is in error: see to it, or `ordito deploy --force`"
+    for seconds, time in ((0.0, ""), (0.002, ""), (1.2, " (after 1.2s)")):
+        outcome = Outcome(Ending.FAILED, message=said, seconds=seconds)
+        assert lines_of([STORY[0], failed("a_1", "x", 1, outcome)])[-1].endswith(f"FAILED {said}{time}")
+
+
 def test_a_resumed_job_says_how_much_is_done() -> None:
     resumed = JobStarted(JOB, "deploy", 6, 4, ("a_1",), resumed=True, at=1)
     assert lines_of([resumed]) == [f"continue deploy, job {JOB}: 6 steps, 4 done"]

@@ -20,7 +20,7 @@ from ordito.app.proposal import DEPLOY, UPGRADE, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.chosen_view import write_chosen
-from ordito.cli.progress.ledger import node_of, title
+from ordito.cli.progress.ledger import called, node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.choose_anew import SHARES
@@ -288,9 +288,9 @@ def write_explanation(proposal: Proposal, channel: Channel) -> None:
                 f"{named(known)}  {channel.paint('faint', f'{does(known)}; {printable(known.reason)}{place}')}"
             )
         elif number in before:
-            channel.line(channel.paint("faint", f"{step.id}  {plan.reasons[step.reason]}"))
+            channel.line(channel.paint("faint", f"{called(step.id)}  {plan.reasons[step.reason]}"))
         for reason, firsts in _by_reason(before.get(number, ())).items():
-            names = [named(steps[i]) if (i := plan.steps[first].id) in steps else i for first in firsts]
+            names = [named(steps[i]) if (i := plan.steps[first].id) in steps else called(i) for first in firsts]
             channel.line(f"    after {listed(names, MOST_IN_WAVE)}: {printable(plan.reasons[reason])}")
     channel.line(totals(shown, full=True))
 

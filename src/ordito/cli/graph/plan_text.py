@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.app.plan_graph import GraphStep, PlanGraph
 from ordito.cli.channel import Channel
 from ordito.cli.graph.forest import clipped
-from ordito.cli.progress.ledger import title
+from ordito.cli.progress.ledger import called, title
 from ordito.cli.text_width import printable
 
 
@@ -15,14 +15,14 @@ def step_name(step: GraphStep) -> str:
 
 
 def step_says(graph: PlanGraph, step: GraphStep) -> str:
-    """All of a step, in a line: its id, what it runs and why."""
+    """All of a step, in a line: what it is called, what it runs and why."""
     shown = step.shown
     if shown is None:
-        return f"{step.id}: {graph.reasons[step.reason]}"
+        return f"{called(step.id)}: {graph.reasons[step.reason]}"
     runs = "by a provider" if shown.delegated else shown.artifact or "no-op"
     where = f" on {shown.runs_on}" if shown.runs_on and shown.runs_on != shown.instance else ""
     when = f", {shown.condition}" if shown.condition else ""
-    return f"{step.id}: {runs}{where}{when}; {graph.reasons[step.reason]}"
+    return f"{called(step.id)}: {runs}{where}{when}; {graph.reasons[step.reason]}"
 
 
 def more_steps(graph: PlanGraph) -> str:
@@ -41,7 +41,7 @@ def write_plan_graph(graph: PlanGraph, channel: Channel) -> None:
         said, _, rest = step_says(graph, step).partition(": ")
         channel.line(f"{printable(said)}  {channel.paint('faint', printable(rest))}")
         for before, reason in into.get(place, ()):
-            channel.line(printable(f"    {arrow} {graph.steps[before].id}: {graph.reasons[reason]}"))
+            channel.line(printable(f"    {arrow} {called(graph.steps[before].id)}: {graph.reasons[reason]}"))
     if graph.left_out:
         channel.line(f"... {more_steps(graph)}")
 

@@ -252,8 +252,24 @@ def title(operation: str, far: str = "") -> str:
 SETS_STATE = "set_state"
 """What stands in the place of an interface where a workflow sets node states."""
 
-OWN = {"ordito.settle": "status"}
-"""What steps are called that run nothing, and only say how things are."""
+
+def called(step: str) -> str:
+    """A step by its id where that is shown to people: those that only Ordito has, which nobody can name in a command,
+    in words."""
+    number = step.rpartition(".")[2]
+    if number.isdigit() and step.removeprefix(OF_ROLLBACK).startswith(JOINING):
+        return f"point {number}"
+    instance, *operation = step.rsplit(".", 2)
+    words = OWN.get(".".join(operation))
+    return f"{instance} {words}" if words else step
+
+
+OF_ROLLBACK = "rollback."
+JOINING = ("join.", "barrier.")
+"""How the ids begin of steps that only join others."""
+
+OWN = {"ordito.settle": "status", "ordito.whether": "whether needed", "ordito.adopt": "record"}
+"""What steps are called that run nothing: they say how things are, find out what is needed, or write down what is."""
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
 """The interfaces of which everybody knows what their operations do."""

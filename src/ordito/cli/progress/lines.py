@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ordito.base.text import as_text
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import SETS_STATE, WHOLE, subject, title, titled
+from ordito.cli.progress.ledger import SETS_STATE, WHOLE, called, subject, title, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.doubts import was_found
 from ordito.work.events import (
@@ -31,6 +31,7 @@ from ordito.work.invocation import Ending, Outcome
 WIDEST_NAME = 24
 WIDEST_INPUT = 40
 OPERATION_WIDTH = 22
+NO_TIME = "0.0s"
 
 
 class LineProgress:
@@ -59,7 +60,7 @@ class LineProgress:
                 again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
                 self._line(event.at, *self._named(event), paint("warning", f"{failure(event.outcome)}; {again}"))
             case StepSkipped():
-                because = f": {event.because}" if event.because else ""
+                because = f": {called(event.because)}" if event.because else ""
                 self._line(event.at, *self._named(event), paint("faint", f"skipped{because}"))
             case StepWarning():
                 self._line(event.at, *self._title(event.step), f"warning: {event.message}")
@@ -149,8 +150,9 @@ def failure(outcome: Outcome) -> str:
     """How an operation failed, in a few words: ``exit 3 after 1.2s``."""
     if outcome.ending is Ending.FAILED and outcome.exit_code:
         said = f"exit {outcome.exit_code}"
-    elif outcome.ending is Ending.FAILED:
-        said = outcome.message or str(outcome.ending)
+    elif outcome.ending is Ending.FAILED and outcome.message:
+        # A sentence, maybe with a hint; and where nothing was run the time says nothing.
+        return f"{outcome.message} (after {took})" if (took := brief(outcome.seconds)) != NO_TIME else outcome.message
     elif outcome.ending in (Ending.NOT_STARTED, Ending.UNREACHABLE, Ending.LOST):
         return f"{outcome.ending}: {outcome.message}" if outcome.message else str(outcome.ending)
     else:

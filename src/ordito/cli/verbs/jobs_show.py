@@ -15,6 +15,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text
+from ordito.cli.progress.ledger import OWN, called
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
@@ -85,7 +86,7 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     if head.changes > MOST_ROWS:
         channel.line(f"... and {plural(head.changes - MOST_ROWS, 'more task')}; all of them with: -o json")
     for step, because in islice(job.file.skipped.items(), MOST_ROWS):
-        channel.line(f"not run: {step}, because of {because}")
+        channel.line(f"not run: {called(step)}, because of {called(because)}")
 
 
 def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
@@ -98,4 +99,5 @@ def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
     seconds = "" if task.seconds is None else as_text(task.seconds)
     is_of_module = task.target == job and task.operation.startswith(OF_STEPS)
     target = "module" if is_of_module else task.target
-    return (task.change_id or "-", target, task.operation, f"{task.outcome}{code}", seconds, task.summary)
+    operation = OWN.get(task.operation, task.operation)
+    return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, task.summary)
