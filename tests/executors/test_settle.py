@@ -62,6 +62,11 @@ def orchestrators() -> Iterator[list[Orchestrator]]:
         orchestrator.kill()
 
 
+def settler(place: Place) -> LocalExecutor:
+    """Who settles what is in doubt, and does not wait long for what will not end."""
+    return LocalExecutor(place.slots, grace=2.0, settling=0.3)
+
+
 class Crash:
     """An operation whose orchestrator is killed while it waits at a gate."""
 
@@ -90,7 +95,7 @@ class Crash:
         self, started: Started | None, step: str = "run.sh", outputs: tuple[str, ...] = ("X",), attempt: int = 1
     ) -> Outcome | None:
         doubt = InDoubt(JOB, step, attempt, started, outputs)
-        return asyncio.run(LocalExecutor(self.place.slots, grace=2.0).settle(doubt))
+        return asyncio.run(settler(self.place).settle(doubt))
 
 
 @pytest.fixture
@@ -185,7 +190,7 @@ def test_another_step_s_result_is_not_taken(crash: Crash) -> None:
     started = crash.at(f"{WAIT}X=1\n", outputs=("X",))
     crash.open_gate(started)
     assert crash.settle(None, step="other") is None
-    assert asyncio.run(LocalExecutor(crash.place.slots).settle(InDoubt("OTHERJOB", "run.sh", 1, started))) is None
+    assert asyncio.run(settler(crash.place).settle(InDoubt("OTHERJOB", "run.sh", 1, started))) is None
     assert crash.settle(None) is not None
 
 
@@ -279,7 +284,7 @@ def test_settling_many_steps_at_once(place: Place, orchestrators: list[Orchestra
         orchestrator.kill()
 
     async def settle() -> list[Outcome | None]:
-        executor = LocalExecutor(place.slots, grace=2.0)
+        executor = settler(place)
         return await asyncio.gather(*[executor.settle(InDoubt(JOB, f"s{n}", 1)) for n in range(8)])
 
     assert asyncio.run(settle()) == [None] * 8
@@ -311,6 +316,6 @@ def test_what_an_operation_writes_when_its_job_cannot_go_on_is_not_its_result(pl
         await asyncio.to_thread(until, ready.exists, "the operation")
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        return await LocalExecutor(place.slots, grace=2.0).settle(InDoubt(JOB, invocation.step, 1))
+        return await settler(place).settle(InDoubt(JOB, invocation.step, 1))
 
     assert asyncio.run(run()) is None

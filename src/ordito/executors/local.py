@@ -28,7 +28,6 @@ from ordito.work.plan import ARTIFACTS
 SETTLE_PAUSE = 0.02
 LONGEST_SETTLE_PAUSE = 0.25
 SETTLING = 3.0
-"""Seconds for which an operation that is found running after a crash may come to its end by itself."""
 
 
 class LocalExecutor:
@@ -42,14 +41,18 @@ class LocalExecutor:
     or until ``close``: should this process die before the outcome was written down, ``settle`` finds it.
     """
 
-    def __init__(self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0) -> None:
+    def __init__(
+        self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0, settling: float = SETTLING
+    ) -> None:
         """``base`` is the folder of the scratch slots; it must belong to one executor at a time.
 
         ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is
-        read after the end of its operation.
+        read after the end of its operation. ``settling``: seconds for which an operation that is found running after a
+        crash may come to its end by itself.
         """
         self._slots = Slots(str(Path(base).resolve()))
         self._patience = Patience(grace, linger)
+        self._settling = settling
         self._shared = EnvironmentFiles(self._slots.base)
         self._watch = Watch()
         self._surroundings = Surroundings(
@@ -198,7 +201,7 @@ class LocalExecutor:
         """The result of a step, as soon as it is there; None when nothing of the step runs any more without having
         left one, or patience ends."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + SETTLING
+        deadline = loop.time() + self._settling
         pause = SETTLE_PAUSE
         while True:
             # In this order: a process may write its result and end between two looks.
