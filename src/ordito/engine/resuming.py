@@ -11,7 +11,8 @@ from ordito.engine.parts import Parts
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
 from ordito.engine.writer import Writer
-from ordito.work.doubts import answer, found
+from ordito.work.doubts import answer
+from ordito.work.found_ends import found
 from ordito.work.hook_runs import HOOKS
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
 from ordito.work.plan import Action, Call

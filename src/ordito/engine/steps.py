@@ -21,9 +21,9 @@ from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
-from ordito.work.doubts import was_found
 from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
+from ordito.work.found_ends import was_found
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action, Step

@@ -6,10 +6,9 @@ its finding decides where it can: what is absent was not created, or was deleted
 
 from __future__ import annotations
 
-import msgspec
-
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT, OK
+from ordito.work.found_ends import BY_CHECK
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Call, Step
 from ordito.work.probes import found_status
@@ -21,10 +20,6 @@ BROUGHT_UP = frozenset({"create", "configure", "start", "deploy"})
 LIFECYCLES = frozenset({"Standard", "lifecycle", "delegate"})
 """Operations that have done their work if an instance is ok, and the interfaces, by the last part of their names, whose
 operations these are. Of any other, a backup for example, that says nothing."""
-
-DONE = "interrupted, and done by what check says"
-ENDED = "interrupted, and found to be done"
-"""What is said of a step that was found to have ended well, by its check, or by the end that it has left behind."""
 
 
 def id_of_question(step: str) -> str:
@@ -41,19 +36,7 @@ def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
     if not done or any(name not in found.outputs for name in call.outputs):
         return None
     outputs = {name: found.outputs[name] for name in call.outputs}
-    return Outcome(Ending.SUCCEEDED, outputs=outputs, message=DONE)
-
-
-def found(outcome: Outcome) -> Outcome:
-    """An end that was found after an interruption, which says so where it is a good one."""
-    if not outcome.succeeded or outcome.message or outcome.status not in {"", OK}:
-        return outcome
-    return msgspec.structs.replace(outcome, message=ENDED)
-
-
-def was_found(outcome: Outcome) -> bool:
-    """Whether an end says that it was found after an interruption."""
-    return outcome.message in (DONE, ENDED)
+    return Outcome(Ending.SUCCEEDED, outputs=outputs, message=BY_CHECK)
 
 
 def _by_status(step: Step, call: Call, status: str) -> bool:

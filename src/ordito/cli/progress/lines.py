@@ -13,7 +13,6 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
 from ordito.cli.progress.ledger import SETS_STATE, WHOLE, called, subject, title, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
-from ordito.work.doubts import was_found
 from ordito.work.events import (
     Event,
     JobRollback,
@@ -26,6 +25,7 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
+from ordito.work.found_ends import was_found
 from ordito.work.invocation import Ending, Outcome
 
 WIDEST_NAME = 24
