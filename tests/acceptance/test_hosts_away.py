@@ -94,3 +94,33 @@ def test_the_only_host_is_not_given_up(deployed: tuple[Hosted, SshHost], asked: 
     assert again.code == 0, again.both
     assert again.out == "machine_1  is ok: nothing to heal\n"
     assert service.state("machine_1") == ("started", "ok")
+
+
+def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """Two are away, and one is free: there is none for the second, and where one of those that are healed together has
+    to stay nothing is done about any of them."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    two = "{ type: tosca.nodes.Compute, instance_count: 2, occurrences: [ 0, 5 ] }"
+    written = service.service.read_text(encoding="utf-8")
+    service.service.write_text(written.replace("{ type: tosca.nodes.Compute }", two), encoding="utf-8")
+    with ssh_hosts.some("first", "second", "third") as hosts:
+        first, second, _ = hosts
+        write_inventory(service.inventory, ssh_hosts, hosts)
+        assert service.deploy().code == 0
+        first.stop()
+        second.stop()
+        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--yes")
+        assert healed.code == 4, healed.both
+        assert "keeps it, since there is no other: no host of" in healed.err
+        assert ", which is to be healed as well" in healed.err
+        assert healed.out.count("was left as it is, and could not be healed") == 2
+        assert " hosts check " in healed.err.partition("Next:")[2]
+        assert service.taken() == {"first": "taken", "second": "taken"}
+        assert service.state("app_1") == service.state("app_2") == ("started", "ok")
+        second.start_again()
+        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--yes")
+        assert healed.code == 0, healed.both
+        assert {service.host_of("machine_1"), service.host_of("machine_2")} == {"second", "third"}
+        assert service.taken() == {"first": "lost", "second": "taken", "third": "taken"}
+        assert service.state("app_1") == service.state("app_2") == ("started", "ok")

@@ -15,6 +15,22 @@ from tests.support.real.hosts import SshHost, SshHosts
 WHOLE = ["begin create", "end create", "begin configure", "end configure", "begin start", "end start"]
 
 
+SINCE = """
+import ordito.providers.pool.provider as pool
+from ordito.work.targets import Refused
+asked, before = [], pool.PoolProvider._unreachable
+async def unreachable(self, name):
+    asked.append(name)
+    if asked.count(name) == 1:
+        return await before(self, name)
+    if {locked}:
+        raise Refused(f"{{name}}: it lets nobody in")
+    return ""
+pool.PoolProvider._unreachable = unreachable
+"""
+"""A host is found otherwise once its instance is to be removed than when it was looked at."""
+
+
 class Locked:
     """A deployed application whose host accepts another key than the inventory names from now on."""
 
@@ -83,3 +99,31 @@ def test_a_check_knows_nothing_of_it_and_does_not_propose_to_heal_it(locked: Loc
     assert "hosts check far" in checked.err
     assert " heal " not in checked.both
     assert locked.service.state("machine_1") == ("started", "ok")
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_host_that_comes_back_while_it_is_healed_is_not_given_up(
+    ssh_hosts: SshHosts, tmp_path: Path, is_locked: bool
+) -> None:
+    """It was away when it was looked at, and lets nobody in, or answers again, when it is to be given back: what may
+    still run on it is neither forgotten nor begun once more, here or elsewhere."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    with ssh_hosts.some("far", "other") as (far, other):
+        write_inventory(service.inventory, ssh_hosts, [far, other])
+        assert service.deploy().code == 0
+        far.stop()
+        words = service.words("heal", "machine_1", "--yes")
+        healed = service.run_words(words, code=SINCE.format(locked=is_locked))
+        assert healed.code == 1, healed.both
+        assert ("it lets nobody in" if is_locked else "was away and answers again: machine_1 keeps it") in healed.err
+        assert "could not be healed" in healed.out
+        assert service.state("app_1") == ("started", "ok")
+        assert service.host_of("machine_1") == "far"
+        assert service.taken() == {"far": "taken"}
+        far.start_again()
+        again = service.run("heal", "machine_1", "--yes")
+        assert again.out == "machine_1  is ok: nothing to heal\n", again.both
+        assert service.deploy().code == 0
+        assert operations(far) == WHOLE
+        assert operations(other) == []

@@ -75,11 +75,13 @@ class Conditions:
         """What changes because a step that was not needed counts as done."""
         if step.action is FILTER:
             return Delta()
+        call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
+        if self._goes_with_host(step, record):
+            return Delta()
         if step.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
         if step.condition is Condition.IF_CHANGED:
             return Delta()
-        call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()
         if self._is_up(record):
@@ -111,6 +113,11 @@ class Conditions:
             return host
         mends = step.condition is Condition.UNLESS_OK
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
+
+    def _goes_with_host(self, step: Step, record: Instance) -> bool:
+        """Whether an instance is on a host that is out of reach, so that it is gone once that is given up, and not
+        before: the host may turn out to be there after all."""
+        return bool(self._out_of_reach(step, record)) and bool(self._lost_hosts.host_of(record))
 
     def _not_found_out(self, step: Step, record: Instance) -> str:
         """Why nothing is done about an instance of which nobody knows how it is, "" where that is no reason."""

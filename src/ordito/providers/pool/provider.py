@@ -43,6 +43,9 @@ class PoolProvider:
         self._turns = asyncio.Lock()
         self._targets: dict[str, Target | None] = {}
         self._left: dict[str, str] = {}
+        self._away: set[str] = set()
+        self._keeps: dict[str, str] = {}
+        self._promised: dict[str, Taken] = {}
         self.hosts = hosts
         self.allocations = Allocations(section.folder)
 
@@ -57,7 +60,10 @@ class PoolProvider:
     # --------------------------------------------------------------------------------------------- making, removing
 
     async def create(self, asked: Delegation) -> Provided:
-        """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``."""
+        """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``, also where it
+        was to give back the one that it has, and keeps it."""
+        if asked.instance in self._keeps:
+            raise ProviderFailed(self._keeps[asked.instance])
         if COMPUTE not in asked.kinds:
             raise ProviderFailed(self._no_compute(asked))
         try:
@@ -74,10 +80,15 @@ class PoolProvider:
             has = books.of(asked.ensemble, asked.instance)
             if has is not None:
                 return self._known(has.host)
-            choosing = Choosing(self.hosts.values(), books.taken(), books.lost(), self._section.file)
-            host, problem = choosing.choose(asked, asking)
+            taken, lost = books.taken(), books.lost()
+            promised = self._with_promised(taken, asked.instance)
+            host, _ = Choosing(self.hosts.values(), promised, lost, self._section.file).choose(asked, asking)
+            if host is None:
+                # Better one that was promised to another instance than none.
+                host, problem = Choosing(self.hosts.values(), taken, lost, self._section.file).choose(asked, asking)
             if host is None:
                 raise ProviderFailed(problem)
+            self._promised.pop(asked.instance, None)
             books.take(_taking(asked, asking, host, self._section.ensemble))
             return host
 
@@ -154,14 +165,15 @@ class PoolProvider:
     async def delete(self, asked: Delegation) -> bool:
         """Take the host back. Where it does not answer it is lost: what ran on it is gone, as far as anybody knows, and
         it is not given out again before it was reached once more. Raises ``Unreachable`` where it is there and lets
-        nobody in: then nothing is known of what runs on it, and the instance keeps it."""
+        nobody in, and ``ProviderFailed`` where it answers that was away when it was looked at: then nothing is known of
+        what runs on it, and the instance keeps it."""
         taken, lost = await self._in_books(lambda books: (books.of(asked.ensemble, asked.instance), books.lost()))
         if taken is None:
             # It was taken back before, and its host may have been found to be lost then.
             before = lost.get(_host_of(asked.attributes))
             return before is not None and owner_of(asked.instance, self._section.ensemble) in before.remains
         # Where it was never told that it has the host, nothing can have run there.
-        why = await self._unreachable(taken.host) if _host_of(asked.attributes) else ""
+        why = await self._before_giving_back(asked, taken.host) if _host_of(asked.attributes) else ""
         since = datetime.now(UTC).isoformat(timespec="seconds")
 
         def release(books: Books) -> None:
@@ -177,6 +189,20 @@ class PoolProvider:
             self._left[asked.instance] = f"{taken.host} does not answer, and is not given out before `{CHECK}"
             self._left[asked.instance] += f" {taken.host}` has reached it: something of {taken.owner} may be left there"
         return bool(why)
+
+    async def _before_giving_back(self, asked: Delegation, name: str) -> str:
+        """Why a host does not answer, "" where it does. What was found when it was looked at may not hold any more:
+        then what is on it was not taken down, and must not be made a second time."""
+        try:
+            why = await self._unreachable(name)
+        except Refused as refused:
+            self._keeps[asked.instance] = f"{asked.instance} keeps {name}, on which something may run: {refused}"
+            raise
+        if not why and asked.instance in self._away:
+            again = f"{name} was away and answers again: {asked.instance} keeps it, with what is on it"
+            self._keeps[asked.instance] = again
+            raise ProviderFailed(again)
+        return why
 
     def left_behind(self, instance: str) -> str:
         """That something may be left of it on a host that was lost (``work.providing.LeavesBehind``)."""
@@ -214,8 +240,12 @@ class PoolProvider:
         if taken is None:
             return Seen("absent", {}, "it has no host of the pool")
         why = await self._unreachable(taken.host)
-        if why and asked.anew and (none := await asyncio.to_thread(self._no_other, asked, taken.host)):
-            raise Refused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
+        if why and asked.anew:
+            async with self._turns:
+                none = await asyncio.to_thread(self._no_other, asked, taken.host)
+            if none:
+                raise Refused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
+            self._away.add(asked.instance)
         if why:
             return Seen("error", {}, why)
         try:
@@ -224,15 +254,28 @@ class PoolProvider:
             raise ProviderFailed(str(problem)) from problem
 
     def _no_other(self, asked: Delegation, name: str) -> str:
-        """Why there is no other host for an instance that has one, "" where there is one now."""
+        """Why there is no other host for an instance that has one, "" where there is one now: it is promised to the
+        instance for the rest of the job, so that no other that is looked at counts on it as well."""
         try:
             taken, lost = self.allocations.read()
         except PoolFailed as problem:
             raise ProviderFailed(str(problem)) from problem
         others = [host for host in self.hosts.values() if host.name != name]
-        return Choosing(others, taken, lost, self._section.file).choose(
-            asked, asking_of(asked.properties, asked.metadata)
-        )[1]
+        asking = asking_of(asked.properties, asked.metadata)
+        choosing = Choosing(others, self._with_promised(taken, asked.instance), lost, self._section.file)
+        host, none = choosing.choose(asked, asking)
+        if host is not None:
+            place = f"{self._section.ensemble}, which is to be healed as well"
+            self._promised[asked.instance] = _taking(asked, asking, host, place)
+        return none
+
+    def _with_promised(self, taken: Mapping[str, Sequence[Taken]], instance: str) -> dict[str, list[Taken]]:
+        """Who has what, with what is promised to others than an instance."""
+        found = {host: list(on_host) for host, on_host in taken.items()}
+        for name, promised in self._promised.items():
+            if name != instance:
+                found.setdefault(promised.host, []).append(promised)
+        return found
 
     async def _unreachable(self, name: str) -> str:
         """Why a host does not answer, "" where it does. Raises ``Refused`` where it is there and lets nobody in."""
