@@ -55,9 +55,9 @@ class Orders(Project):
         """Have an operation do nothing again."""
         (self.home / "orders" / step).unlink()
 
-    def begin(self, *arguments: str) -> Running:
+    def begin(self, *arguments: str, code: str = "") -> Running:
         """Start a command on the ensemble that tells its events."""
-        return start(self.home, *arguments, "-e", self.ensemble, "--yes", "--json")
+        return start(self.home, *arguments, "-e", self.ensemble, "--yes", "--json", code=code)
 
     def begun(self) -> list[str]:
         """The steps that have begun, in order."""

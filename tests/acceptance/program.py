@@ -114,9 +114,9 @@ class Project:
         """The arguments that deploy it."""
         return ["deploy", str(self.service), "-e", str(self.ensemble), "--yes", *inputs]
 
-    def run(self, *arguments: str) -> Finished:
+    def run(self, *arguments: str, code: str = "") -> Finished:
         """Run another command on its ensemble."""
-        return ordito(self.home, *arguments, "-e", self.ensemble)
+        return ordito(self.home, *arguments, "-e", self.ensemble, code=code)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.acceptance.program import files_of, ordito, start
 from tests.cli.program import until
+from tests.support.forked import IMPATIENT
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -183,13 +184,13 @@ def test_a_job_that_is_killed_goes_on(tmp_path: Path) -> None:
         (["workflow", "run", "all", "-i", "which=x", "--yes"], "fail"),
         (["jobs", "resume"], "rescue"),
     ):
-        running = start(tmp_path, *words)
+        running = start(tmp_path, *words, code=IMPATIENT)
         wanted = {f"node_1 {name}", f"node_2 {name}"}
         until(partial(has_calls, tmp_path, wanted))
         running.kill()
         running.communicate()
         (tmp_path / f"go.{name}").touch()
-    done = ordito(tmp_path, "jobs", "resume")
+    done = ordito(tmp_path, "jobs", "resume", code=IMPATIENT)
     assert done.code == 1, done.both
     assert "handled" in done.both
     found = calls(tmp_path)

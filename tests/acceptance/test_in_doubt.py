@@ -9,7 +9,7 @@ import pytest
 
 from tests.acceptance.orders import Orders, kill, make_orders, of_kind, rest, until
 from tests.cli.program import until as soon
-from tests.support.forked import Running
+from tests.support.forked import IMPATIENT, Running
 
 CHECKED = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -72,7 +72,7 @@ def wait_for(process: Running, file: Path) -> None:
 )
 def test_what_the_check_says_is_done_is_not_done_again(tmp_path: Path, answer: str, again: bool) -> None:
     orders = interrupted(tmp_path, answer)
-    code, events = rest(orders.begin("jobs", "resume"))
+    code, events = rest(orders.begin("jobs", "resume", code=IMPATIENT))
     assert code == 0, [e["outcome"]["message"] for e in events if e["type"] == "step.failed"]
     assert (tmp_path / "asked").read_text(encoding="utf-8").split() == ["Standard.create"]
     assert orders.begun().count("base_1.Standard.create") == 1 + again
@@ -82,7 +82,7 @@ def test_what_the_check_says_is_done_is_not_done_again(tmp_path: Path, answer: s
 
 def test_what_was_found_to_be_done_is_said_to_be(tmp_path: Path) -> None:
     """Whether its check says so, or the operation has left its end behind: how long it took nobody knows."""
-    said = interrupted(tmp_path, "exit 0").run("jobs", "resume").err
+    said = interrupted(tmp_path, "exit 0").run("jobs", "resume", code=IMPATIENT).err
     assert "create                 ok (interrupted, and done by what check says)\n" in said
     (tmp_path / "other").mkdir()
     orders = make_orders(tmp_path / "other")
@@ -102,11 +102,11 @@ def test_what_was_found_to_be_done_is_said_to_be(tmp_path: Path) -> None:
 def test_killed_while_the_check_is_asked_it_is_asked_again(tmp_path: Path) -> None:
     """Nothing of the first question is left; and the operation is still in doubt."""
     orders = interrupted(tmp_path, "while [ ! -e answered ]; do sleep 0.1; done")
-    process = orders.begin("jobs", "resume")
+    process = orders.begin("jobs", "resume", code=IMPATIENT)
     wait_for(process, tmp_path / "asked")
     kill(process)
     (tmp_path / "answered").touch()
-    code, events = rest(orders.begin("jobs", "resume"))
+    code, events = rest(orders.begin("jobs", "resume", code=IMPATIENT))
     assert code == 0, [e["outcome"]["message"] for e in events if e["type"] == "step.failed"]
     assert (tmp_path / "asked").read_text(encoding="utf-8").split() == ["Standard.create"] * 2
     assert orders.begun().count("base_1.Standard.create") == 1
@@ -124,7 +124,7 @@ def test_what_the_check_prints_and_gives_holds_no_secret(tmp_path: Path) -> None
         'echo "the token is canary-of-the-check"\necho \'{"token": "canary-of-the-check"}\' >"$ORDITO_OUTPUTS"\nexit 0'
     )
     orders = interrupted(tmp_path, answer, outputs)
-    done = orders.run("jobs", "resume", "--json")
+    done = orders.run("jobs", "resume", "--json", code=IMPATIENT)
     assert done.code == 0, done.both
     assert orders.begun().count("base_1.Standard.create") == 1
     assert "the token is (sensitive)" in orders.run("jobs", "logs").out

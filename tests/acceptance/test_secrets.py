@@ -19,6 +19,7 @@ import pytest
 
 from ordito.base.masking import LEAST, forms
 from tests.acceptance.program import LIMIT, Finished, ordito, start
+from tests.support.forked import IMPATIENT
 
 pytest.importorskip("cryptography", reason="what is sensitive cannot be sealed without it")
 
@@ -347,7 +348,7 @@ def test_a_killed_job_goes_on_with_its_secrets(place: Path) -> None:
     process.communicate()
     (place / "go").touch()
     assert not leaks(place)
-    resumed = ordito(place, "jobs", "resume", "-e", "ensemble")
+    resumed = ordito(place, "jobs", "resume", "-e", "ensemble", code=IMPATIENT)
     assert resumed.code == 0, resumed.both
     assert not shows(resumed)
     assert not leaks(place)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.program import LIMIT, Finished, Project, ordito, start, status_of
+from tests.support.forked import IMPATIENT
 from tests.support.thorough import THOROUGH
 
 DATA = Path(__file__).parent.parent / "data" / "reacting"
@@ -228,7 +229,7 @@ def test_a_kill_in_an_action_is_resumed(sensors: Sensors) -> None:
     assert "was interrupted" in told.err
     assert "jobs resume" in told.err
     assert sensors.run("deploy", "--yes").code == 5
-    rest = sensors.run("jobs", "resume")
+    rest = sensors.run("jobs", "resume", code=IMPATIENT)
     assert rest.code == 0, rest.both
     assert [name for name, _ in sensors.jobs()[1:]] == ["notify", "trigger high.high", "notify"]
     assert sensors.attributes("one_1")["level"] == 1

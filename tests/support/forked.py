@@ -22,6 +22,12 @@ from typing import IO
 SERVER = Path(__file__).with_name("fork_server.py")
 ADOPTS = "adopts"
 SOURCES = Path(__file__).parents[2] / "src"
+IMPATIENT = """\
+from functools import partial
+import ordito.executors.registry as registry
+registry.LocalExecutor = partial(registry.LocalExecutor, settling=0.2)
+"""
+"""Python that runs first where operations that hang are found running after a crash: they are ended soon."""
 
 
 class Running:
