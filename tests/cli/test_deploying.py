@@ -151,6 +151,41 @@ def test_every_reading_verb_has_forms_for_programs(run: Run, form: str) -> None:
         assert isinstance(data, dict)
 
 
+def test_every_result_for_programs_names_its_format(run: Run, tmp_path: Path) -> None:
+    """Those of jobs, too, and in the stream of events; the outputs have no other names than those of the template."""
+    assert deployed(run, "-o", "json").json["format"] == "ordito.deploy/1"
+    (tmp_path / "hosts.yaml").write_text("hosts: { here: { connection: local } }\n")
+    for words, name in (
+        (["status"], "status"),
+        (["jobs", "list"], "jobs-list"),
+        (["validate"], "validate"),
+        (["validate", TINY, FAILING], "validate"),
+        (["revisions"], "revisions"),
+        (["hosts", "list"], "hosts-list"),
+        (["hosts", "check"], "hosts-check"),
+        (["workflow", "list"], "workflow-list"),
+        (["state", "show"], "state-show"),
+        (["secrets", "list"], "secrets-list"),
+        (["blocks", "list"], "blocks-list"),
+        (["spec"], "spec"),
+        (["explain", "locked"], "explain"),
+        (["jobs", "logs"], "jobs-logs"),
+        (["jobs", "replay"], "jobs-replay"),
+        (["plan"], "plan"),
+        (["diff"], "diff"),
+        (["doctor"], "doctor"),
+        (["check", "--yes"], "drift"),
+        (["undeploy", "--yes"], "undeploy"),
+    ):
+        shown = run(*words, "-o", "json")
+        assert shown.json["format"] == f"ordito.{name}/1", words
+        assert next(iter(shown.json)) == "format"
+        (told,) = [line for line in run(*words, "--json").events if line["type"] == "result"]
+        assert told["result"]["format"] == f"ordito.{name}/1", words
+    assert run("jobs", "show", "-o", "json").json["format"] == "ordito.job/3"
+    assert "format" not in run("output", "-o", "json").json
+
+
 def test_an_output_is_bare_by_name(run: Run) -> None:
     """R-3.9-4, R-2.1-5: outputs are there after the deployment."""
     deployed(run)

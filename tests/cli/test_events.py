@@ -72,5 +72,8 @@ def test_what_commands_write_is_as_it_is_described(run: Run) -> None:
         *run("heal", "x", "--yes", "--json", "-e", "elsewhere").events,
     ]
     seen = {check(line) for line in lines}
+    took = [part["seconds"] for line in lines for part in (line, line.get("outcome") or {}) if "seconds" in part]
+    assert took
+    assert took == [round(seconds, 3) for seconds in took]
     assert seen >= {"version", "job.started", "step.started", "step.retrying", "step.failed", "step.skipped"}
     assert seen >= {"job.finished", "plan.change", "notice.received", "output", "diagnostic", "error", "next", "result"}

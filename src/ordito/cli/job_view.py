@@ -15,6 +15,7 @@ from ordito.cli.kept_view import commits, kept_data, warn_of_kept
 from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import failure
+from ordito.cli.progress.ndjson import rounded
 from ordito.cli.progress.report import (
     OUT_OF_REACH,
     NextCommand,
@@ -144,7 +145,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         **({"handled": True} if report.handled else {}),
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
         **({"again": list(report.again)} if report.again else {}),
-        "failures": [msgspec.to_builtins(failed, enc_hook=encode_hook) for failed in report.failures],
+        "failures": [msgspec.to_builtins(rounded(failed), enc_hook=encode_hook) for failed in report.failures],
         "outputs": dict(report.outputs),
         **kept_data(report.kept),
     }

@@ -23,10 +23,12 @@ class Session:
 
     ``out`` carries the result and nothing else, ``err`` everything people want to know besides. With ``--json`` all of
     it goes to ``out`` as a stream of objects. ``job_began`` is whether the command has come so far as to run a job.
+    ``verb`` is the one that is carried out, with that of its group, as in "jobs list".
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, verb: str = "") -> None:
         self.settings = settings
+        self.verb = verb
         self.out = Channel(sys.stdout, settings.color)
         self.err = Channel(sys.stderr, settings.color)
         self.stream = JsonStream(self.out) if settings.json_events else None
@@ -56,8 +58,11 @@ class Session:
         elif found:
             diagnostics_view.render(found, self.err)
 
-    def result(self, data: Mapping[str, object], text: Callable[[Channel], None]) -> None:
-        """Write the result of the verb: ``data`` for programs, or what ``text`` writes for people."""
+    def result(self, data: Mapping[str, object], text: Callable[[Channel], None], *, bare: bool = False) -> None:
+        """Write the result of the verb: ``data`` for programs, with the name of its format, or what ``text`` writes for
+        people. What is ``bare`` has none: its names are those of the template, or it is a file as it is to be kept."""
+        if not bare and "format" not in data:
+            data = {"format": f"ordito.{self.verb.replace(' ', '-')}/1", **data}
         if self.stream is not None:
             self.stream.say("result", {"result": data})
         elif self.settings.output is Format.TEXT:

@@ -32,6 +32,8 @@ def verb(
     stands what only messages say.
     """
 
+    page = name if named.startswith(f"{name} ") else named or name
+
     def decorate(function: Run) -> click.Command:
         @click.pass_context
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
@@ -47,7 +49,7 @@ def verb(
             settings = settings_of(context)
             if settings.output not in formats:
                 raise click.UsageError(f"{name} writes {', '.join(formats)}, not {settings.output}", context)
-            session = Session(settings)
+            session = Session(settings, page)
             try:
                 code = function(session, **arguments)
             except EXPECTED as error:
@@ -59,7 +61,7 @@ def verb(
         own = list(reversed(getattr(function, "__click_params__", [])))
         return VerbCommand(
             name,
-            page=name if named.startswith(f"{name} ") else named or name,
+            page=page,
             params=[*own, *(input_options() if takes_inputs else []), *global_options(formats)],
             callback=run,
             help=summary,

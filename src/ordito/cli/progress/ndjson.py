@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -10,7 +11,12 @@ from ordito import __version__
 from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.structured import json_text
-from ordito.work.events import FORMAT, Event
+from ordito.work.events import FORMAT, Event, JobFinished, StepFailed, StepRetrying, StepSucceeded
+
+Told = TypeVar("Told", bound=Event)
+DIGITS = 3
+
+replace = msgspec.structs.replace
 
 
 class JsonStream:
@@ -23,7 +29,7 @@ class JsonStream:
 
     def __call__(self, event: Event) -> None:
         """Write an event of a job."""
-        self._write(event)
+        self._write(rounded(event))
 
     def say(self, kind: str, data: Mapping[str, object]) -> None:
         """Write an object of the command itself, such as ``diagnostic`` or ``result``."""
@@ -36,6 +42,16 @@ class JsonStream:
             # A file's name that is not UTF-8.
             text = json_text(msgspec.to_builtins(value, enc_hook=encode_hook))
         self._channel.write(text + "\n")
+
+
+def rounded(event: Told) -> Told:
+    """An event whose times that something took are of whole milliseconds, as the records have them."""
+    if isinstance(event, StepSucceeded | StepFailed | StepRetrying) and event.outcome.seconds:
+        outcome = replace(event.outcome, seconds=round(event.outcome.seconds, DIGITS))
+        event = replace(event, outcome=outcome)
+    if isinstance(event, StepRetrying | JobFinished):
+        event = replace(event, seconds=round(event.seconds, DIGITS))
+    return event
 
 
 class StreamProgress:

@@ -32,5 +32,5 @@ def command(session: Session, module: str, value: str, out: str) -> ExitCode:
         session.result(data, lambda channel: channel.line(f"{found.out}: {plural(found.steps, 'lifecycle step')}"))
     else:
         steps = msgspec.json.decode(found.text)
-        session.result(steps, lambda channel: channel.write(found.text))
+        session.result(steps, lambda channel: channel.write(found.text), bare=True)
     return ExitCode.DONE

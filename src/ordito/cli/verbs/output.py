@@ -36,5 +36,5 @@ def command(session: Session, name: str | None, reveal: bool) -> ExitCode:
         else:
             write_outputs(found, channel)
 
-    session.result(dict(found), text)
+    session.result(dict(found), text, bare=True)
     return ExitCode.DONE
