@@ -124,3 +124,25 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
         assert {service.host_of("machine_1"), service.host_of("machine_2")} == {"second", "third"}
         assert service.taken() == {"first": "lost", "second": "taken", "third": "taken"}
         assert service.state("app_1") == service.state("app_2") == ("started", "ok")
+
+
+def test_what_could_not_begin_leaves_things_as_they_were(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """What is on a host that is away goes on, whatever was asked for."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    machine = "machine: { type: tosca.nodes.Compute"
+    text = service.service.read_text()
+    service.service.write_text(text.replace(machine, machine + ", metadata: { ordito.protected: 'true' }"))
+    with ssh_hosts.some("far") as (host,):
+        write_inventory(service.inventory, ssh_hosts, [host])
+        assert service.deploy().code == 0
+        host.stop()
+        for verb in ("stop", "undeploy"):
+            failed = service.run(verb, *(["app"] if verb == "stop" else []), "--yes")
+            assert failed.code == 4, failed.both
+            assert service.state("app_1") == ("started", "ok")
+        assert service.run("status").out.splitlines()[0].split()[:2] == ["service", "ok"]
+        host.start_again()
+        again = service.deploy()
+        assert again.code == 0, again.both
+        assert service.run("undeploy", "--yes", "--include-protected").code == 0

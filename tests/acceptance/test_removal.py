@@ -58,6 +58,9 @@ def test_undeploying_goes_on_where_it_failed(tmp_path: Path, step: str) -> None:
     failed = small.run("undeploy", "--yes")
     assert failed.code == 1, failed.both
     assert small.things() != []
+    shown = small.run("status")
+    assert shown.out.splitlines()[0].endswith("and a removal that is not complete)")
+    assert " undeploy " in shown.err.partition("Next:")[2]
     (tmp_path / "failing").unlink()
     assert_all_is_gone(small)
 

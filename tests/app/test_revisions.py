@@ -16,6 +16,7 @@ from ordito.app.proposals.rollback import RollbackAsked
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.replay import ReplayRequest, replay
+from ordito.app.revisions import list_revisions
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, revisions
@@ -55,6 +56,7 @@ def test_a_clone_goes_back_as_well(deployed: Deployed) -> None:
     deployed.run(UndeployAsked())
     assert listed(deployed)[0].was_removed
     assert deployed.recorded()[1].base == ""
+    assert not list_revisions(str(deployed.ensemble)).is_partial
 
 
 def test_records_that_know_of_no_forms_are_read(deployed: Deployed) -> None:

@@ -46,7 +46,8 @@ def list_revisions(directory: str) -> RevisionList:
     with read_ensemble(directory) as ensemble:
         status, snapshot = ensemble.status, ensemble.snapshot
         base = stable_form(status, snapshot)
-        is_partial = status.form != base or any(r.form for r in snapshot.instances.values() if r.exists)
+        existing = [record for record in snapshot.instances.values() if record.exists]
+        is_partial = bool(existing) and (status.form != base or any(record.form for record in existing))
         found = list(revisions(place.layout))
     lines = [_line(one, found[n + 1] if n + 1 < len(found) else None, base) for n, one in enumerate(found)]
     partial = status.form if status.form != base else ""

@@ -16,7 +16,7 @@ from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
-from ordito.instances.status import effective_statuses, topology_status
+from ordito.instances.status import OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
 
@@ -63,7 +63,8 @@ def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
 class StatusResult(msgspec.Struct, frozen=True):
     """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
     ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
-    how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete."""
+    how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete;
+    ``is_half_removed`` says that all was to be removed, and something is there because that has not ended well."""
 
     service: str
     effective: str
@@ -74,6 +75,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     failed: tuple[str, ...] = ()
     waiting: int = 0
     attempt: IncompleteRevision | None = None
+    is_half_removed: bool = False
 
 
 def status(request: StatusRequest) -> StatusResult:
@@ -112,6 +114,7 @@ def status(request: StatusRequest) -> StatusResult:
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
             attempt=incomplete_revision(place.layout, ensemble.status, snapshot),
+            is_half_removed=_is_half_removed(ensemble),
         )
 
 
@@ -138,6 +141,14 @@ def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
     from ordito.app.jobs import failed_steps
 
     return tuple(failed_steps(place, last.id))
+
+
+def _is_half_removed(ensemble: Ensemble) -> bool:
+    last, records = ensemble.status.last_job, ensemble.snapshot.instances.values()
+    if ensemble.unfinished or last is None or last.workflow != "undeploy" or last.status in OPERATIONAL:
+        return False
+    removed = any(not record.exists and record.last_config_change > last.id for record in records)
+    return removed and any(record.exists for record in records)
 
 
 NO_OUTLINE = Outline("", {})

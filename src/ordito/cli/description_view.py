@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.describe import Dependency, InstanceDescription, NodeDescription, Operated
-from ordito.base.change_ids import time_of
+from ordito.base.change_ids import job_of, time_of
 from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
 from ordito.cli.job_view import as_text
@@ -108,7 +108,7 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
         ("note", printable(i.note)),
         ("created", _at(i.created)),
         ("configured last", _at(i.last_config_change)),
-        ("changed last", _at(i.last_state_change)),
+        ("changed last", _changed(found)),
     ]
     return f"{channel.paint('strong', i.id)}  {status}", [
         ("About", [(name, text) for name, text in about if text]),
@@ -176,6 +176,15 @@ def _event(event: TaskLine) -> tuple[str, str]:
     seconds = f" in {event.seconds:.1f}s" if math.isfinite(event.seconds) else ""
     said = f"{event.target} {event.operation} {event.outcome}{seconds}"
     return event.start, f"{said}  {printable(event.summary)}".rstrip()
+
+
+def _changed(found: InstanceDescription) -> str:
+    """When it changed last, and where that was not by what made it, which job noticed that."""
+    instance = found.instance
+    changed = _at(instance.last_state_change)
+    if instance.last_state_change <= instance.last_config_change:
+        return changed
+    return f"{changed}, since it was made: `ordito jobs show {job_of(instance.last_state_change)}` says how"
 
 
 def _at(change: str) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 import msgspec
 
 from ordito.app.incomplete_revision import IncompleteRevision
-from ordito.app.jobs import OpenJob
+from ordito.app.jobs import INTERRUPTED, OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
@@ -32,6 +32,7 @@ STYLES = {
     "unknown": "change",
     "error": "bad",
     "failed": "bad",
+    "interrupted": "bad",
     "cancelled": "change",
     "absent": "faint",
 }
@@ -88,6 +89,8 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
     if found.attempt is not None:
         about.append(f"and {_attempted(found.attempt)} that is not complete")
+    elif found.is_half_removed:
+        about.append("and a removal that is not complete")
     if found.status.environment:
         about.append(f"environment {printable(found.status.environment)}")
     channel.line(f"{name}  {effective}  ({', '.join(about)})")
@@ -107,10 +110,16 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
 
 
 def whole(found: StatusResult) -> str:
-    """The one word for all: that of the instances, or where they are well, how the attempt ended that they are of."""
-    if found.attempt is not None and found.effective in WELL:
+    """The one word for all: that of the instances, or where they are well, how the attempt or the removal ended that
+    they are of, and that a job was interrupted which is at work on them."""
+    if found.effective not in WELL:
+        return found.effective
+    if found.job is not None and found.job.outcome == INTERRUPTED:
+        return INTERRUPTED
+    if found.attempt is not None:
         return found.attempt.status
-    return found.effective
+    last = found.status.last_job
+    return last.status if last is not None and found.is_half_removed else found.effective
 
 
 def _attempted(attempt: IncompleteRevision) -> str:

@@ -51,6 +51,7 @@ from ordito.work.links_anew import to_be_undone_again
 from ordito.work.looks import ANSWERED, Looks
 from ordito.work.lost_hosts import is_lost, noted
 from ordito.work.news import News
+from ordito.work.not_begun import NotBegun
 from ordito.work.outputs import Given
 from ordito.work.plan import Action, Call, Condition, Plan, Step
 from ordito.work.preparing import Prepared, Preparing
@@ -150,6 +151,7 @@ class Operations:
             self._happenings,
             self._removal,
         )
+        self._not_begun = NotBegun(snapshot)
         self._link_ends = LinkEnds(snapshot, self._called, self._happenings, job)
         self._looks = Looks(service, snapshot, self._called, self._evaluator, job)
         self._bookkeeping = Bookkeeping(self._called, self._evaluator, self._removal, self._news, form=form, job=job)
@@ -207,6 +209,7 @@ class Operations:
         begins |= self._makes and not record.created
         if not begins:
             if step.enter and step.enter != record.state:
+                self._not_begun.begins(record, step.enter)
                 record = msgspec.structs.replace(record, state=step.enter)
             return Delta(() if record is known else (record,), links)
         local = local_after(record.local, CHAIN_BEGAN)
@@ -237,24 +240,27 @@ class Operations:
         if step.condition is IF_MENDED and not self._is_mended(step):
             return self._not_mended(step), Delta()
         outcome, found = self._given(step, call, outcome)
-        if step.link:
-            delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
-        elif step.leave == DELETED and outcome.succeeded:
-            delta = (
-                self._stays(step)
-                if self._is_kept(step, outcome)
-                else self._removal.deleted(step, change, applies=applies)
-            )
-        else:
-            stops = call.operation == "stop"
-            links = self._link_ends.stopped(step, call, outcome, applies=applies) if stops else ()
-            delta = Delta(instances=(self._end_of_node(step, call, outcome, change, applies=applies),), links=links)
+        delta = self._ended(step, call, outcome, change, applies=applies)
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=applies)
         delta = self._with_news(step, call, outcome, delta, change, applies=applies)
         return outcome, self._linked_anew(step, call, outcome, delta, applies=applies)
+
+    def _ended(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> Delta:
+        """What changes in the records of instances and links by the end of an operation."""
+        owner = self._called.source(step, call) if step.link else step.instance
+        if step.link:
+            delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
+        elif step.leave == DELETED and outcome.succeeded:
+            is_kept = self._is_kept(step, outcome)
+            delta = self._stays(step) if is_kept else self._removal.deleted(step, change, applies=applies)
+        else:
+            stops = call.operation == "stop"
+            links = self._link_ends.stopped(step, call, outcome, applies=applies) if stops else ()
+            delta = Delta(instances=(self._end_of_node(step, call, outcome, change, applies=applies),), links=links)
+        return self._not_begun.ended(owner, outcome, delta, is_of_pair=bool(step.link))
 
     def _applies(self, step: Step) -> bool:
         """Whether what a step carries out counts as deployed."""

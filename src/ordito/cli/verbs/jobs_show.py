@@ -100,4 +100,7 @@ def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
     is_of_module = task.target == job and task.operation.startswith(OF_STEPS)
     target = "module" if is_of_module else task.target
     operation = OWN.get(task.operation, task.operation)
-    return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, task.summary)
+    became = task.changes.get(task.target)
+    status = f"now {became.local}" if became is not None and became.local else ""
+    said = "; ".join(filter(None, (status, task.summary)))
+    return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, said)

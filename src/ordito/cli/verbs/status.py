@@ -42,6 +42,14 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     elif found.job is None and found.attempt is not None:
         session.next(*_after(found.attempt, session))
+    elif found.is_half_removed:
+        command = session.settings.command
+        rest = NextCommand(command("undeploy"), "remove what is left, by the scripts as deployed last")
+        session.next(rest, NextCommand(command("deploy"), "make again what was removed"))
+    elif unwell := next((i.instance.id for i in found.instances if i.effective not in FINE), ""):
+        session.next(
+            NextCommand(session.settings.command("describe", unwell), "see why, and what can be done about it")
+        )
     elif found.waiting:
         session.next(NextCommand(session.settings.command("policy", "list"), "see which notices wait"))
     return ExitCode.DONE
@@ -58,6 +66,8 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
     return [back] if again == "rollback" else [NextCommand(command(again), "do what is left of it"), back]
 
 
+FINE = frozenset({"ok", "degraded", "pending"})
+"""The statuses of what does its work, and of what was stopped on purpose."""
 AGAIN = ("deploy", "upgrade", "rollback")
 
 
