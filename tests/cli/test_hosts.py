@@ -322,6 +322,34 @@ def test_a_pool_whose_books_are_lost_learns_again_who_has_which_host(run: Run, p
     assert run("undeploy", "--yes").code == 0
 
 
+def test_hosts_stay_taken_though_the_books_are_lost_and_there_is_nothing_to_do(run: Run, place: Path) -> None:
+    """The ensemble's own records say which hosts it has: nobody else gets them."""
+    (place / "live").mkdir()
+    (place / "other").mkdir()
+    assert run("-e", "live", "--hosts", "hosts.yaml", "deploy", "service.yaml", "--yes").code == 0
+    (place / ".ordito" / "hosts.db").unlink()
+    listed = run("-e", "live", "hosts", "list", "one", "-o", "json").json["hosts"][0]
+    assert listed["state"] == "taken"
+    assert listed["owners"] == [{"instance": "box_1", "ensemble": str(place / "live")}]
+    assert not (place / ".ordito").exists() or not (place / ".ordito" / "hosts.db").exists(), "to look changes nothing"
+    assert "Nothing to do" in run("-e", "live", "deploy", "--yes").err
+    assert run("-e", "other", "--hosts", "hosts.yaml", "deploy", "service.yaml", "--yes").code == 0
+    listed = {h["name"]: h["owners"] for h in run("-e", "live", "hosts", "list", "-o", "json").json["hosts"]}
+    assert [o["instance"] for o in listed["one"]] == ["box_1"]
+    assert listed["two"] == [{"instance": "box_1", "ensemble": str(place / "other")}]
+
+
+def test_another_inventory_learns_nothing_from_a_command_that_does_nothing(run: Run, place: Path) -> None:
+    """What exists has its hosts from the inventory that the ensemble remembers."""
+    assert run("deploy", "--yes").code == 0
+    (place / "far").mkdir()
+    (place / "far" / "hosts.yaml").write_text(HOSTS)
+    assert run("--hosts", "far/hosts.yaml", "deploy", "--yes").code == 0
+    states = {h["state"] for h in run("--hosts", "far/hosts.yaml", "hosts", "list", "-o", "json").json["hosts"]}
+    assert states == {"free"}
+    assert not (place / "far" / ".ordito").exists()
+
+
 def test_the_version_of_an_operating_system_is_its_literal_text(run: Run, place: Path) -> None:
     """R-5.5.12-3: 12.10 is not 12.1, wherever YAML would take them for the same number."""
     (place / "service.yaml").write_text(SERVICE.replace("type: Linux }", "type: Linux, version: 12.10 }"))

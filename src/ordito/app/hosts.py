@@ -17,6 +17,7 @@ from ordito.providers.pool.asking import shown
 from ordito.providers.pool.fitting import Taken, left_of
 from ordito.providers.pool.hosts import Host
 from ordito.providers.pool.provider import NAME, PoolProvider
+from ordito.work.providing import Recorded, recorded_with
 
 FREE, TAKEN, SHARED, LOST = "free", "taken", "shared", "lost"
 """What becomes of a host: nobody has it, it is given out, it is given out and has room, it is not given out because it
@@ -65,19 +66,24 @@ class HostList(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """The pool of an inventory, the hosts of it that are meant, and what else is at hand."""
+    """The pool of an inventory, the hosts of it that are meant, and what else is at hand. ``recorded`` are the
+    instances of the ensemble that are recorded as made by it, by id."""
 
     file: str
     provider: PoolProvider
     names: tuple[str, ...]
     plugins: Plugins
+    ensemble: str = ""
+    recorded: Mapping[str, Recorded] = {}
 
 
 def open_pool(request: HostsRequest) -> Pool:
     """The pool that a command is about. Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``."""
     place = place_of(request.directory)
     with read_ensemble(request.directory) as ensemble:
-        used = use_spec(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
+        status = ensemble.status
+        used = use_spec(place, ensemble.snapshot, status, request.environment, request.hosts)
+        recorded = recorded_with(NAME, ensemble.snapshot) if used.is_own(status, request.hosts) else {}
     plugins = plugins_of(place.layout, used.inventory)
     found = plugins.providers.named(NAME)
     if not isinstance(found, PoolProvider) or not found.hosts:
@@ -87,7 +93,8 @@ def open_pool(request: HostsRequest) -> Pool:
             near = nearest(name, found.hosts)
             hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(list(found.hosts)[:12])}"
             raise Refused("unknown-host", f'{used.inventory.file.shown} has no host "{name}"', hint)
-    return Pool(used.inventory.file.shown, found, tuple(dict.fromkeys(request.names)) or tuple(found.hosts), plugins)
+    names = tuple(dict.fromkeys(request.names)) or tuple(found.hosts)
+    return Pool(used.inventory.file.shown, found, names, plugins, status.ensemble, recorded)
 
 
 def _no_hosts(place: Place, file: str) -> Refused:
@@ -101,11 +108,16 @@ def _no_hosts(place: Place, file: str) -> Refused:
 
 
 def list_hosts(request: HostsRequest) -> HostList:
-    """The hosts as they are recorded; none is reached. Raises ``Refused``, ``InvalidDocument``, ``EnsembleError``."""
+    """The hosts as they are recorded, in the books of the pool and by the ensemble itself; none is reached. Raises
+    ``Refused``, ``InvalidDocument``, ``EnsembleError``."""
     pool = open_pool(request)
     taken, lost = read_books(pool)
+    missing: dict[str, list[Taken]] = {}
+    for one in pool.provider.missing(pool.ensemble, pool.recorded, taken):
+        missing.setdefault(one.host, []).append(one)
     hosts = [pool.provider.hosts[name] for name in pool.names]
-    return HostList(pool.file, tuple(_entry(h, taken.get(h.name, ()), lost.get(h.name)) for h in hosts))
+    has = {h.name: (*taken.get(h.name, ()), *missing.get(h.name, ())) for h in hosts}
+    return HostList(pool.file, tuple(_entry(h, has[h.name], lost.get(h.name)) for h in hosts))
 
 
 def read_books(pool: Pool) -> tuple[Mapping[str, Sequence[Taken]], Mapping[str, Lost]]:

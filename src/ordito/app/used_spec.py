@@ -35,6 +35,12 @@ class UsedSpec(msgspec.Struct, frozen=True):
             raise InvalidDocument(diagnostics.sorted())
         return found
 
+    def is_own(self, status: Status, hosts: str | None) -> bool:
+        """Whether the inventory is the one with which the ensemble has what exists, and no other that a command names
+        with ``hosts`` (None where it names none) or that belongs to another environment."""
+        is_same = hosts is None or self.inventory.file.seen == status.hosts
+        return bool(status.ensemble) and is_same and self.environment.name == status.environment
+
     def change(self, inputs: tuple[str, ...] = (), *, empty: bool = False) -> tuple[Diagnostic, ...]:
         """What is to be said where another environment is deployed than the one that is worked in; ``inputs`` are those
         that have other values now, and ``empty`` is whether there is nothing to do all the same."""

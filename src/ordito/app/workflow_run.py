@@ -11,6 +11,7 @@ from ordito.app.git_keeping import refuse_uncommittable
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
+from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Asked, Known, Proposal, known_of, propose
 from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
@@ -64,6 +65,9 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
         known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
+        if known.spec.is_own(known.status, request.hosts):
+            # Also for a command that finds nothing to do: what is recorded as given out is given to nobody else.
+            plugins_of(place.layout, known.spec.inventory).remember(known.status.ensemble, known.snapshot)
         proposal = _propose(request, known, conversation)
         return _carry_out(ensemble, known, proposal, request, conversation)
 

@@ -270,8 +270,8 @@ class KeepsBooks(Protocol):
     git, and are put back from copies."""
 
     def remember(self, ensemble: str, has: Mapping[str, Recorded]) -> None:
-        """Write down what is not in the books, when a job begins: instances that exist and are recorded as made by this
-        provider. Raises ``ProviderFailed``."""
+        """Write down what is not in the books, when a command that may change something is begun, and when a job is:
+        instances that exist and are recorded as made by this provider. Raises ``ProviderFailed``."""
 
 
 class Providers(msgspec.Struct, frozen=True):

@@ -111,8 +111,14 @@ class PoolProvider:
         place = self._section.ensemble
         known = {t.instance: t for on_host in taken.values() for t in on_host if t.ensemble == ensemble}
         moved = [msgspec.structs.replace(t, place=place) for n, t in known.items() if n in has and t.place != place]
+        return [*moved, *self.missing(ensemble, has, taken)]
+
+    def missing(self, ensemble: str, has: Mapping[str, Recorded], taken: Mapping[str, Sequence[Taken]]) -> list[Taken]:
+        """What is recorded and not in the books, which say who has what by host (``taken``)."""
+        known = {t.instance for on_host in taken.values() for t in on_host if t.ensemble == ensemble}
         hosts = {name: _host_of(one.attributes) for name, one in has.items() if name not in known}
-        return [*moved, *(Taken(ensemble, n, has[n].node, host, place=place) for n, host in hosts.items() if host)]
+        place = self._section.ensemble
+        return [Taken(ensemble, n, has[n].node, host, place=place) for n, host in hosts.items() if host]
 
     def foresee(
         self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
