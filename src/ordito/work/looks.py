@@ -55,7 +55,7 @@ class Looks:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         is_host = looked and self._service.nodes[record.node].is_compute
         is_reached = found != BROKEN
-        if looked and not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
+        if not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
             found = PENDING  # It was stopped, and does not run.
         is_old = record.is_missed or record.note == CANNOT_BE_ASKED
         note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
