@@ -301,6 +301,23 @@ def test_a_step_that_has_only_looked_does_not_hold_up_going_forth_again(versions
     assert versions.log() == ["api_1.stop 1", "api_1.configure 2", "api_1.start 2"]
 
 
+def test_an_upgrade_that_came_to_nothing_is_tried_again_with_what_it_was_given(versions: Versions) -> None:
+    """The ensemble does not know the new service yet: without its name the command would mean the old."""
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    waiting = LOOKING.replace("PORT", str(port)).replace("30 s", "1 s").replace("upgrade.after", "upgrade.before")
+    path = versions.home / versions.write("two", {"api": ("2", "")}, waiting) / "service.yaml"
+    path.write_text(path.read_text().replace("profile:ordito ]", "profile:ordito, profile:blocks ]"))
+    told = versions("upgrade", "two", "--yes", code=1).partition("Next:")[2]
+    assert "carry on: nothing was changed so far" in told
+    assert " rollback " not in told
+    versions.log()
+    with socket.create_server(("127.0.0.1", port)):
+        versions("jobs", "retry", "--yes", "-q")
+    assert versions.log() == ["api_1.stop 1", "api_1.configure 2", "api_1.start 2"]
+
+
 def test_going_back_over_lifecycle_steps_alone_is_a_revision_of_its_own(versions: Versions) -> None:
     """Also where the service is the same: what its steps did is not."""
     versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")

@@ -245,7 +245,10 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
-    if report.workflow == "upgrade" and report.rollback != ROLLED_BACK:
+    if report.workflow == "upgrade" and report.untouched and not report.rollback:
+        # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
+        yield ("jobs", "retry"), "carry on: nothing was changed so far"
+    elif report.workflow == "upgrade" and report.rollback != ROLLED_BACK:
         yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
         yield ("rollback",), "go back to what was deployed completely last"
     elif report.workflow == "upgrade":

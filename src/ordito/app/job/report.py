@@ -19,7 +19,8 @@ class JobReport(msgspec.Struct, frozen=True):
     followed by what the workflow has for it, which went well.
     ``locked`` are hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
-    options by which its command was told where lifecycle steps are, for the next one that is to mean the same."""
+    options by which its command was told where lifecycle steps are, for the next one that is to mean the same.
+    ``untouched`` says that it ended before it changed anything of what it was to make otherwise."""
 
     job: str
     workflow: str
@@ -42,3 +43,4 @@ class JobReport(msgspec.Struct, frozen=True):
     locked: Mapping[str, str] = {}
     written: bool = False
     steps: tuple[str, ...] = ()
+    untouched: bool = False

@@ -149,7 +149,12 @@ class RunningJob:
             locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),
+            untouched=self._is_untouched(),
         )
+
+    def _is_untouched(self) -> bool:
+        """Whether what is deployed is what was, and not what the job was to make of it."""
+        return revises(self._header.workflow) and self._ensemble.status.form != self._header.id
 
     async def _run(
         self,

@@ -234,7 +234,7 @@ def _check_unchanged(known: Known, job: str, form: Form) -> None:
         raise Refused(
             "changed",
             f"the files of the service are not those of job {job} any more",
-            "to carry out what they say now, deploy; to do what that job has left, restore them",
+            "to carry out what they say now, give its command again; to do what that job has left, restore them",
             next_words=("plan",),
             purpose="see what deploying would do now",
         )
