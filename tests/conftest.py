@@ -5,6 +5,7 @@ And the real targets that tests share: each process of tests starts one of a kin
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ordito.base.collector import THRESHOLDS
 from tests.support.thorough import examples
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ settings.register_profile(
     "ordito", max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ordito")
+# As commands do: what tests keep is much, and to look through it over and over again frees nothing.
+gc.set_threshold(*THRESHOLDS)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell lets what it starts in the background ignore interrupts, and the programs under test would inherit that.

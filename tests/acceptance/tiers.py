@@ -182,9 +182,9 @@ class Tiers(Orders):
         check_told(lines, events)
         return [shortened(line[2]) for line in lines if line[0] == "end"], events
 
-    def look(self, *words: str) -> Finished:
+    def look(self, *words: str, code: str = "") -> Finished:
         """Run a command that changes nothing."""
-        return ordito(self.home, *words, "-e", self.ensemble)
+        return ordito(self.home, *words, "-e", self.ensemble, code=code)
 
     def diff(self, *words: str) -> Tree:
         """What is different, as data; nothing is changed by asking."""
