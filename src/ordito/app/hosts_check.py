@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -183,7 +184,7 @@ def _differences(host: Host, amounts: Mapping[str, float], system: Mapping[str, 
 
 
 def _known(target: Target | None) -> frozenset[str]:
-    """The lines of the file with the known keys."""
+    """The lines of the file with the known keys that are about a host: at its port, where the inventory says it."""
     if target is None:
         return frozenset()
     path = Path(str(target.settings.get("known_hosts") or KNOWN_HOSTS)).expanduser()
@@ -191,8 +192,13 @@ def _known(target: Target | None) -> frozenset[str]:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
         return frozenset()
-    address = str(target.settings.get("address", ""))
-    return frozenset(line for line in lines if address in line)
+    address, port = str(target.settings.get("address", "")), target.settings.get("port")
+    place = re.compile(rf"\[{re.escape(address)}\]:{port or '[0-9]+'}")
+
+    def is_meant(name: str) -> bool:
+        return (name == address and port in (None, 22)) or place.fullmatch(name) is not None
+
+    return frozenset(line for line in lines if any(map(is_meant, line.partition(" ")[0].split(","))))
 
 
 def _fingerprints(lines: frozenset[str]) -> Iterator[str]:
