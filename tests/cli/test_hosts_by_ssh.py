@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.program import Run
 from tests.support.real.host_files import make_key
-from tests.support.real.hosts import SshHost, SshHosts
+from tests.support.real.hosts import SshHost, SshHosts, free_place
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -87,12 +87,12 @@ def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
     assert "refuses connections" in checked.out
     healed = pool.run("heal", "app_1", "--yes", "-q")
     assert pool.where()["app_1"] == "pool-c", healed.err
-    assert f"`ordito hosts check pool-a` has reached it: something of box_1 of {pool.place}" in healed.err
+    assert f"`ordito hosts check pool-a` has reached it: something of box_1, app_1 of {pool.place}" in healed.err
     status = json.loads(pool.run("status", "-o", "json").out)
     assert {i["local"] for i in status["instances"].values()} == {"ok"}
     lost = pool.states()["pool-a"]
     assert lost["state"] == "lost"
-    assert lost["remains"] == [f"box_1 of {pool.place}"]
+    assert lost["remains"] == [f"box_1 of {pool.place}", f"app_1 of {pool.place}"]
 
     # It is given to nobody before it was reached again.
     refused = pool.run("scale", "box=3", "--yes")
@@ -101,7 +101,7 @@ def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
     pool.hosts["pool-a"].start_again()
     found = pool.run("hosts", "check", "pool-a")
     assert found.code == 0, found.err
-    assert f"look whether something is left there of box_1 of {pool.place}" in found.err
+    assert f"look whether something is left there of box_1, app_1 of {pool.place}" in found.err
     assert pool.states()["pool-a"]["state"] == "free"
 
     undeployed = pool.run("undeploy", "--yes")
@@ -215,3 +215,34 @@ def test_credentials_stand_elsewhere_and_hosts_are_reached_by_way_of_others(
     (pool.place / "hosts.yaml").write_text((pool.place / "hosts.yaml").read_text().replace("jump: gate", "jump: web"))
     refused = pool.run("hosts", "check", "web")
     assert "web is reached through itself: web -> web" in refused.err
+
+
+def test_each_host_of_one_address_tells_of_the_key_at_its_own_port(pool: Pool, ssh_hosts: SshHosts) -> None:
+    first, other = pool.hosts["pool-a"], free_place()[1]
+    second = ssh_hosts.start("second", config=f"ListenAddress {first.address}:{other}\n")
+    (pool.place / "hosts.yaml").write_text(
+        f"defaults: {{ user: {first.user}, identity: {first.key}, known_hosts: known_hosts, agent: false }}\n"
+        f"hosts:\n  first: {{ address: {first.address}, port: {first.port} }}\n"
+        f"  second: {{ address: {first.address}, port: {other} }}\n"
+    )
+    accepted = pool.run("hosts", "check", "--accept-new")
+    ssh_hosts.stop(second)
+    assert accepted.code == 0, accepted.err
+    told = [line.partition(" ssh-")[0] for line in accepted.err.splitlines() if "accepted the key" in line]
+    assert told == [
+        f"first: accepted the key [{first.address}]:{first.port}",
+        f"second: accepted the key [{first.address}]:{other}",
+    ]
+
+
+def test_what_was_on_a_lost_host_is_named_when_it_is_found_again(pool: Pool) -> None:
+    """Also what an undeployment could not take down there."""
+    assert pool.run("hosts", "check", "--accept-new").code == 0
+    assert pool.run("deploy", "--yes").code == 0
+    pool.hosts["pool-b"].stop()
+    assert pool.run("undeploy", "--yes").code == 4
+    assert pool.states()["pool-b"]["remains"] == [f"box_2 of {pool.place}", f"app_2 of {pool.place}"]
+    assert f"there may be left on it: box_2, app_2 of {pool.place}" in pool.run("hosts", "list").err
+    pool.hosts["pool-b"].start_again()
+    assert f"left there of box_2, app_2 of {pool.place}" in pool.run("hosts", "check", "pool-b").err
+    assert pool.where() == {"app_2": "pool-b"}

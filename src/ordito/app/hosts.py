@@ -14,7 +14,7 @@ from ordito.base.suggest import nearest
 from ordito.ensemble.store import read_ensemble
 from ordito.providers.pool.allocations import Lost, PoolFailed
 from ordito.providers.pool.asking import shown
-from ordito.providers.pool.fitting import Taken, left_of
+from ordito.providers.pool.fitting import Taken, left_of, owners_text
 from ordito.providers.pool.hosts import Host
 from ordito.providers.pool.provider import NAME, PoolProvider
 from ordito.work.providing import Recorded, recorded_with
@@ -126,6 +126,11 @@ def read_books(pool: Pool) -> tuple[Mapping[str, Sequence[Taken]], Mapping[str, 
         return pool.provider.allocations.read()
     except PoolFailed as problem:
         raise broken_books(problem) from problem
+
+
+def told(remains: Sequence[str]) -> str:
+    """Of which instances something may remain on a host, for people."""
+    return owners_text(remains)
 
 
 def broken_books(problem: PoolFailed) -> Refused:

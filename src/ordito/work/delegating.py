@@ -85,7 +85,16 @@ class Delegating:
             endpoints=endpoints,
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
             anew=step.anew,
+            on_it=tuple(self._on(step.instance)) if verb is Verb.DELETE else (),
         )
+
+    def _on(self, instance: str) -> Iterator[str]:
+        """What exists on an instance, however deep."""
+        waiting = [instance]
+        while waiting:
+            on_it = self._snapshot.hosted_on(waiting.pop())
+            yield from on_it
+            waiting.extend(on_it)
 
     def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:
         if template.is_compute and verb in (Verb.REACH, Verb.LOOK):

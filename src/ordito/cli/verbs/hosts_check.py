@@ -58,6 +58,8 @@ def command(session: Session, names: tuple[str, ...], *, accept_new: bool) -> Ex
 
 
 def _tell(host: Checked, session: Session) -> None:
+    from ordito.app.hosts import told
+
     if host.unreachable:
         session.warn(printable(host.unreachable))
     for key in host.accepted:
@@ -65,7 +67,7 @@ def _tell(host: Checked, session: Session) -> None:
     for difference in host.differences:
         session.warn(printable(f"{host.name}: {difference}"))
     if host.found_again:
-        remains = f"; look whether something is left there of {', '.join(host.remains)}" if host.remains else ""
+        remains = f"; look whether something is left there of {told(host.remains)}" if host.remains else ""
         session.note(printable(f"{host.name} is there again, and is given out again{remains}"))
 
 

@@ -30,7 +30,7 @@ TITLES = ("HOST", "ADDRESS", "STATE", "OS", "LEFT", "LABELS", "INSTANCES")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """List hosts."""
-    from ordito.app.hosts import HostsRequest, list_hosts
+    from ordito.app.hosts import HostsRequest, list_hosts, told
 
     settings = session.settings
     found = list_hosts(HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names))
@@ -41,7 +41,7 @@ def command(session: Session, names: tuple[str, ...]) -> ExitCode:
     session.result(msgspec.to_builtins(found), text)
     lost = [host for host in found.hosts if host.state == "lost"]
     for host in lost:
-        remains = f"; there may be left on it: {', '.join(host.remains)}" if host.remains else ""
+        remains = f"; there may be left on it: {told(host.remains)}" if host.remains else ""
         session.warn(printable(f"{host.name} is not given out since {host.since}: {host.why}{remains}"))
     if lost:
         words = session.settings.command("hosts", "check", *(host.name for host in lost))

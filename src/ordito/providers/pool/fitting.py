@@ -33,6 +33,15 @@ def owner_of(instance: str, place: str) -> str:
     return f"{instance} of {place}"
 
 
+def owners_text(owners: Sequence[str]) -> str:
+    """Several such texts as one, in which each directory stands once."""
+    of_place: dict[str, list[str]] = {}
+    for owner in owners:
+        instance, _, place = owner.partition(" of ")
+        of_place.setdefault(place, []).append(instance)
+    return "; ".join(owner_of(", ".join(instances), place) for place, instances in of_place.items())
+
+
 def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:
     """What an instance takes of its host: amounts of the capability, and resources."""
     return {n: v for n, v in asking.least.items() if n in CONSUMED}, dict(asking.resources)

@@ -15,7 +15,7 @@ from ordito.providers.localhost import COMPUTE
 from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
 from ordito.providers.pool.asking import Asking, asking_of
 from ordito.providers.pool.choosing import CHECK, Choosing
-from ordito.providers.pool.fitting import Taken, owner_of, takes
+from ordito.providers.pool.fitting import Taken, owner_of, owners_text, takes
 from ordito.providers.pool.hosts import Host, read_hosts
 from ordito.providers.section import NoValue, Section
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
@@ -185,7 +185,8 @@ class PoolProvider:
         def release(books: Books) -> None:
             books.release(asked.ensemble, asked.instance)
             if why:
-                books.lose(taken.host, since, why, taken.owner)
+                for instance in (asked.instance, *asked.on_it):
+                    books.lose(taken.host, since, why, owner_of(instance, taken.place))
             if all(other.ensemble != asked.ensemble for other in books.on(taken.host)):
                 # At once with the release, so that a job that is cut off here leaves it to the one that goes on.
                 books.give_back(asked.ensemble, taken.host)
@@ -193,7 +194,8 @@ class PoolProvider:
         await self._in_books(release)
         if why:
             self._left[asked.instance] = f"{taken.host} does not answer, and is not given out before `{CHECK}"
-            self._left[asked.instance] += f" {taken.host}` has reached it: something of {taken.owner} may be left there"
+            owners = owners_text([owner_of(instance, taken.place) for instance in (asked.instance, *asked.on_it)])
+            self._left[asked.instance] += f" {taken.host}` has reached it: something of {owners} may be left there"
         return bool(why)
 
     async def _before_giving_back(self, asked: Delegation, name: str) -> str:
