@@ -112,6 +112,21 @@ def test_what_a_workflow_would_do_to_what_exists(run: Run, tmp_path: Path) -> No
     assert [s["instance"] for s in one] == ["base_1"]
 
 
+def test_a_workflow_of_the_template_is_named_by_two_words(run: Run) -> None:
+    service = Path("service.yaml")
+    service.write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  node_templates: { web: { type: tosca.nodes.Root } }\n"
+        "  workflows: { drain: { steps: { one: { target: web, activities: [ set_state: stopping ] } } } }\n"
+    )
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    one = run("graph", "--workflow", "workflow drain", "-o", "json")
+    assert one.code == 0, one.err
+    assert json.loads(one.out)["workflow"] == "workflow drain"
+    assert run("graph", "--workflow", "workflow", "drain", "-o", "json").out == one.out
+
+
 def test_large_plans_are_cut(run: Run) -> None:
     drawn = run("graph", "--workflow", "deploy", SHOP, "-o", "svg", "--limit", "4")
     assert "more steps" in drawn.out

@@ -14,8 +14,9 @@ from ordito.model.service import Service
 from ordito.work.evaluations import MOST_REMEMBERED
 from ordito.work.triggers import heard_nodes
 
-DELTA = "delta"
-INPUTS: Mapping[str, tuple[str, ...]] = {SCALE: (DELTA,), SCALE_OUT: (DELTA,), SCALE_IN: (DELTA,)}
+DELTA, COMPUTE = "delta", "scale_compute"
+OF_SCALING = (DELTA, COMPUTE)
+INPUTS: Mapping[str, tuple[str, ...]] = dict.fromkeys((SCALE, SCALE_OUT, SCALE_IN), OF_SCALING)
 """The inputs of the workflows to which actions may delegate as a whole; the others take none."""
 
 
@@ -54,7 +55,7 @@ def check_driven(policy: Policy, action: Activity) -> None:
         )
     unknown = [given for given in action.inputs if given not in inputs]
     if unknown:
-        known = f'it has "{inputs[0]}" only' if inputs else "it has none"
+        known = "it has " + (" and ".join(f'"{one}"' for one in inputs) if inputs else "none")
         raise Refused("unknown-input", f'"{name}" has no input "{unknown[0]}"', known)
     if name == SCALE and DELTA not in action.inputs:
         hint = f"or delegate to {SCALE_OUT} or {SCALE_IN}"

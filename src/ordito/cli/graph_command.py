@@ -19,7 +19,10 @@ OPTION = "--workflow"
 def workflow_option(function: F) -> F:
     """The option, for the help: where it is given another command takes over."""
     option = click.option(
-        OPTION, metavar="W", expose_value=False, help=f"Show what a workflow would do: {', '.join(PLANNED)}."
+        OPTION,
+        metavar="W",
+        expose_value=False,
+        help=f'Show what a workflow would do: {", ".join(PLANNED)}; one of the template as "workflow NAME".',
     )
     return option(function)
 
@@ -45,7 +48,9 @@ class GraphCommand(VerbCommand):
         workflow, rest = _workflow(args)
         if workflow is None:
             return super().make_context(info_name, args, parent, **extra)
-        name = workflow_named(workflow)
+        # One of the template is named by two words, which may well be given as one.
+        named, _, own = workflow.partition(" ")
+        name, rest = workflow_named(named), [own, *rest] if own else rest
         return self._make(name, arguments_of(name)).make_context(info_name, rest, parent, **extra)
 
 

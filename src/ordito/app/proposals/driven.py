@@ -12,7 +12,7 @@ from ordito.app.proposal import Asked
 from ordito.app.proposals.move import MoveAsked
 from ordito.app.proposals.registry import asked_type
 from ordito.app.proposals.scale import ScaleAsked
-from ordito.app.trigger_checks import DELTA, INPUTS, check_driven
+from ordito.app.trigger_checks import COMPUTE, DELTA, INPUTS, check_driven
 from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
@@ -23,6 +23,8 @@ from ordito.syntax.expressions import Value
 
 HEAL = "heal"
 MOST_DIGITS = 9
+TRUTHS = {"true": True, "false": False}
+"""Truths as texts, which is what inputs of templates may come as."""
 
 
 def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequence[str]) -> Asked:
@@ -41,7 +43,8 @@ def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequen
 
 
 def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleAsked:
-    """By its ``delta``, else by the increment of a scaling policy, else by one."""
+    """By its ``delta``, else by the increment of a scaling policy, else by one; with the Compute that contains what is
+    scaled, unless it says ``scale_compute: false``."""
     if DELTA in action.inputs:
         delta = _whole(evaluator, action.inputs[DELTA], f'"{DELTA}" of "{action.name}"')
     else:
@@ -49,7 +52,11 @@ def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleAsk
     if action.name != SCALE and delta < 0:
         raise Refused("bad-value", f'"{DELTA}" of "{action.name}" is {delta}, and must not be negative')
     # Whoever has an event remove instances does not want to be asked of each what was done to it meanwhile.
-    return ScaleAsked(names=policy.targets, delta=-delta if action.name == SCALE_IN else delta, allow_changed=True)
+    compute = COMPUTE not in action.inputs or _truth(
+        evaluator, action.inputs[COMPUTE], f'"{COMPUTE}" of "{action.name}"'
+    )
+    by = -delta if action.name == SCALE_IN else delta
+    return ScaleAsked(names=policy.targets, delta=by, compute=compute, allow_changed=True)
 
 
 def _increment(policy: Policy, evaluator: Evaluator) -> int:
@@ -62,11 +69,24 @@ def _increment(policy: Policy, evaluator: Evaluator) -> int:
     return 1
 
 
-def _whole(evaluator: Evaluator, value: Value, what: str) -> int:
+def _value(evaluator: Evaluator, value: Value, what: str) -> object:
     try:
-        found = revealed(evaluator.evaluate(value, Context()))
+        return revealed(evaluator.evaluate(value, Context()))
     except EvaluationError as error:
         raise Refused("bad-value", f"{what} cannot be told: {error.message}") from None
+
+
+def _truth(evaluator: Evaluator, value: Value, what: str) -> bool:
+    found = _value(evaluator, value, what)
+    if isinstance(found, bool):
+        return found
+    if found in TRUTHS:
+        return TRUTHS[str(found)]
+    raise Refused("bad-value", f"{what} is neither true nor false")
+
+
+def _whole(evaluator: Evaluator, value: Value, what: str) -> int:
+    found = _value(evaluator, value, what)
     if isinstance(found, int) and not isinstance(found, bool):
         return found
     if isinstance(found, str) and found.lstrip("+-").isdecimal() and len(found) < MOST_DIGITS:
