@@ -13,7 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.kept_view import commits, kept_data, warn_of_kept
 from ordito.cli.progress.completed import completed
-from ordito.cli.progress.ledger import Ledger
+from ordito.cli.progress.ledger import Ledger, title
 from ordito.cli.progress.lines import failure
 from ordito.cli.progress.ndjson import rounded
 from ordito.cli.progress.report import (
@@ -61,6 +61,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_recap(ledger, channel)
     if not session.settings.quiet or report.status != "ok":
         write_summary(_summary(report), channel)
+    if report.status == "degraded":
+        _write_warnings(report, session)
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
     others = [failed for failed in report.failures if failed.hook is None]
@@ -104,7 +106,24 @@ def _summary(report: JobReport) -> Summary:
         report.no_op,
         report.failed,
         report.skipped,
+        sum(map(len, report.warnings.values())),
     )
+
+
+def _write_warnings(report: JobReport, session: Session) -> None:
+    """Say once more what deserved attention, which has passed by, where the job is not ok because of that."""
+    told = [(step, text) for step, texts in report.warnings.items() for text in texts]
+    for step, text in told[:MOST_NAMED]:
+        session.warn(printable(f"{_shown(step)}: {text}"))
+    if len(told) > MOST_NAMED:
+        command = session.settings.command("jobs", "show", report.job)
+        session.warn(f"and {len(told) - MOST_NAMED} more: {command}")
+
+
+def _shown(step: str) -> str:
+    """A step as progress calls it, by its id."""
+    instance, *operation = step.rsplit(".", 2)
+    return f"{instance} {title('.'.join(operation))}" if operation else instance
 
 
 def _write_rollback(report: JobReport, session: Session) -> None:
@@ -142,6 +161,7 @@ def report_data(report: JobReport) -> dict[str, object]:
         "no_op": report.no_op,
         "failed": report.failed,
         "skipped": report.skipped,
+        **({"warnings": {step: list(said) for step, said in report.warnings.items()}} if report.warnings else {}),
         **({"handled": True} if report.handled else {}),
         **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
         **({"again": list(report.again)} if report.again else {}),

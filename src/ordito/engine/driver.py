@@ -11,7 +11,7 @@ is in `steps`, what is written in `writer`, the plan and its way back in `course
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -52,7 +52,8 @@ class JobResult(msgspec.Struct, frozen=True):
     joins out, ``outputs`` are those of the topology.
     ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
     faults of executors and providers, each of them also the failure of a step, or of listeners. ``handled`` is whether
-    for every step that failed there was something to do, which was done well.
+    for every step that failed there was something to do, which was done well. ``warnings`` say of steps, by id, what
+    deserved attention.
     """
 
     job: str
@@ -66,6 +67,7 @@ class JobResult(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     handled: bool = False
+    warnings: Mapping[str, tuple[str, ...]] = {}
 
 
 async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
@@ -234,6 +236,7 @@ class JobRun:
             remains=closing.remains,
             again=closing.again,
             handled=closing.handled,
+            warnings={self._course.steps[index].id: warned for index, warned in self._steps.warned.items()},
             crashes=(*self._workers.crashes, *self._announcer.crashes),
         )
 

@@ -65,8 +65,8 @@ class Steps:
     """The steps of one job that have begun, by index.
 
     ``running`` have been started, ``waiting`` pause until their ``alarms`` ring. ``failed`` holds every failed step,
-    ``warned`` is whether something deserved attention, ``was_ended`` whether a step was ended by cancelling,
-    ``touched`` whether the records of anything were changed, save by steps of the lifecycle.
+    ``warned`` says of steps that have begun what deserved attention, ``was_ended`` whether a step was ended by
+    cancelling, ``touched`` whether the records of anything were changed, save by steps of the lifecycle.
     """
 
     def __init__(self, parts: Parts, course: Course, writer: Writer) -> None:
@@ -89,7 +89,7 @@ class Steps:
         self.waiting: dict[int, StepRetryRecord] = {}
         self.alarms = Alarms(parts.workers.ring)
         self.failed: list[StepFailed] = []
-        self.warned = False
+        self.warned: dict[int, tuple[str, ...]] = {}
         self.was_ended = False
         self.touched = False
 
@@ -390,7 +390,8 @@ class Steps:
 
     def remember_start(self, record: StepStartedRecord) -> None:
         """Keep what the end of the job depends on; also of steps that started before an interruption."""
-        self.warned |= bool(record.warnings)
+        if record.warnings:
+            self.warned[record.step] = record.warnings
         self.touched |= record.delta is not None and self._course.steps[record.step].hook < 0
 
     def remember(self, record: StepFinishedRecord) -> None:

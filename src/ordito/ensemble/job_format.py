@@ -96,7 +96,8 @@ class ConfigChange(_Row, frozen=True):
     the operation with a dot between them. ``changed`` is what the operation reported about having
     modified the instance. ``changes`` are by the id of what is changed. ``inputs`` are those of the operation as they
     may be shown, where somebody has called it. ``hook`` is a lifecycle step that was carried out well, ``undoes`` the
-    ConfigChange of the one that this one has undone. ``condition`` is how the condition of one that was not carried out
+    ConfigChange of the one that this one has undone. ``warnings`` say what deserved attention when the task began.
+    ``condition`` is how the condition of one that was not carried out
     well was decided, as in ``HookResult``.
     """
 
@@ -118,6 +119,7 @@ class ConfigChange(_Row, frozen=True):
     seconds: float | None = None
     summary: str = ""
     output: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     hook: HookDone | None = None
     condition: Mapping[str, object] = {}
     undoes: str = ""

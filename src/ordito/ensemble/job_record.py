@@ -82,11 +82,12 @@ class JobRecord:
         self.readable: list[ConfigChange] = []
         self.inline: list[bytes] = []
         self.parts: list[str] = []
-        self._succeeded = self._failed = self._no_op = self._said = 0
+        self._succeeded = self._failed = self._no_op = self._said = self._warnings = 0
         self._last: dict[str, str] = {}
         self._instance, self._link = Decoder(Instance), Decoder(Link)
         self._changes = Changes(self._entity_before, self._entity_now)
         self._began: dict[int, StepStartedRecord] = {}
+        self._warned: dict[int, tuple[str, ...]] = {}
         self._touched: dict[int, list[str]] = {}
         older = in_older_forms(job.plan, self._record_before)
         self._changes.follow(Delta(instances=(*job.plan.instances, *older)))
@@ -111,6 +112,8 @@ class JobRecord:
             case StepStartedRecord():
                 # Started again: when it did first, and what that changed, is in the first record.
                 self._began.setdefault(record.step, record)
+                if record.warnings:
+                    self._warned[record.step] = record.warnings
             case StepSkippedRecord():
                 self.skipped[self.job.plan.steps[record.step].id] = record.because
         delta: Delta | None = getattr(record, "delta", None)
@@ -127,6 +130,8 @@ class JobRecord:
     def _finished(self, record: StepFinishedRecord) -> ConfigChange:
         step, outcome, plan = self.job.plan.steps[record.step], record.outcome, self.job.plan
         began = self._began.pop(record.step, None)
+        warnings = self._warned.pop(record.step, ())
+        self._warnings += len(warnings)
         touched = self._touched.pop(record.step, [])
         if record.delta is not None:
             touched.extend(self._changes.follow(record.delta))
@@ -160,6 +165,7 @@ class JobRecord:
             seconds=None if record.no_op or not outcome.seconds else round(outcome.seconds, 3),
             summary=outcome.message or record.because,
             output=outcome.tail,
+            warnings=warnings,
             hook=(done := hook_done(plan, step, record)),
             condition=record.hook.condition if record.hook is not None and done is None else {},
             undoes=undone_by(plan, step, record),
@@ -266,7 +272,10 @@ class JobRecord:
         tasks, failed = self._succeeded + self._failed, self._failed
         parts = [f"{tasks} operation{'' if tasks == 1 else 's'}"]
         counts = ((failed, "failed"), (len(self.skipped), "not run"))
-        return ", ".join([*parts, *(f"{count} {what}" for count, what in counts if count)])
+        parts += [f"{count} {what}" for count, what in counts if count]
+        if self._warnings:
+            parts.append(f"{self._warnings} warning{'' if self._warnings == 1 else 's'}")
+        return ", ".join(parts)
 
     @property
     def all_lines(self) -> list[bytes]:

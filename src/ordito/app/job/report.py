@@ -16,7 +16,8 @@ class JobReport(msgspec.Struct, frozen=True):
     faults of executors and listeners, "" where there were none. ``timed_out`` says that it was cancelled because the
     command's time was over. ``rollback`` is "complete" or "incomplete" where what it did was taken back, ``remains``
     what was not, ``again`` the instances that were removed and made again. ``handled`` says that each failure was
-    followed by what the workflow has for it, which went well.
+    followed by what the workflow has for it, which went well. ``warnings`` say of steps, by id, what deserved
+    attention.
     ``locked`` are hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same.
@@ -40,6 +41,7 @@ class JobReport(msgspec.Struct, frozen=True):
     remains: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     handled: bool = False
+    warnings: Mapping[str, tuple[str, ...]] = {}
     locked: Mapping[str, str] = {}
     written: bool = False
     steps: tuple[str, ...] = ()

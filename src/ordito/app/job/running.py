@@ -146,6 +146,7 @@ class RunningJob:
             remains=result.remains,
             again=result.again,
             handled=result.handled,
+            warnings=result.warnings,
             locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),

@@ -54,6 +54,7 @@ class Summary(msgspec.Struct, frozen=True):
     no_op: int
     failed: int
     skipped: int
+    warnings: int = 0
 
 
 def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
@@ -163,6 +164,7 @@ def write_summary(summary: Summary, channel: Channel) -> None:
         (summary.skipped, "skipped"),
     )
     counts = ", ".join(f"{count} {name}" for count, name in counted if count) or "nothing was run"
+    counts += f", {plural(summary.warnings, 'warning')}" if summary.warnings else ""
     ended = "done" if summary.status == "ok" else summary.status
     ended = channel.paint({"ok": "good", "degraded": "change"}.get(summary.status, "bad"), ended)
     channel.line(f"Job {summary.job} ({summary.workflow}) {ended} after {clock(summary.seconds)}: {counts}.")

@@ -102,5 +102,5 @@ def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
     operation = OWN.get(task.operation, task.operation)
     became = task.changes.get(task.target)
     status = f"now {became.local}" if became is not None and became.local else ""
-    said = "; ".join(filter(None, (status, task.summary)))
+    said = "; ".join(filter(None, (status, task.summary, *(f"warning: {warning}" for warning in task.warnings))))
     return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, said)
