@@ -100,7 +100,10 @@ def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
     is_of_module = task.target == job and task.operation.startswith(OF_STEPS)
     target = "module" if is_of_module else task.target
     operation = OWN.get(task.operation, task.operation)
-    became = task.changes.get(task.target)
+    from ordito.work.probes import PROBES
+
+    # What an operation that only looks has found is all that it has done.
+    became = task.changes.get(task.target) if task.operation.rpartition(".")[2] in PROBES else None
     status = f"now {became.local}" if became is not None and became.local else ""
     said = "; ".join(filter(None, (status, task.summary, *(f"warning: {warning}" for warning in task.warnings))))
     return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, said)

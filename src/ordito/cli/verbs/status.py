@@ -13,7 +13,7 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.app.incomplete_revision import IncompleteRevision
-    from ordito.app.status import StatusRequest
+    from ordito.app.status import StatusRequest, StatusResult
 
 HELP = """Show what exists, below what hosts it: the state and the status of each instance.
 
@@ -46,7 +46,7 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
         command = session.settings.command
         rest = NextCommand(command("undeploy"), "remove what is left, by the scripts as deployed last")
         session.next(rest, NextCommand(command("deploy"), "make again what was removed"))
-    elif unwell := next((i.instance.id for i in found.instances if i.effective not in FINE), ""):
+    elif unwell := _cause(found):
         session.next(
             NextCommand(session.settings.command("describe", unwell), "see why, and what can be done about it")
         )
@@ -64,6 +64,12 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
     again = attempt.workflow if attempt.workflow in AGAIN else "upgrade"
     back = NextCommand(command("rollback"), f"go back to revision {attempt.complete}")
     return [back] if again == "rollback" else [NextCommand(command(again), "do what is left of it"), back]
+
+
+def _cause(found: StatusResult) -> str:
+    """The instance to look at first where not all is well: one that is so by itself, rather one that others need."""
+    own = [i for i in found.instances if i.instance.local not in FINE]
+    return min(own, key=lambda i: i.optional).instance.id if own else ""
 
 
 FINE = frozenset({"ok", "degraded", "pending"})
