@@ -38,7 +38,8 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         " Nothing was changed.",
     ),
     ExitCode.UNREACHABLE: Meaning(
-        "The job failed, and every failure was a target that could not be reached.",
+        "The job failed, and every failure was a target that could not be reached; or what was to be healed could not"
+        " be, because its host lets nobody in or is away.",
         "`ordito hosts check` says which hosts answer, and why one does not. Where one lets nobody in, put the key"
         " right in the inventory or on the host. Once they answer, `ordito jobs retry`; where a host stays away,"
         " `ordito heal INSTANCE` has it made anew.",
