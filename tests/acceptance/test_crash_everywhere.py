@@ -82,9 +82,8 @@ def assert_replays(busy: Busy) -> None:
         assert rebuilt.status == ensemble.status
 
 
-def assert_ends_alike(busy: Busy, calm: Calm, *, results_are_kept: bool = True) -> None:
-    """An interrupted job is resumed, one that was never begun is deployed: then all is as if nothing had been. Where
-    the results of operations could not be kept, what was in doubt may have run once more."""
+def assert_ends_alike(busy: Busy, calm: Calm) -> None:
+    """An interrupted job is resumed, one that was never begun is deployed: then all is as if nothing had been."""
     code = CODES[busy.on_failure]
     resumed = busy.run("jobs", "resume")
     if "Nothing to resume" in resumed.both or "is not an ensemble" in resumed.both:
@@ -95,7 +94,7 @@ def assert_ends_alike(busy: Busy, calm: Calm, *, results_are_kept: bool = True) 
         assert resumed.code == code, resumed.both
     assert "Traceback" not in resumed.both
     assert overlaps(busy.log) == []
-    assert not results_are_kept or completed_twice(busy.log) == []
+    assert completed_twice(busy.log) == []
     assert comparable(busy) == calm.ends[busy.on_failure]
     assert_replays(busy)
 

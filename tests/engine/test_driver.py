@@ -387,8 +387,9 @@ def test_an_executor_that_does_not_tell_the_end_fails_the_step() -> None:
     assert "does not say how" in ran.result.failed[0].outcome.message
 
 
-def test_what_the_journal_raises_ends_the_job_and_what_runs() -> None:
+def test_what_the_journal_raises_ends_the_job_and_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk: nothing is taken for done that is not written down, and no task is left behind."""
+    monkeypatch.setattr("ordito.engine.workers.LAST_WAIT", 0.01)
 
     class Full(MemoryJournal):
         def commit(self) -> None:

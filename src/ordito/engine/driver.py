@@ -109,7 +109,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
     changed in place. The last record written is that the job is closing; the journal is not closed here, and files
     are not touched. Raises what the journal raises: then the job stays as unfinished as its journal says, and what
-    runs is ended.
+    runs is ended, unless it comes to its end within a moment; no end is forgotten that was not written down.
     """
     parts = Parts(
         header=header,

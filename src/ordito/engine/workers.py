@@ -41,6 +41,10 @@ class Doubt(msgspec.Struct, frozen=True):
     target: Target | None = None
 
 
+LAST_WAIT = 3.0
+"""Seconds for which what is at work may come to its end by itself when the job cannot go on. That end then stays with
+what ran it, and is found when the job is resumed."""
+
 Message = tuple[int, Progress]
 """The index of a step, and what is told about it."""
 
@@ -154,7 +158,10 @@ class Workers:
             task.cancel()
 
     async def stop(self) -> None:
-        """Drop all tasks; used when the job cannot go on."""
+        """Drop all tasks; used when the job cannot go on. Most of what is at work is about to end, or has ended and
+        nobody has heard it yet: what is done then need not be done a second time."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=LAST_WAIT)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -20,7 +20,7 @@ from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
 from ordito.executors.script_tree import build, runs_in_place, write_filled
-from ordito.executors.slots import Slot, empty, is_empty, remove
+from ordito.executors.slots import Slot, blank_or_remove, empty, is_empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
 from ordito.executors.tail import Tail
@@ -119,7 +119,7 @@ class Attempt:
         outcome = outcome_of(self.invocation, self._ended, self.slot, self._tail.lines())
         if outcome.ending in ENDED_BY_US:
             # What it wrote when it was told to end is not how it ended, should nobody be able to write that down.
-            remove(self.slot.result)
+            blank_or_remove(self.slot.result)
         return outcome
 
     def _is_tidy(self) -> bool:

@@ -19,7 +19,7 @@ from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
 from ordito.executors.processors import command_for
-from ordito.executors.slots import Slots, remove
+from ordito.executors.slots import Slots, blank_or_remove, remove
 from ordito.executors.stream import Stream
 from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Printed, Progress, Started
@@ -50,7 +50,7 @@ class LocalExecutor:
         read after the end of its operation. ``settling``: seconds for which an operation that is found running after a
         crash may come to its end by itself.
         """
-        self._slots = Slots(str(Path(base).resolve()))
+        self._slots = Slots(str(Path(base).resolve()), has_results=True)
         self._patience = Patience(grace, linger)
         self._settling = settling
         self._shared = EnvironmentFiles(self._slots.base)
@@ -83,12 +83,19 @@ class LocalExecutor:
         stream: Stream[tuple[Attempt, Printed | None]] = Stream()
         attempts: set[Attempt] = set()
         try:
+            given: list[Attempt] = []
             for invocation in batch:
-                attempt = self._attempt(invocation, stream)
+                try:
+                    # All at once: a slot that becomes free while one is prepared may hold a result that is not
+                    # written down yet.
+                    given.append(self._attempt(invocation, stream))
+                except OSError as error:
+                    yield invocation.step, _no_room(invocation, error)
+            for attempt in given:
                 progress = await self._begin(attempt)
                 if isinstance(progress, Started):
                     attempts.add(attempt)
-                yield invocation.step, progress
+                yield attempt.invocation.step, progress
             while attempts:
                 attempt, printed = await stream.get()
                 # The others do not wait until everything is removed that one has left.
@@ -181,7 +188,7 @@ class LocalExecutor:
         """An earlier attempt's result must not be taken for the result of the next one."""
         for slot in self._slots.of(job):
             if is_result_of(slot, job, step):
-                remove(slot.result)
+                blank_or_remove(slot.result)
 
     def _remove_copies(self, job: str, step: str) -> None:
         """Remove the copies that an operation that is settled had asked to be removed."""
@@ -226,6 +233,11 @@ class LocalExecutor:
         """Take notice of the end of a child that outlives its operation."""
         with contextlib.suppress(OSError):
             self._caring.append(reap_when_ended(self._watch, pid))
+
+
+def _no_room(invocation: Invocation, error: OSError) -> Outcome:
+    where = f": {error.filename}" if error.filename else ""
+    return Outcome(Ending.NOT_STARTED, message=f"{invocation.artifact} was not started: {error.strerror}{where}")
 
 
 def _unended(processes: Sequence[Process]) -> str:

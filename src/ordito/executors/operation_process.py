@@ -115,6 +115,9 @@ class OperationProcess:
     def end(self, ending: Ending) -> asyncio.Task[None] | None:
         """End it with everything it started, for this reason; the task that does so, None if it has ended by itself
         (then what a daemon still prints is waited for no longer)."""
+        if self._phase is Phase.RUNNING:
+            # It may have ended already, and the loop had no time to notice.
+            self._process_ended()
         if self._phase is Phase.LINGERING:
             self._let_go()
         if self._phase is Phase.RUNNING:
@@ -148,12 +151,19 @@ class OperationProcess:
 
     async def _end(self) -> None:
         marker = msgspec.structs.replace(self._marker, leader=self._pid, leader_start=self._start_time)
-        unended = await end_processes(marker, self._patience.grace)
+        unended = await end_processes(marker, self._patience.grace, self._has_ended_itself)
         self._ignore_process()
-        if not any(p.pid == self._pid for p in unended):
+        if self._ending is not None and not any(p.pid == self._pid for p in unended):
             self._reap()
         self._seconds = self._loop.time() - self._began
         self._let_go(tuple(p.pid for p in unended))
+
+    def _has_ended_itself(self) -> bool:
+        """Take the status where the process has ended before anybody has told it to: that end is its own."""
+        if not self._reap(os.WNOHANG):
+            return False
+        self._ending = None
+        return True
 
     def _let_go(self, unended: tuple[int, ...] = ()) -> None:
         """End with the output still held open: by a daemon, or by a process that could not be found."""

@@ -1,7 +1,7 @@
 """Scratch folders: reusable slots, one per running step, in a folder per job.
 
     <base>/<job>/<n>/work/         the working directory of the operation, emptied after it
-                     result        written by the operation's wrapper at its end
+                     result        written by the operation's wrapper at its end, over room that is kept for it
                      outputs.json  ``$ORDITO_OUTPUTS``, if the operation writes it
                      environment   ``$ORDITO_ENVIRONMENT_FILE``, if this step needs one of its own
                      unexported    variables that are too long for any environment, if there are some
@@ -22,11 +22,16 @@ given out first: so the result is still there when this process dies before it c
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
+
+ROOM = 4_096
+"""Bytes that are kept for the result of an operation before it starts: most fit. A disk that fills up while it is at
+work does not take its end away then, as what is there is written over."""
 
 
 class Slot:
@@ -53,8 +58,10 @@ class Slots:
     live in them, and they may hold the result of a step that is in doubt. Those of other jobs go when a job begins.
     """
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, *, has_results: bool = False) -> None:
+        """``has_results``: whether operations write result files, for which room is kept."""
         self.base = base
+        self._has_results = has_results
         self._free: dict[str, deque[Slot]] = {}
         self._made: dict[str, int] = {}
 
@@ -117,7 +124,28 @@ class Slots:
         self._made[job] += 1
         slot = Slot(f"{folder}/{self._made[job]}")
         os.makedirs(slot.work, 0o700)
+        if self._has_results:
+            blank(slot.result)
         return slot
+
+
+def blank(path: str) -> None:
+    """Have nothing in a result file, and room for a result. Raises ``OSError`` where there is none."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        # At once or not at all: on a full disk a part may be written, and no error be raised.
+        if os.write(file, b"\0" * ROOM) < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    finally:
+        os.close(file)
+
+
+def blank_or_remove(path: str) -> None:
+    """Have nothing in a result file any more, if need be by removing it."""
+    try:
+        blank(path)
+    except OSError:
+        remove(path)
 
 
 def is_empty(folder: str) -> bool:

@@ -28,7 +28,7 @@ from ordito.executors.remote.operation_text import (
     outputs_path,
 )
 from ordito.executors.remote.patience import Patience
-from ordito.executors.remote.settling import await_end
+from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.shared_variables import NONE
 from ordito.executors.remote.tree import Trees
 from ordito.executors.stream import Stream
@@ -228,8 +228,12 @@ class Attempt:
             found = await self._host.find(self._identity, self._slot)
             if found is None:
                 return Outcome(ending, message="it was ended before it began")
-            unended = await self._host.end(found, self._patience.grace)
-            await self._host.drop(self._slot, self._identity)
+            found, unended = await end_or_find(self._host, found, self._patience)
+            if found.state == "ended":
+                # Nobody had heard of it yet: it is done, and must not be done again.
+                return self._outcome_from(
+                    Ended(found.status, self._loop.time() - self._began), found.result, found.outputs
+                )
         except (Unreachable, Unusable) as error:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
             return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail.lines())

@@ -14,7 +14,7 @@ from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.host import Found, Host
 from ordito.executors.remote.operation_text import KINDS, identity, outputs_path
 from ordito.executors.remote.patience import Patience
-from ordito.executors.remote.settling import await_end
+from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.tree import Trees
 from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
@@ -164,18 +164,16 @@ class RemoteExecutor:
             del self._running[step]
 
     async def _settled(self, host: Host, doubt: InDoubt, found: Found) -> Outcome | None:
+        found, unended = await end_or_find(host, found, self._patience)
         if found.state == "ended":
             return outcome_found(
                 doubt, found.status, found.result, found.outputs, outputs_path(found.slot, found.identity)
             )
-        if found.state == "running":
-            unended = await host.end(found, self._patience.grace)
-            if unended:
-                numbers = ", ".join(map(str, unended))
-                todo = "end them, then deploy (or undeploy) again"
-                message = f"processes of this step on {host.target.name} cannot be ended: {numbers}; {todo}"
-                return Outcome(Ending.FAILED, message=message)
-        await host.drop(found.slot, found.identity)
+        if unended:
+            numbers = ", ".join(map(str, unended))
+            todo = "end them, then deploy (or undeploy) again"
+            message = f"processes of this step on {host.target.name} cannot be ended: {numbers}; {todo}"
+            return Outcome(Ending.FAILED, message=message)
         return None
 
 

@@ -15,6 +15,9 @@ from ordito.work.targets import Unreachable
 LONGEST_PAUSE = 2.0
 """Seconds between two looks; each pause is twice as long as the one before."""
 
+GONE_PAUSE = 0.2
+"""Seconds in which a shell writes down how an operation has ended that is gone."""
+
 
 class Listener(Protocol):
     """Who wants the rest of an operation's output, and says whether the operation may go on."""
@@ -61,6 +64,25 @@ async def await_end(
     finally:
         if reading is not None:
             reading.close()
+
+
+async def end_or_find(host: Host, found: Found, patience: Patience) -> tuple[Found, list[int]]:
+    """End an operation that runs, with everything that it started, and forget how it ended then; an end that it came to
+    by itself is kept, and ``found`` says so. Also gives the ids of what cannot be ended. Raises ``Unreachable`` and
+    ``Unusable``."""
+    if found.state == "gone":
+        # The shell beside it may be about to write down how it has ended.
+        await asyncio.sleep(GONE_PAUSE)
+        found = await host.find(found.identity) or found
+    if found.state == "ended":
+        return found, []
+    unended = await host.end(found, patience.grace)
+    if not unended:
+        # It may have ended before anybody could end it.
+        found = await host.find(found.identity) or found
+    if found.state != "ended":
+        await host.drop(found.slot, found.identity)
+    return found, unended
 
 
 async def _read_on(host: Host, found: Found, listener: Listener) -> _Reading | None:

@@ -2,12 +2,9 @@
 # seconds KILL. Prints the ids of what cannot be ended. SESSION is not empty where PID leads a session of its own.
 #
 # Processes are found by their session, by the identity in their environment (those with another session), and by their
-# parents. Where there is no /proc the process group has to do.
+# parents. Where there is no /proc the process group has to do. What has ended by itself is let be, and its end counts.
 
 pid=$1 start=$2 session=$3 slot=$4 identity=$5 grace=$6
-
-# How it ends from now on is not how it ended.
-: >"$slot/stopped-$identity"
 
 is_ours() {
     # The id of a session is not given out again while it has members: is a younger process its leader, it is empty.
@@ -48,7 +45,14 @@ members() {
     done
 }
 
+# stop_counting: how it ends from now on is not how it ended, unless it has ended already.
+stop_counting() {
+    if grep -qsF "E $identity " "$slot/log"; then exit 0; fi
+    : >"$slot/stopped-$identity"
+}
+
 if [ ! -r /proc/$$/stat ]; then
+    stop_counting
     kill -s TERM -- "-$pid" 2>/dev/null || kill -s TERM "$pid" 2>/dev/null || exit 0
     sleep "$grace"
     kill -s KILL -- "-$pid" 2>/dev/null || kill -s KILL "$pid" 2>/dev/null
@@ -60,6 +64,7 @@ limit=$((grace * 10))
 while :; do
     members
     [ "$found" != ' ' ] || break
+    [ "$asked" != ' ' ] || stop_counting
     if [ "$waited" -ge $((limit + 300)) ]; then
         printf '%s\n' $found
         break
