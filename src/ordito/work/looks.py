@@ -69,9 +69,16 @@ class Looks:
         # What this very job has mended is not changed from outside: the look that says so is part of it.
         mended = applies and found in OPERATIONAL and record.last_config_change > self._job
         changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
-        outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found)
+        outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found, message=_why(outcome))
         return outcome, Delta(
             instances=() if changed == record else (changed,),
             unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),
             attributes={record.id: attributes} if attributes else {},
         )
+
+
+def _why(outcome: Outcome) -> str:
+    """What is said of an end: with the exit code also the last line that was printed, which tells what was found."""
+    printed = next((line.strip() for line in reversed(outcome.tail) if line.strip()), "")
+    is_told = outcome.ending is Ending.FAILED and bool(outcome.message and printed)
+    return f"{outcome.message}: {printed}" if is_told else outcome.message
