@@ -13,10 +13,10 @@ from ordito.app.names import Names
 from ordito.app.place import Place, place_of
 from ordito.app.services.in_use import service_as_it_runs
 from ordito.app.status import made_by
-from ordito.base.change_ids import job_of
+from ordito.base.change_ids import job_of, time_of
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
-from ordito.ensemble.task_history import TaskLine, last_tasks
+from ordito.ensemble.task_history import TaskLine, last_tasks, starts_of
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.outline import Outline
@@ -50,11 +50,13 @@ class DescribeRequest(msgspec.Struct, frozen=True):
 
 
 class Operated(msgspec.Struct, frozen=True):
-    """An operation that was carried out or has failed, and the change that it was."""
+    """An operation that was carried out or has failed, and the change that it was, which began at a time in UTC (to the
+    second)."""
 
     operation: str
     change: str
     failed: bool = False
+    at: str = ""
 
 
 class Dependency(msgspec.Struct, frozen=True):
@@ -78,7 +80,8 @@ class Step(msgspec.Struct, frozen=True):
 
 class InstanceDescription(msgspec.Struct, frozen=True):
     """An instance. ``decisive`` are the requirements that make its effective status worse than its own. ``place`` is
-    the host that it is on, or is itself, at the provider that has made that; "" for this machine."""
+    the host that it is on, or is itself, at the provider that has made that; "" for this machine. ``times`` are
+    those of changes that are recorded of it."""
 
     instance: Instance
     type: str
@@ -91,6 +94,7 @@ class InstanceDescription(msgspec.Struct, frozen=True):
     events: tuple[TaskLine, ...] = ()
     next: tuple[Step, ...] = ()
     place: str = ""
+    times: Mapping[str, str] = {}
 
     @property
     def decisive(self) -> tuple[Dependency, ...]:
@@ -161,6 +165,7 @@ class _Describing:
             return found
         context = Context(node=template.name, instance=record.id)
         recorded = self._snapshot.attributes.get(record.id, {})
+        times = self._times(record)
         return msgspec.structs.replace(
             found,
             properties=self._hidden(
@@ -178,9 +183,10 @@ class _Describing:
             ),
             dependencies=tuple(self._dependencies(template, record)),
             operated=(
-                *(Operated(name, applied.change) for name, applied in record.applied.items()),
-                *(Operated(name, change, failed=True) for name, change in record.failed.items()),
+                *(Operated(name, one.change, at=times[one.change]) for name, one in record.applied.items()),
+                *(Operated(name, change, failed=True, at=times[change]) for name, change in record.failed.items()),
             ),
+            times=times,
             events=last_tasks(self._layout, {record.id}, MOST_EVENTS),
             next=tuple(self._next(record, template)),
         )
@@ -228,6 +234,14 @@ class _Describing:
             outline is not None and outline.optional,
             place=self._place(record),
         )
+
+    def _times(self, record: Instance) -> dict[str, str]:
+        """When the changes of an instance began, to the second: as their tasks say it, else as their ids do, which is
+        when the job had begun."""
+        changes = {one.change for one in record.applied.values()} | set(record.failed.values())
+        changes |= {record.created, record.last_config_change, record.last_state_change}
+        starts = starts_of(self._layout, changes)
+        return {c: f"{starts[c].partition('.')[0]}Z" if c in starts else time_of(c) for c in changes}
 
     def _place(self, record: Instance) -> str:
         """Where an instance is: the nearest of its hosts, or itself, that a provider has made."""

@@ -50,7 +50,7 @@ def _instance_data(found: InstanceDescription) -> dict[str, object]:
         "properties": shown(dict(found.properties)),
         "attributes": shown(dict(found.attributes)),
         "requirements": [msgspec.to_builtins(d) for d in found.dependencies],
-        "operations": [{**msgspec.structs.asdict(o), "at": time_of(o.change)} for o in found.operated],
+        "operations": [msgspec.structs.asdict(o) for o in found.operated],
     }
 
 
@@ -106,8 +106,8 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
         ("index", str(i.index)),
         ("priority", "optional" if found.optional else ""),
         ("note", printable(i.note)),
-        ("created", _at(i.created)),
-        ("configured last", _at(i.last_config_change)),
+        ("created", _at(i.created, found)),
+        ("configured last", _at(i.last_config_change, found)),
         ("changed last", _changed(found)),
     ]
     return f"{channel.paint('strong', i.id)}  {status}", [
@@ -169,7 +169,7 @@ def _few(names: list[str]) -> str:
 
 
 def _operated(found: Operated) -> tuple[str, str]:
-    return found.operation, _at(found.change)
+    return found.operation, f"{found.at}  {found.change}"
 
 
 def _event(event: TaskLine) -> tuple[str, str]:
@@ -181,11 +181,11 @@ def _event(event: TaskLine) -> tuple[str, str]:
 def _changed(found: InstanceDescription) -> str:
     """When it changed last, and where that was not by what made it, which job noticed that."""
     instance = found.instance
-    changed = _at(instance.last_state_change)
+    changed = _at(instance.last_state_change, found)
     if instance.last_state_change <= instance.last_config_change:
         return changed
     return f"{changed}, since it was made: `ordito jobs show {job_of(instance.last_state_change)}` says how"
 
 
-def _at(change: str) -> str:
-    return f"{time_of(change)}  {change}" if change else ""
+def _at(change: str, found: InstanceDescription) -> str:
+    return f"{found.times.get(change) or time_of(change)}  {change}" if change else ""

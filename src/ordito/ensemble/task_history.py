@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -37,18 +37,26 @@ def last_tasks(layout: Layout, targets: Collection[str], most: int) -> tuple[Tas
 
     Raises ``EnsembleError``.
     """
+    found = {task.id: task for line in _lines(layout) if (task := _task(line)) is not None and task.target in targets}
+    return tuple(found[change] for change in sorted(found, reverse=True)[:most])
+
+
+def starts_of(layout: Layout, changes: Collection[str]) -> dict[str, str]:
+    """When tasks began, in UTC, by their ids; those are left out that are not in the part of the history that is looked
+    at. Raises ``EnsembleError``."""
+    wanted = {change.encode() for change in changes if change}
+    tasks = (_task(line) for line in _lines(layout) if line.partition(b"\t")[0] in wanted)
+    return {task.id: task.start for task in tasks if task is not None and task.start}
+
+
+def _lines(layout: Layout) -> Iterator[bytes]:
     path = layout.jobs_tsv
-    found: dict[str, TaskLine] = {}
     with explained("read", path):
         if not path.exists():
-            return ()
+            return
         with open_regular(path) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_HISTORY))
-            for line in file:
-                task = _task(line)
-                if task is not None and task.target in targets:
-                    found[task.id] = task
-    return tuple(found[change] for change in sorted(found, reverse=True)[:most])
+            yield from file
 
 
 def _task(line: bytes) -> TaskLine | None:
