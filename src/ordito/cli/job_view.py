@@ -71,6 +71,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
     if report.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
+    _write_gone(report, session)
     if report.rollback:
         _write_rollback(report, session)
     if report.crash_file:
@@ -94,6 +95,16 @@ def _write_left(ledger: Ledger, session: Session) -> None:
     if len(ledger.left) > MOST_NAMED:
         command = session.settings.command("hosts", "list")
         session.warn(f"so were {len(ledger.left) - MOST_NAMED} more; {command} shows which hosts are lost")
+
+
+def _write_gone(report: JobReport, session: Session) -> None:
+    """Say of what could not be stopped, and was removed all the same, that it may still be there."""
+    for failed in report.gone[:MOST_NAMED]:
+        what = f"{failed.instance} was removed though its stop failed ({printable(failure(failed.outcome))})"
+        session.warn(f"{what}: look whether something of it still runs")
+    if len(report.gone) > MOST_NAMED:
+        command = session.settings.command("jobs", "show", report.job)
+        session.warn(f"so were {len(report.gone) - MOST_NAMED} more: {command}")
 
 
 def _summary(report: JobReport) -> Summary:
@@ -276,7 +287,8 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     elif report.workflow == "rollback":
         yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:
-        yield ("jobs", "retry"), "do what it has left undone"
+        if report.skipped or len(report.gone) < len(report.failures) or not report.failures:
+            yield ("jobs", "retry"), "do what it has left undone"
     elif report.rollback != ROLLED_BACK:
         yield ("deploy", *report.steps), "remove what is left of it"
     yield ("status",), "see how everything is now"

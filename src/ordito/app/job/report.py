@@ -21,7 +21,8 @@ class JobReport(msgspec.Struct, frozen=True):
     ``locked`` are hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same.
-    ``untouched`` says that it ended before it changed anything of what it was to make otherwise."""
+    ``untouched`` says that it ended before it changed anything of what it was to make otherwise. ``gone`` are those
+    failures whose instance was removed all the same: what the operation was to end may be at work still."""
 
     job: str
     workflow: str
@@ -46,3 +47,4 @@ class JobReport(msgspec.Struct, frozen=True):
     written: bool = False
     steps: tuple[str, ...] = ()
     untouched: bool = False
+    gone: tuple[StepFailed, ...] = ()

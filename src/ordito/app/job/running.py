@@ -41,10 +41,12 @@ from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.effects import revises
+from ordito.work.events import StepFailed
 from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import form_after
 from ordito.work.hook_runs import HookRuns
 from ordito.work.hooks import DoneHook
+from ordito.work.invocation import Ending
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
@@ -55,6 +57,9 @@ from ordito.work.records import (
 )
 from ordito.work.rollback import WayBack
 from ordito.work.targets import Target, Unreachable
+
+STOP = "stop"
+OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -151,7 +156,15 @@ class RunningJob:
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),
             untouched=self._is_untouched(),
+            gone=tuple(failed for failed in result.failed if self._is_gone(failed)),
         )
+
+    def _is_gone(self, failed: StepFailed) -> bool:
+        """Whether what could not be stopped is recorded no more. What was on a host that was given up is told of where
+        that was."""
+        record = self._ensemble.snapshot.instances.get(failed.instance)
+        is_stop = failed.operation.rpartition(".")[2] == STOP and failed.outcome.ending not in OUT_OF_REACH
+        return is_stop and not (record is not None and record.exists)
 
     def _is_untouched(self) -> bool:
         """Whether what is deployed is what was, and not what the job was to make of it."""
