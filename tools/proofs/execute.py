@@ -15,7 +15,7 @@ from tools.proofs.results import FINISHED, INTERRUPTED, ROOT, TOO_LONG, Ended, R
 
 REQUIRED = "sshd,ansible,moto,postgresql,bind"
 """The real targets whose tests may not be skipped."""
-WORKERS = "3"
+WORKERS = "4"
 SECONDS_OF_MUCH = "1800"
 """What a test may take that tries ten times as much as in the suite."""
 SECONDS_TO_END = 60
