@@ -287,7 +287,7 @@ def test_everything_that_tries_more_in_a_thorough_run_is_in_it(tree: Tree) -> No
     code, output, errors = tree.run("crash", "-k", "one")
     assert code == 0, errors
     files = "tests/other/test_crash.py tests/some/test_few.py tests/some/test_random.py"
-    assert output == f"1 -m pytest -n 3 --dist worksteal {files} -k one\n"
+    assert output == f"1 -m pytest -n 4 --dist worksteal {files} -k one\n"
 
 
 def pinned() -> dict[str, Requirement]:
