@@ -323,6 +323,16 @@ FAILED_TO_LINK = (
     },
 )
 """What has failed is no operation of the version that is gone back to."""
+ALONE: Nodes = {"n0": {"runs": "start", "compute": True, "count": 1, "size": 1, "scripts": {}}}
+STOPPED_TWICE: dict[str, object] = {
+    "runs": "stop",
+    "count": 2,
+    "cloudify": "lifecycle.start lifecycle.stop",
+    "size": 1,
+    "scripts": {},
+}
+HALF_STOPPED = ({**ALONE, "n1": {**STOPPED_TWICE, "hosted_on": {"n0": ""}}}, {"n1": STOPPED_TWICE})
+"""One of two operations that stop it was carried out, and there is none that would start it by that."""
 
 
 @SOME
@@ -336,6 +346,7 @@ FAILED_TO_LINK = (
 @example(MOVED_AWAY, 0, 8, True)
 @example(LINKED_FOR_GOOD, 0, 2, False)
 @example(FAILED_TO_LINK, 0, 1, False)
+@example(HALF_STOPPED, 0, 2, True)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

@@ -19,6 +19,7 @@ T = TypeVar("T")
 DELEGATE = Action.DELEGATE
 UNSTARTED, SUCCEEDED, CHAIN_ENDED = Happened.NEVER_STARTED, Happened.SUCCEEDED, Happened.CHAIN_ENDED
 
+STOPS = ".stop"
 OF_LIFECYCLE = frozenset({STANDARD, LIFECYCLE, ARTIFACT})
 """The interface types of what brings an instance about: without it there is none."""
 
@@ -94,3 +95,11 @@ def without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
     if not found or (key not in found and call.operation not in TAKES_BACK):
         return found
     return {k: v for k, v in found.items() if k != key and not takes_back(call.interface, call.operation, k)}
+
+
+def of_what_is_up(applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
+    """What counts as carried out of an instance that is up: nothing that stops it, as one of several operations that do
+    may have, though there was nothing to start it by again."""
+    if not any(key.endswith(STOPS) for key in applied):
+        return applied
+    return {key: one for key, one in applied.items() if not key.endswith(STOPS)}

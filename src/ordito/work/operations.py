@@ -44,7 +44,7 @@ from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies as workflow_applies
 from ordito.work.forms import adopted
-from ordito.work.happenings import Happenings, remembered, without
+from ordito.work.happenings import Happenings, of_what_is_up, remembered, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.link_ends import LinkEnds
 from ordito.work.links_anew import to_be_undone_again
@@ -334,11 +334,9 @@ class Operations:
             elif self._happenings.is_of_lifecycle(step, call):
                 # Nothing counts as carried out by it, and yet what was stopped is no longer started.
                 applied = without(applied, "", call)
-        # An optional operation that had failed while the instance came up may be made good much later.
-        recovered = step.closes and record.state == ERROR
-        state = step.leave or (STARTED if recovered else record.state)
-        if not succeeded:
-            state = ERROR if self._happenings.decides_state(step, call) else record.state
+        state = self._state_after(step, call, record, succeeded=succeeded)
+        if applies and step.closes and state == STARTED:
+            applied = of_what_is_up(applied)
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
         if succeeded and applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
             # With its success, not after it: whoever compares once the job was cut off would see what was before.
@@ -348,6 +346,14 @@ class Operations:
         if succeeded and step.forms and call.operation == UPDATE:
             record = adopted(self._called.plan, record, self._form, change)
         return touched(record, outcome, change, self._job, applies=applies)
+
+    def _state_after(self, step: Step, call: Call, record: Instance, *, succeeded: bool) -> str:
+        """The node state of an instance after an operation on it."""
+        if not succeeded:
+            return ERROR if self._happenings.decides_state(step, call) else record.state
+        # An optional operation that had failed while the instance came up may be made good much later.
+        recovered = step.closes and record.state == ERROR
+        return step.leave or (STARTED if recovered else record.state)
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
         """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
