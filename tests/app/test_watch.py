@@ -6,15 +6,21 @@ import gc
 import os
 from pathlib import Path
 
+import pytest
+
 from ordito.app.status import StatusRequest
 from ordito.app.watch import watch
 from ordito.model.unit import Unit
 from tests.acceptance.program import make_small
 
 
-def test_what_was_read_for_one_look_is_let_go_of_before_the_next(tmp_path: Path) -> None:
+def test_what_was_read_for_one_look_is_let_go_of_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a service is read into names each other, so only the collector frees it, and it is told while it is read
     to look at none of that again."""
+    # It would wait many times as long as it takes here to look at all that this process holds.
+    monkeypatch.setattr("ordito.app.watch.SHARE", 0)
     small = make_small(tmp_path)
     assert small.deploy().code == 0
     looks = watch(StatusRequest(str(small.ensemble)))
