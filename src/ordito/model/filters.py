@@ -273,5 +273,7 @@ def shown_value(value: Value) -> str:
 
 def is_whole(item: written.NodeFilter | None) -> bool:
     """Whether all of a filter could be read."""
-    parts = (item.properties, item.capabilities) if item is not None else ()
+    if item is None:
+        return True
+    parts = (item.properties, item.capabilities, *(c.properties for c in item.capabilities or ()))
     return not any(isinstance(p, EntryList) and p.all_lost for p in parts)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.capabilities import Capabilities, CapabilityShape
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
+from ordito.model.interfaces import InterfaceParts, Interfaces
 from ordito.model.schema import PropertyDefinition
 from ordito.model.units import Definition, Unit, Units, find_type
 from ordito.source.nodes import Scalar
@@ -18,16 +20,24 @@ MEMBER_KINDS = ("node", "capability", "group")
 
 
 class GroupShape(msgspec.Struct, frozen=True):
-    """A group type, flattened; ``members`` are the full names of the node types whose templates may be in it."""
+    """A group type, flattened; ``members`` are the full names of the node types whose templates may be in it. What
+    groups once had besides is checked, and nothing is done with it."""
 
     kinds: tuple[str, ...]
     properties: Mapping[str, PropertyDefinition]
     attributes: Mapping[str, PropertyDefinition]
     members: tuple[str, ...] = ()
+    interfaces: Mapping[str, InterfaceParts] = {}
+    capabilities: Mapping[str, CapabilityShape] = {}
 
 
 def flatten_groups(
-    hierarchy: Hierarchy, definitions: Definitions, units: Units, diagnostics: Diagnostics
+    hierarchy: Hierarchy,
+    definitions: Definitions,
+    interfaces: Interfaces,
+    capabilities: Capabilities,
+    units: Units,
+    diagnostics: Diagnostics,
 ) -> dict[str, GroupShape]:
     """All group types by their full names."""
     shapes: dict[str, GroupShape] = {}
@@ -40,6 +50,15 @@ def flatten_groups(
             definitions.merge(parent.properties, written.properties, definition.unit),
             definitions.merge(parent.attributes, written.attributes, definition.unit, what="attribute"),
             _members(written.members or (), definition.unit, units, diagnostics) or parent.members,
+            interfaces.merge(
+                parent.interfaces,
+                written.interfaces,
+                definition.unit,
+                owner=f'group type "{definition.name}"',
+                relationship=False,
+                defining=True,
+            ),
+            capabilities.merge(parent.capabilities, written.capabilities, definition.unit),
         )
     return shapes
 

@@ -8,12 +8,13 @@ from itertools import chain
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.model.group_types import GroupShape
 from ordito.model.imperative import Group
+from ordito.model.interfaces import Interfaces
 from ordito.model.settings import plain_metadata
 from ordito.model.templates import Templates
 from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
-from ordito.syntax import policies
+from ordito.syntax import topology
 from ordito.syntax.entries import is_lost
 
 MOST_LISTED = 20
@@ -27,6 +28,7 @@ class Groups:
         shapes: Mapping[str, GroupShape],
         templates: Templates,
         values: Values,
+        interfaces: Interfaces,
         units: Units,
         unit: Unit,
         diagnostics: Diagnostics,
@@ -34,13 +36,14 @@ class Groups:
         self._shapes = shapes
         self._templates = templates
         self._values = values
+        self._interfaces = interfaces
         self._units = units
         self._unit = unit
         self._diagnostics = diagnostics
-        self.written: Mapping[str, policies.Group] = {}
+        self.written: Mapping[str, topology.Group] = {}
         self.found: dict[str, Group] = {}
 
-    def read(self, written: Mapping[str, policies.Group]) -> None:
+    def read(self, written: Mapping[str, topology.Group]) -> None:
         """Read all groups."""
         self.written = written
         shapes: dict[str, GroupShape] = {}
@@ -64,6 +67,9 @@ class Groups:
                 metadata=plain_metadata(item.at, item.metadata, "groups", self._diagnostics),
                 description=item.description.text if item.description else "",
                 span=item.span,
+            )
+            self._interfaces.merge(
+                shape.interfaces, item.interfaces, self._unit, owner=what, relationship=False, defining=False
             )
 
     def is_written(self, name: str) -> bool:
@@ -109,7 +115,7 @@ class Groups:
         )
 
     def _members(
-        self, item: policies.Group, shape: GroupShape | None, known: Mapping[str, tuple[str, ...]]
+        self, item: topology.Group, shape: GroupShape | None, known: Mapping[str, tuple[str, ...]]
     ) -> tuple[str, ...]:
         """The node templates in a group, of which the groups in it are ``known``, save those that close a circle. Only
         what has a ``shape`` is checked: what is wrong with the others has been reported."""
@@ -130,7 +136,7 @@ class Groups:
                 self._diagnostics.unknown("unknown-member", "node template", name, member.span, candidates)
         return tuple(found)
 
-    def _warn_of_nesting(self, member: Scalar, item: policies.Group) -> None:
+    def _warn_of_nesting(self, member: Scalar, item: topology.Group) -> None:
         self._diagnostics.warning(
             "nested-group",
             f'"{member.text}" is a group; the nodes in it become members of "{item.name}"',

@@ -88,7 +88,7 @@ class AttributeMappings:
                 schema = field.schema
             elif declared.base in {"list", "map"}:
                 entry = schema.entry or declared.entry
-                if declared.base == "list" and not isinstance(path[at], int) and not str(path[at]).isdecimal():
+                if declared.base == "list" and not str(path[at]).isdecimal():
                     message = f'"{path[at]}" is no index, and the attribute is a list there'
                     self._report(message, "bad-mapping", output, operation, at, [])
                     return

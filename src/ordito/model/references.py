@@ -11,13 +11,14 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.model.call_faults import CallFaults, NoFaults
+from ordito.model.constraints import violation
 from ordito.model.cycles import Cycles
 from ordito.model.interface_names import interface_named
 from ordito.model.operation import Interface
 from ordito.model.places import Place, Reading
 from ordito.model.reach import Reach
 from ordito.model.results import fits, shown
-from ordito.model.schema import PropertyDefinition, Schema
+from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.templates import SUBSTITUTE
 from ordito.model.types import Types
@@ -110,8 +111,6 @@ class References:
         value: Value = None
         if what == "property":
             _, value = slot.value(what)
-        elif slot.rest < len(call.arguments) and self._types.values.base(slot.schema) != "":
-            return  # what an attribute holds at run time may be more than its definition says
         schema = self._inside(call, place, f'{what} "{slot.name}"', slot.schema, slot.rest, value)
         self._compare(call, place, schema, slot.definition.span)
 
@@ -156,9 +155,8 @@ class References:
                     return None
                 schema = field.schema
             elif data_type.base in {"list", "map"} or (data_type.base == "range" and _is_index(part)):
-                if data_type.base == "list" and not _is_index(part):
-                    message = f'{what} is a list: an index from 0 on is needed, not "{part}"'
-                    self._faults.error(call, "bad-call", message, "count from 0", at)
+                if wrong := self._excluded(schema, data_type, part):
+                    self._faults.error(call, "bad-call", f"{what} {wrong}", "name one that its type allows", at)
                     return None
                 schema = INTEGER if data_type.base == "range" else schema.entry or data_type.entry or STRING
             else:
@@ -177,6 +175,27 @@ class References:
             else:
                 value = None
         return schema
+
+    def _excluded(self, schema: Schema, data_type: DataType, part: Value) -> str:
+        """Why a list, map or range of a type never has a part at an index or by a key; "" where it may have."""
+        if data_type.base == "list" and not _is_index(part):
+            return f'is a list: an index from 0 on is needed, not "{part}"'
+        if isinstance(part, Call) or part == INDEX:
+            return ""
+        if data_type.base == "range":
+            return (
+                "" if int(str(part)) < BOUNDS else "is a range, which has two parts: 0 is the lower bound, 1 the upper"
+            )
+        if data_type.base == "list":
+            clauses = [*schema.constraints, *data_type.constraints]
+            most = [c.operand for c in clauses if c.operator in MOST_ENTRIES and isinstance(c.operand, int)]
+            return f"has at most {min(most)} entries" if most and int(str(part)) >= min(most) else ""
+        key = schema.key or data_type.key
+        if key is None or self._types.values.base(key) != "string":
+            return ""
+        wanted = [*key.constraints, *self._types.data[key.type].constraints]
+        wrong = next((w for c in wanted if (w := violation(str(part), c, "string"))), "")
+        return f'has no key "{part}": a key {wrong}' if wrong else ""
 
     def _is_missing(self, call: Call, place: Place, what: str, value: list[Value] | dict[str, Value], at: int) -> bool:
         """Whether a list or map that is written has no such entry, which is reported (R-4.4.2-7)."""
@@ -290,6 +309,10 @@ def _entry(value: list[Value] | dict[str, Value], part: Value) -> Value:
         return value[int(part)]
     return None
 
+
+MOST_ENTRIES = frozenset({"length", "max_length"})
+BOUNDS = 2
+"""How many parts a range has."""
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
 INTEGER = Schema("integer")

@@ -23,7 +23,8 @@ from ordito.syntax.expressions import Call, Value, calls
 
 
 class Binding(msgspec.Struct, frozen=True):
-    """A requirement of a node (``source``) that is bound to a capability of another (``target``).
+    """A requirement of a node (``source``) that is bound to a capability of another (``target``), or to nothing yet:
+    then both are None.
 
     ``part`` is what the assignment says of the relationship, ``number`` counts the assignments of this requirement
     from 1, ``index`` all requirements of the node from 0; ``place`` is where messages point to.
@@ -31,8 +32,8 @@ class Binding(msgspec.Struct, frozen=True):
 
     source: NodeTemplate
     shape: RequirementShape
-    target: NodeTemplate
-    capability: Capability
+    target: NodeTemplate | None
+    capability: Capability | None
     part: entities.RelationshipPart | None
     number: int
     index: int
@@ -89,7 +90,7 @@ class Relationships:
         if part is not None and part.type is not None:
             self._used.add(part.type.text)
 
-    def warn_of_unused(self, nodes: Iterable[entities.NodeTemplate]) -> None:
+    def _warn_of_unused(self, nodes: Iterable[entities.NodeTemplate]) -> None:
         """Relationship templates that no requirement has named (R-3.8.4-3). A requirement that could not be read may
         have meant any of them, and one that names what does not exist those of a similar name."""
         if not self._templates:
@@ -109,8 +110,10 @@ class Relationships:
                     hint="name it below a requirement with relationship:",
                 )
 
-    def check_unread(self) -> None:
-        """What is wrong with the values and operations of relationship templates that no requirement has led to."""
+    def check_unread(self, nodes: Iterable[entities.NodeTemplate]) -> None:
+        """What is wrong with the values and operations of relationship templates that no requirement has led to; those
+        that none of the nodes names besides."""
+        self._warn_of_unused(nodes)
         for name, item in self._templates.items():
             found = find_type("relationship", item.type, self._unit, self._units)
             shape = self._types.relationships.get(found.name) if found is not None else None
@@ -121,17 +124,19 @@ class Relationships:
                 self._merged(shape, (), [item.interfaces], _shown(item))
 
     def make(self, bound: Binding) -> Relationship | None:
-        """The relationship of a binding; None where it cannot be, which is reported."""
+        """The relationship of a binding; None where it cannot be, which is reported. One that is bound to nothing has
+        no target: it serves to find what is wrong with it."""
         part, shape, capability = bound.part, bound.shape, bound.capability
         template, kind = self._kind(part, shape)
         relationship = self._types.relationships.get(kind) if kind is not None else None
         if relationship is None:
             return None
         allowed = relationship.valid_target_types
-        if allowed and not any(t in capability.kinds for t in allowed):
+        reached = capability.kinds if capability is not None else self._types.may_be(shape.capability, allowed)
+        if allowed and not any(t in reached for t in allowed):
             self._diagnostics.error(
                 "wrong-capability",
-                f"{kind} leads to {' or '.join(allowed)}, not to {capability.kinds[0]}",
+                f"{kind} leads to {' or '.join(allowed)}, not to {reached[0]}",
                 part.type.span if part is not None and part.type is not None else bound.place.span,
                 hint="choose another relationship type or another capability of the target",
             )
@@ -158,8 +163,8 @@ class Relationships:
             source=bound.source.name,
             requirement=shape.name,
             index=bound.index,
-            target=bound.target.name,
-            capability=capability.name,
+            target=bound.target.name if bound.target is not None else "",
+            capability=capability.name if capability is not None else "",
             kinds=relationship.kinds,
             template=template.name if template else "",
             properties=properties,

@@ -123,9 +123,11 @@ class Asking:
         else:
             found = find_type("capability", item.capability, self._unit, self._units)
             if found is None and not node_type:
-                return shape.capability, item.capability.text
+                offered = {name: c for node in self._types.nodes.values() for name, c in node.capabilities.items()}
+                if item.capability.text in offered:
+                    return shape.capability, item.capability.text
             if found is None:
-                what = f"capability of {node_type}"
+                what = f"capability of {node_type}" if node_type else "capability of any node type"
                 written = item.capability
                 self._diagnostics.unknown("unknown-capability", what, written.text, written.span, offered)
                 return None

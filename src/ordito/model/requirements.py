@@ -67,6 +67,8 @@ class Requirements:
         self._diagnostics = diagnostics
         self._bound: dict[str, list[tuple[int, Relationship]]] = {}
         self._waiting: list[Open] = []
+        self._chosen: set[tuple[str, int]] = set()
+        """Of the assignments that name no node template those that are bound: by their node and their order."""
         self._mistaken: set[Way] = set()
         """The requirements of nodes that are chosen that are probably meant by a name that does not exist."""
         self.open: list[tuple[Open, Found]] = []
@@ -122,6 +124,21 @@ class Requirements:
         """Bind an open requirement to a node that was found elsewhere."""
         self._bind_one(waiting, target, capability, waiting.number)
         self._settle(waiting.demand.source.name)
+
+    def unbound(self) -> list[Relationship]:
+        """What is known of the relationships of assignments that are bound to nothing, if only yet. What is wrong with
+        them is reported: it would be whatever they are bound to."""
+        found = []
+        for waiting in self._waiting:
+            demand, item = waiting.demand, waiting.item
+            if item is None or (demand.source.name, waiting.order) in self._chosen:
+                continue
+            binding = Binding(demand.source, demand.shape, None, None, item.relationship, waiting.number, 0, item)
+            with self._diagnostics.about(self._templates.copied(demand.source.name)):
+                made = self._relationships.make(binding)
+            if made is not None:
+                found.append(made)
+        return found
 
     def _settle(self, name: str) -> None:
         """Give a node the relationships that are bound so far, in the order of its assignments."""
@@ -345,6 +362,7 @@ class Requirements:
 
     def _bind_one(self, waiting: Open, target: NodeTemplate, capability: Capability, number: int) -> None:
         demand, item = waiting.demand, waiting.item
+        self._chosen.add((demand.source.name, waiting.order))
         part = item.relationship if item is not None else None
         index = len(self._bound.get(demand.source.name, ()))
         binding = Binding(demand.source, demand.shape, target, capability, part, number, index, waiting.place)
@@ -377,6 +395,8 @@ class Requirements:
             return
         self._bound.setdefault(bound.source.name, []).append((order, made))
         target, capability = bound.target, bound.capability
+        assert target is not None
+        assert capability is not None
         users = self._candidates.use(target.name, capability.name)
         most = capability.occurrences[1]
         if most is not None and users > most:

@@ -103,8 +103,8 @@ def _resolve_topology(
     requirements.fulfil()
     selecting = Selecting(templates, requirements, entry, facts, circumstances, substitutes)
     choices = selecting.settle()
-    relationships.check_unread()
-    relationships.warn_of_unused(templates.written.values())
+    unbound = requirements.unbound()
+    relationships.check_unread(templates.written.values())
     # What calls refer to, and what they give.
     types.values.found_calls = []
     outputs = read_outputs(topology, entry, types, diagnostics)
@@ -112,14 +112,14 @@ def _resolve_topology(
     templates.check_settings(incoming)
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
-    check_calls(templates, relationships.calls, outputs, references, mappings)
+    check_calls(templates, unbound, relationships.calls, outputs, references, mappings)
     diagnostics.settle()
     if alone:
         made = (r for node in templates.nodes.values() for r in node.requirements)
         UnusedTypes(types, templates, references, mappings).check(made)
     OutputTypes(references.silent, inputs, types.data).complete(outputs)
     # What is said about all of that: groups, workflows, policies, the rules of normative types.
-    groups = Groups(types.groups, templates, types.values, units, entry, diagnostics)
+    groups = Groups(types.groups, templates, types.values, types.interfaces, units, entry, diagnostics)
     types.values.found_calls = []
     groups.read(topology.groups or {})
     references.check_all(types.values.found_calls, Place())

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from ordito.model.mappings import AttributeMappings
 from ordito.model.places import Place
 from ordito.model.references import References
-from ordito.model.service import NodeTemplate, Output
+from ordito.model.service import NodeTemplate, Output, Relationship
 from ordito.model.templates import Templates, held_calls
 from ordito.syntax.expressions import Call, calls
 
 
 def check_calls(
     templates: Templates,
+    unbound: Iterable[Relationship],
     between: Mapping[str, Iterable[Call]],
     outputs: Mapping[str, Output],
     references: References,
@@ -21,7 +22,7 @@ def check_calls(
 ) -> None:
     """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
     templates, the others for each template that has not put a value of its own in their place. ``between`` are the
-    calls of relationships, by their keys."""
+    calls of relationships, by their keys, those that are ``unbound`` included."""
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
         copied = templates.copied(name)
@@ -30,6 +31,9 @@ def check_calls(
             continue
         with references.diagnostics.about(copied):
             _check_node(node, templates, varying, between, references, mappings)
+    for relationship in unbound:
+        with references.diagnostics.about(templates.copied(relationship.source)):
+            _check_relationship(relationship, between, references, mappings)
     for output in outputs.values():
         references.check_all(calls(output.value), Place())
 
@@ -59,8 +63,17 @@ def _check_node(
         references.check_all((c for c in varying[node.type] if id(c) in held), place)
     mappings.check(node.interfaces, place)
     for relationship in node.requirements:
-        place = Place(relationship=relationship)
-        if linking := between[relationship.key]:
-            references.check_all(linking, place)
-            references.cycles.check(relationship)
-        mappings.check(relationship.interfaces, place)
+        _check_relationship(relationship, between, references, mappings)
+
+
+def _check_relationship(
+    relationship: Relationship,
+    between: Mapping[str, Iterable[Call]],
+    references: References,
+    mappings: AttributeMappings,
+) -> None:
+    place = Place(relationship=relationship)
+    if linking := between[relationship.key]:
+        references.check_all(linking, place)
+        references.cycles.check(relationship)
+    mappings.check(relationship.interfaces, place)

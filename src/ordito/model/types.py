@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 
 import msgspec
@@ -116,10 +117,22 @@ class Types:
         self._capabilities.add_types(found["capability"])
         self._flatten_relationships(found["relationship"])
         self._flatten_nodes(found["node"])
-        self.groups = flatten_groups(found["group"], self.definitions, self.units, self._diagnostics)
+        self.groups = flatten_groups(
+            found["group"], self.definitions, self.interfaces, self._capabilities, self.units, self._diagnostics
+        )
+        for definition in found["group"].order:
+            assert isinstance(definition.content, entities.GroupType)
+            self._requirements({}, definition.content.requirements, definition.unit)
         self.policies = flatten_policies(found["policy"], self.definitions, self.units)
         self._check_attribute_defaults()
         self._check_roots(found["node"])
+
+    def may_be(self, capability: str, wanted: Iterable[str]) -> tuple[str, ...]:
+        """The types that a capability has which is of one type or of any derived from it, as far as it is ``wanted``
+        to know; none where the type could not be read."""
+        known = self._kinds["capability"]
+        kinds = known.get(capability, ())
+        return (*kinds, *(w for w in wanted if kinds and w not in kinds and capability in known.get(w, ())))
 
     def find(self, kind: str, name: Scalar, unit: Unit) -> Definition | None:
         """The type that a name means in a file; an error with suggestions where there is none."""
@@ -160,7 +173,7 @@ class Types:
                 self.definitions.merge(parent.properties, written.properties, definition.unit),
                 self.definitions.merge(parent.attributes, written.attributes, definition.unit, what="attribute"),
                 self._capabilities.merge(parent.capabilities, written.capabilities, definition.unit),
-                self._requirements(parent, written, definition.unit),
+                self._requirements(parent.requirements, written.requirements, definition.unit),
                 self.interfaces.merge(
                     parent.interfaces,
                     written.interfaces,
@@ -173,11 +186,16 @@ class Types:
                 {**parent.settings, **read_settings(written.at, written.metadata, self._diagnostics)},
             )
 
-    def _requirements(self, parent: NodeShape, written: entities.NodeType, unit: Unit) -> dict[str, RequirementShape]:
-        found = dict(parent.requirements)
-        for item in written.requirements or ():
+    def _requirements(
+        self,
+        inherited: MappingType[str, RequirementShape],
+        written: Iterable[entities.RequirementDefinition] | None,
+        unit: Unit,
+    ) -> dict[str, RequirementShape]:
+        found = dict(inherited)
+        for item in written or ():
             found[item.name] = self._requirement(item, found.get(item.name), unit)
-        for name in written.requirements.lost if isinstance(written.requirements, EntryList) else ():
+        for name in written.lost if isinstance(written, EntryList) else ():
             found[name] = RequirementShape(name, "", "", "", (), (0, UNBOUNDED))
         return found
 
@@ -236,7 +254,7 @@ class Types:
         )
         return True
 
-    def _fits(self, made: RequirementShape, part: entities.RelationshipPart, unit: Unit) -> bool:
+    def _fits(self, made: RequirementShape, part: entities.RelationshipDefinition, unit: Unit) -> bool:
         """Check what a requirement says of its relationship, whether a template uses it or not (§3.7.3.2): whether the
         relationship can lead to what the requirement asks for."""
         relationship = self.relationships.get(made.relationship or DEFAULT_RELATIONSHIP)
@@ -247,9 +265,9 @@ class Types:
             self.interfaces.merge(
                 relationship.interfaces, part.interfaces, unit, owner=owner, relationship=True, defining=True
             )
-        wanted = self._kinds["capability"].get(made.capability, ())
         allowed = relationship.valid_target_types
-        possible = any(a in wanted or made.capability in self._kinds["capability"].get(a, ()) for a in allowed)
+        wanted = self.may_be(made.capability, allowed)
+        possible = any(a in wanted for a in allowed)
         if not wanted or not allowed or possible or part.type is None:
             return True
         self._diagnostics.error(

@@ -15,6 +15,7 @@ from ordito.syntax.entities import (
     DataType,
     GroupType,
     Implementation,
+    InterfaceDefinition,
     NodeTemplate,
     OperationDefinition,
     ParameterDefinition,
@@ -25,10 +26,10 @@ from ordito.syntax.entities import (
 )
 from ordito.syntax.grammar import Dialect, Key
 from ordito.syntax.mappings import SubstitutionMappings
-from ordito.syntax.policies import Group, Policy, Trigger
+from ordito.syntax.policies import Policy, Trigger
 from ordito.syntax.service_template import ImportDefinition, ServiceFile
-from ordito.syntax.shapes import Assignments, Text
-from ordito.syntax.topology import TopologyTemplate
+from ordito.syntax.shapes import Named, Text
+from ordito.syntax.topology import Group, TopologyTemplate
 from ordito.syntax.workflows import Workflow
 
 Overrides = Mapping[type, Mapping[str, Key | None]]
@@ -59,8 +60,9 @@ _BEFORE_1_3: Overrides = {
         ("artifact_version", "version", "checksum", "checksum_algorithm", "properties"), None
     ),
     OperationDefinition: {"outputs": None},
-    GroupType: {"interfaces": Key(Assignments())},
-    Group: {"interfaces": Key(Assignments())},
+    InterfaceDefinition: {"operations": Key(Named(OperationDefinition, empty=True))},
+    GroupType: {"interfaces": Key(Named(InterfaceDefinition))},
+    Group: {"interfaces": Key(Named(InterfaceDefinition))},
     CapabilityAssignment: {"occurrences": None},
     RequirementAssignment: {"occurrences": None},
     NodeTemplate: {"occurrences": None, "instance_count": None},

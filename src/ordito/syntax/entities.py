@@ -187,15 +187,25 @@ class CapabilityDefinition(Entity, frozen=True, eq=False, kw_only=True):
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
 
 
-class RelationshipPart(Entity, frozen=True, eq=False, kw_only=True):
-    """The extended form of ``relationship`` in requirement definitions (§3.7.3.2) and assignments (§3.8.2.2)."""
+class RelationshipDefinition(Entity, frozen=True, eq=False, kw_only=True):
+    """The extended form of ``relationship`` in requirement definitions (§3.7.3.2)."""
 
     SHORT: ClassVar[str] = "type"
     WHAT: ClassVar[str] = "relationship of a requirement"
+    NOTE: ClassVar[str] = "a definition gives no values: write them where the requirement is assigned"
+    LACKS: ClassVar[frozenset[str]] = frozenset({"properties"})
 
     type: Annotated[Scalar | None, Key(Text())] = None
-    properties: Annotated[Mapping | None, Key(Assignments())] = None
     interfaces: Annotated[dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition))] = None
+
+
+class RelationshipPart(RelationshipDefinition, frozen=True, eq=False, kw_only=True):
+    """The extended form of ``relationship`` in requirement assignments (§3.8.2.2)."""
+
+    NOTE: ClassVar[str] = ""
+    LACKS: ClassVar[frozenset[str]] = frozenset()
+
+    properties: Annotated[Mapping | None, Key(Assignments())] = None
 
 
 class RequirementDefinition(Entity, frozen=True, eq=False, kw_only=True):
@@ -206,7 +216,7 @@ class RequirementDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
     capability: Annotated[Scalar | None, Key(Text())] = None
     node: Annotated[Scalar | None, Key(Text())] = None
-    relationship: Annotated[RelationshipPart | None, Key(One(RelationshipPart))] = None
+    relationship: Annotated[RelationshipDefinition | None, Key(One(RelationshipDefinition))] = None
     node_filter: Annotated[NodeFilter | None, Key(One(NodeFilter))] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
 
@@ -288,6 +298,10 @@ class RelationshipType(DefinedType, frozen=True, eq=False, kw_only=True):
     valid_target_types: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
 
 
+OF_MEMBERS = "them in the types of the members"
+"""What to write instead of what groups once had."""
+
+
 class GroupType(DefinedType, frozen=True, eq=False, kw_only=True):
     """Group type (§3.7.11)."""
 
@@ -296,9 +310,15 @@ class GroupType(DefinedType, frozen=True, eq=False, kw_only=True):
     properties: Annotated[dict[str, PropertyDefinition] | None, Key(Named(PropertyDefinition))] = None
     attributes: Annotated[dict[str, AttributeDefinition] | None, Key(Named(AttributeDefinition))] = None
     members: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    interfaces: Annotated[Mapping | None, Key(Assignments(), instead="them in the types of the members")] = None
-    capabilities: Annotated[Mapping | None, Key(Assignments(), instead="them in the types of the members")] = None
-    requirements: Annotated[Node | None, Key(Raw(), instead="them in the types of the members")] = None
+    interfaces: Annotated[
+        dict[str, InterfaceDefinition] | None, Key(Named(InterfaceDefinition), instead=OF_MEMBERS)
+    ] = None
+    capabilities: Annotated[
+        dict[str, CapabilityDefinition] | None, Key(Named(CapabilityDefinition), instead=OF_MEMBERS)
+    ] = None
+    requirements: Annotated[
+        list[RequirementDefinition] | None, Key(NamedList(RequirementDefinition), instead=OF_MEMBERS)
+    ] = None
 
 
 class PolicyType(DefinedType, frozen=True, eq=False, kw_only=True):

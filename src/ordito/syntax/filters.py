@@ -31,7 +31,7 @@ class PropertyFilters(msgspec.Struct, frozen=True):
             return None
         found = EntryList()
         for key, value in _entries(node, what, reading, found):
-            if value is None or is_null(value):
+            if value is None or is_null(value) or (isinstance(value, Sequence) and not value.items):
                 reading.diagnostics.error(
                     "empty-value",
                     f'the filter of property "{key.text}" has no clause',

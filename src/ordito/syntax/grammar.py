@@ -151,10 +151,7 @@ def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | Non
         return _read_short(entity, node, grammar, reading, key)
     if entity.VALUE and entity.SHORT in keys and _is_value(node, keys):
         return entity(at=node, key=key, **{entity.SHORT: node})
-    if entity.BARE and OPERATION_SECTIONS.isdisjoint(node.values):
-        node = _gather_bare(entity, node, keys, reading)
-    elif entity.BARE and reading.dialect.bare:
-        _refuse_sections(entity, node, reading)
+    if entity.BARE and (reading.dialect.bare or OPERATION_SECTIONS.isdisjoint(node.values)):
         node = _gather_bare(entity, node, keys, reading)
     fields = _read_fields(entity, node, keys, reading)
     for _, field in grammar.required:
@@ -289,7 +286,8 @@ def _keyname_hint(
         return f'write "{meant[0][1]}:", and put it below "{meant[0][0]}:"'
     if near:
         return f'write "{near[0]}"' if written in MISTAKEN else reading.diagnostics.suggestion(written, near)
-    known = f"keynames: {', '.join(keys)}"
+    later = OPERATION_SECTIONS if reading.dialect.bare else ()
+    known = f"keynames: {', '.join(w for w in keys if w not in later)}"
     return f"{known}; {entity.NOTE}" if entity.NOTE else known
 
 
@@ -325,7 +323,9 @@ SURELY_MEANT = 0.8
 
 def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str, Key]], reading: Reading) -> Mapping:
     """The map with entries that stand beside the keynames moved below the keyname they belong to."""
-    bare = [(k, v) for k, v in node.entries() if k.text not in keys and not nearest(k.text, keys, SURELY_MEANT)]
+    if reading.dialect.bare:
+        _refuse_sections(entity, node, keys, reading)
+    bare = [(k, v) for k, v in node.entries() if _is_bare(entity, k.text, v, keys, reading)]
     if not bare:
         return node
     first, last = bare[0][0], bare[-1][1]
@@ -338,22 +338,43 @@ def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str,
         )
     place = (node.source, first.line, first.column, last.end_line, last.end_column)
     section = node.values.get(entity.BARE)
-    if isinstance(section, Mapping):  # a later version's, which was reported: what follows is none of its faults
+    moved = {k.text for k, _ in bare}
+    if isinstance(section, Mapping) and entity.BARE not in moved:  # reported: what follows is none of its faults
         bare += [(k, v) for k, v in section.entries() if k.text not in node.values]
     inner = Mapping(*place, [k for k, _ in bare], {k.text: v for k, v in bare})
-    kept = [(k, v) for k, v in node.entries() if k.text not in inner.values and k.text != entity.BARE]
+    kept = [(k, v) for k, v in node.entries() if k.text not in moved and k.text != entity.BARE]
     head = Scalar(node.source, first.line, first.column, first.end_line, first.end_column, entity.BARE, True)
     whole = (node.source, node.line, node.column, node.end_line, node.end_column)
     return Mapping(*whole, [*(k for k, _ in kept), head], {**{k.text: v for k, v in kept}, entity.BARE: inner})
 
 
-def _refuse_sections(entity: type[Entity], node: Mapping, reading: Reading) -> None:
+def _is_bare(entity: type[Entity], name: str, value: Node, keys: dict[str, tuple[str, Key]], reading: Reading) -> bool:
+    """Whether an entry beside the keynames is one that belongs below one of them.
+
+    Where the version has no other place for such entries, they may have any name but a keyname. What is called like a
+    section of later versions, or nearly like a keyname, is known by what stands below it.
+    """
+    near = nearest(name, keys, SURELY_MEANT)
+    section = name in OPERATION_SECTIONS
+    if not reading.dialect.bare or not (section or (near and name not in keys)):
+        return name not in keys and not near
+    if isinstance(value, Mapping):
+        held: type[Entity] | None = getattr(keys[entity.BARE][1].shape, "entity", None)
+        return held is not None and keynames(held, reading.dialect).keys() >= value.values.keys()
+    unheard = Reading(Diagnostics(), reading.dialect)
+    return is_null(value) or (
+        isinstance(value, Scalar) and (section or keys[near[0]][1].shape.read(value, name, unheard) is None)
+    )
+
+
+def _refuse_sections(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str, Key]], reading: Reading) -> None:
     """Report the keynames below which later versions put operations; they are read nevertheless."""
     later = reading.dialect.later
     while later is not None and later.bare:
         later = later.later
-    for key in node.keys:
-        if key.text in OPERATION_SECTIONS and later is not None:
+    for key, value in node.entries():
+        given = key.text in OPERATION_SECTIONS and not _is_bare(entity, key.text, value, keys, reading)
+        if given and later is not None:
             _report_later(entity, key, later.name, reading)
 
 

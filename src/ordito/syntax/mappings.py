@@ -62,7 +62,7 @@ class _Mapped(msgspec.Struct, frozen=True, eq=False):
             if isinstance(node, Mapping) and node.values.keys() & {"mapping", "value"}:
                 return read_entity(PropertyMapping, node, reading, key)
             return PropertyMapping(at=node, key=key, value=node)
-        if isinstance(node, Mapping):
+        if isinstance(node, Mapping) and node.keys:
             return read_entity(self.entity, node, reading, key)
         reading.wrong_kind(node, f'{self.entity.WHAT} "{key.text}"', "a list of names", f"write {self.usage}")
         return None

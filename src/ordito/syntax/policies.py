@@ -1,4 +1,4 @@
-"""Groups, policies and their triggers, as they are written (§3.6.21, §3.6.22, §3.8.5, §3.8.6)."""
+"""Policies and their triggers, as they are written (§3.6.21, §3.6.22, §3.8.6)."""
 
 from __future__ import annotations
 
@@ -88,17 +88,3 @@ class Policies(msgspec.Struct, frozen=True):
             read = Named(Policy).read(node, what, reading)
             return list(read.values()) if read is not None else None
         return NamedList(Policy).read(node, what, reading)
-
-
-class Group(Entity, frozen=True, eq=False, kw_only=True):
-    """Group (§3.8.5)."""
-
-    WHAT: ClassVar[str] = "group"
-
-    type: Annotated[Scalar, Key(Text(), required=True)]
-    description: Annotated[Scalar | None, Key(Text())] = None
-    metadata: Annotated[Metadata | None, Key(Texts())] = None
-    properties: Annotated[Mapping | None, Key(Assignments())] = None
-    attributes: Annotated[Mapping | None, Key(Assignments())] = None
-    members: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    interfaces: Annotated[Mapping | None, Key(Assignments(), instead="them in the types of the members")] = None

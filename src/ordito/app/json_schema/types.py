@@ -10,13 +10,13 @@ from ordito.model.catalogue import Catalogue
 from ordito.model.interfaces import InterfaceParts
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.types import NodeShape, Types
-from ordito.syntax import entities, policies
+from ordito.syntax import entities, policies, topology
 from ordito.syntax.grammar import Entity
 
 TEMPLATES: Mapping[str, type[Entity]] = {
     "node": entities.NodeTemplate,
     "relationship": entities.RelationshipTemplate,
-    "group": policies.Group,
+    "group": topology.Group,
     "policy": policies.Policy,
 }
 """The entities that have a type, by the kind of that."""
