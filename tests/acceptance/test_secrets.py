@@ -17,9 +17,10 @@ from urllib.parse import quote
 
 import pytest
 
-from ordito.base.masking import LEAST, forms
+from ordito.base.masking import LEAST
 from tests.acceptance.program import LIMIT, Finished, ordito, start
 from tests.support.forked import IMPATIENT
+from tests.support.spellings import spellings
 
 pytest.importorskip("cryptography", reason="what is sensitive cannot be sealed without it")
 
@@ -144,7 +145,7 @@ def found_in(data: bytes) -> Iterator[str]:
     """The canaries in bytes, in any encoding, also over ends of lines."""
     joined = re.sub(rb"\r?\n", b"", data)
     for kind, canary in CANARIES.items():
-        for form in forms(canary):
+        for form in spellings(canary):
             if len(form) >= 2 * LEAST and (form in data or form in joined):
                 yield f"{kind} as {form!r}"
 

@@ -1,26 +1,29 @@
-"""Takes secrets out of texts: as they are, in the encodings that scripts make of them, and cut in two.
+"""Takes secrets out of texts: as they are, as programs write them, encoded, and cut in two.
 
-What is looked for is each secret as it is, in base64 (both alphabets, wherever it stands in what was encoded), in
-hexadecimal digits, quoted for URLs, JSON, HTML and shells; and of a text of several lines each line. Ends of lines
-inside of it do not hide it. In its place stands `(sensitive)`.
+A text is looked through as it stands and with its escapes decoded, up to ``LAYERS`` times (``ordito.base.escapes``),
+with its lines joined in each way in which programs cut lines. What is looked for is each secret as it is, in Latin-1
+and UTF-16, in base64 (both alphabets) and base32 wherever it stands in what was encoded, and in hexadecimal digits; and
+of a text of several lines each line. In its place stands `(sensitive)`.
 
 A secret of fewer than ``LEAST`` characters is not looked for: it would take away half of every text, and is no secret.
+What was compressed, encrypted, turned round or written with something between its characters is not found.
 """
 
 from __future__ import annotations
 
 import base64
-import html
-import json
 import re
-import shlex
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
+from ordito.base.escapes import Rewritten, decoded, joined, unfinished, without_cut
 from ordito.base.sensitive import SHOWN, Sensitive, living, texts_in
 
 LEAST = 4
 """Characters that a secret must have to be looked for."""
+
+LAYERS = 4
+"""How often escapes are decoded: a text in JSON in a URL in HTML takes three."""
 
 MOST_WITHHELD = 1 << 20
 """Bytes of one source that are kept back at most until it is known what is secret in them."""
@@ -28,8 +31,12 @@ MOST_WITHHELD = 1 << 20
 MASK = SHOWN.encode()
 
 _LINE_END = re.compile(rb"\r?\n")
-_IN_DOUBLE_QUOTES = re.compile(r"([\\\"$`])")
-_SHELL_SPECIAL = re.compile(r"([^A-Za-z0-9_./:=@%+,^-])")
+_LAYOUTS = ((False, b""), (True, b""))
+_SPACED = (True, b" ")
+"""How lines may be cut: anywhere, or folded and indented; where a line is folded at a space, the cut stands for it."""
+
+_WRITTEN = 8
+"""Bytes that one byte of a secret may become where it is written with escapes and line ends."""
 
 
 class Masking:
@@ -41,7 +48,11 @@ class Masking:
     def __init__(self) -> None:
         self._secrets: set[str] = set()
         self._forms: list[bytes] = []
+        self._spaced: list[bytes] = []
+        self._sorted: list[bytes] = []
+        self._beginnings: set[bytes] = set()
         self._longest = 0
+        self._layouts: tuple[tuple[bool, bytes], ...] = _LAYOUTS
         self._held: dict[object, bytes] = {}
         self._withheld: dict[object, bytearray] = {}
         self.is_active = False
@@ -59,9 +70,14 @@ class Masking:
         self._secrets |= fresh
         known = set(self._forms)
         for secret in sorted(fresh):
-            known.update(form for form in forms(secret) if len(form) >= LEAST)
-        self._forms = sorted(known, key=lambda form: (-len(form), form))
-        self._longest = len(self._forms[0])
+            known.update(form for form in _forms(secret) if len(form) >= LEAST)
+            if " " in secret:
+                self._layouts = (*_LAYOUTS, _SPACED)
+        self._forms = list(known)
+        self._spaced = [form for form in known if b" " in form]
+        self._sorted = sorted(known)
+        self._beginnings = {form[:length] for form in known for length in (1, 2)}
+        self._longest = max(map(len, known))
         self.is_active = True
 
     # -------------------------------------------------------------------------------------------- whole texts
@@ -85,34 +101,45 @@ class Masking:
 
     def data(self, data: bytes) -> bytes:
         """Bytes without secrets; the very bytes where there is none."""
-        ends = [found.span() for found in _LINE_END.finditer(data)]
-        ranges = self._found(_LINE_END.sub(b"", data) if ends else data)
-        if not ranges:
-            return data
-        place = _Places(ends)
-        pieces: list[bytes] = []
-        at = 0
-        for begin, end in ranges:
-            first, last = place.of(begin), place.of(end - 1) + 1
-            pieces += (data[at:first], MASK, *_LINE_END.findall(data, first, last))
-            at = last
-        return b"".join([*pieces, data[at:]])
+        return _masked(data, self._found(data))
 
     def _found(self, data: bytes) -> list[tuple[int, int]]:
         """Where secrets stand, in order, ranges that touch joined."""
         found: list[tuple[int, int]] = []
-        for form in self._forms:
-            at = data.find(form)
-            while at >= 0:
-                found.append((at, at + len(form)))
-                at = data.find(form, at + 1)
-        joined: list[tuple[int, int]] = []
+        for view in self._views(data):
+            for form in self._spaced if view.is_spaced else self._forms:
+                at = view.text.find(form)
+                while at >= 0:
+                    first, end = at, at + len(form)
+                    while at >= 0 and at <= end:
+                        end = at + len(form)
+                        at = view.text.find(form, at + 1)
+                    found.append((view.begin(first), view.end(end)))
+        apart: list[tuple[int, int]] = []
         for begin, end in sorted(found):
-            if joined and begin <= joined[-1][1]:
-                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            if apart and begin <= apart[-1][1]:
+                apart[-1] = apart[-1][0], max(end, apart[-1][1])
             else:
-                joined.append((begin, end))
-        return joined
+                apart.append((begin, end))
+        return apart
+
+    def _views(self, data: bytes, *, goes_on: bool = False) -> Iterator[_View]:
+        """All that data may stand for: its lines joined, its escapes decoded, again and again; each once.
+
+        Where the data ``goes_on``, a line end or an escape that its end cuts is left out of what is decoded."""
+        views = [_View(data)]
+        seen: set[bytes] = set()
+        for layer in range(LAYERS + 1):
+            fresh: list[_View] = []
+            for view in views:
+                for folded, stands_for in self._layouts:
+                    in_one = view.joined(folded=folded, stands_for=stands_for, goes_on=goes_on)
+                    if in_one.text not in seen:
+                        seen.add(in_one.text)
+                        fresh.append(in_one)
+            yield from fresh
+            if layer < LAYERS:
+                views = [after for view in fresh if (after := view.decoded(goes_on=goes_on))]
 
     # ------------------------------------------------------------------------------------- outputs that come in
 
@@ -131,10 +158,11 @@ class Masking:
         if not self._forms:
             return data
         data = self._held.pop(source, b"") + data
-        cut = self._open_end(data)
+        found = self._found(data)
+        cut = self._open_end(data, found)
         if cut < len(data):
             self._held[source] = data[cut:]
-        return self.data(data[:cut])
+        return _masked(data[:cut], found)
 
     def end(self, source: object) -> bytes:
         """What is left to show of a source that has ended."""
@@ -143,52 +171,107 @@ class Masking:
             return self.data(bytes(withheld))
         return self.data(self._held.pop(source, b""))
 
-    def _open_end(self, data: bytes) -> int:
-        """Where the end of some output begins that may go on to be a secret."""
-        # Ends of lines count for nothing: with one after each byte the end is three times as long.
-        tail = data[-3 * self._longest :]
-        ends = [found.span() for found in _LINE_END.finditer(tail)]
-        plain = _LINE_END.sub(b"", tail) if ends else tail
-        # The line end itself may come in two parts.
-        plain = plain.removesuffix(b"\r")
-        longest = max((_overlap(plain, form) for form in self._forms), default=0)
-        if not longest:
-            return len(data)
+    def _open_end(self, data: bytes, found: list[tuple[int, int]]) -> int:
+        """Where the end of some output begins that may go on to be a secret, of which others are ``found`` in it."""
+        begin = max(0, len(data) - _WRITTEN * self._longest)
+        # What begins within an escape would be decoded as something else.
+        while begin and data[begin - 1] in b"\\":
+            begin -= 1
+        tail = data[begin:]
+        cut = min((self._open_in(view, len(tail)) for view in self._views(tail, goes_on=True)), default=len(tail))
+        cut += begin
         # A whole secret that ends in the open end stays together with it.
-        begin = len(plain) - longest
-        for first, last in self._found(plain):
-            if first < begin < last:
-                begin = first
-        return len(data) - len(tail) + _Places(ends).of(begin)
+        for first, last in reversed(found):
+            if first < cut < last:
+                cut = first
+        return cut
+
+    def _open_in(self, view: _View, whole: int) -> int:
+        """The same for one view of an end of ``whole`` bytes."""
+        length, known = len(view.text), view.finished()
+        begin = length - self._overlap(view.text)
+        if known < length and ((before := self._overlap(view.text[:known])) or self._may_begin(view.text[known:])):
+            begin = min(begin, known - before)
+        return view.begin(begin) if begin < length else whole
+
+    def _overlap(self, text: bytes) -> int:
+        """How many bytes at the end of a text are the beginning of what is looked for, but not all of it."""
+        for at in range(max(0, len(text) - self._longest + 1), len(text)):
+            if text[at : at + 2] in self._beginnings:
+                rest = text[at:]
+                place = bisect_right(self._sorted, rest)
+                if place < len(self._sorted) and self._sorted[place].startswith(rest):
+                    return len(rest)
+        return 0
+
+    def _may_begin(self, escape: bytes) -> bool:
+        """Whether an escape that is cut may be the first character of a secret, or of an escape around it."""
+        if escape[:1] in {b"'", b'"'}:
+            return any(form.startswith(escape[:1]) for form in self._forms)
+        return True
 
 
-class _Places:
-    """From places in data without its line ends to places in the data."""
+class _View:
+    """What some data may stand for. Each place in it comes from a place of the view before."""
 
-    def __init__(self, ends: list[tuple[int, int]]) -> None:
-        self._removed: list[int] = []
-        self._plain: list[int] = []
-        removed = 0
-        for begin, end in ends:
-            self._plain.append(begin - removed)
-            removed += end - begin
-            self._removed.append(removed)
+    __slots__ = ("_before", "_rewritten", "is_spaced", "text")
 
-    def of(self, place: int) -> int:
-        """The place of the byte that is at ``place`` without line ends."""
-        before = bisect_left(self._plain, place + 1)
-        return place + (self._removed[before - 1] if before else 0)
+    def __init__(
+        self, text: bytes, before: _View | None = None, rewritten: Rewritten | None = None, *, is_spaced: bool = False
+    ) -> None:
+        self.text = text
+        self.is_spaced = is_spaced
+        self._before = before
+        self._rewritten = rewritten
+
+    def joined(self, *, folded: bool, stands_for: bytes, goes_on: bool) -> _View:
+        """With its lines in one."""
+        rewritten = joined(self.text, folded=folded, stands_for=stands_for)
+        text = without_cut(rewritten.text, folded=folded) if goes_on else rewritten.text
+        return _View(text, self, rewritten, is_spaced=self.is_spaced or bool(stands_for))
+
+    def up_to(self, end: int) -> _View:
+        """The same without what follows."""
+        return _View(self.text[:end], self._before, self._rewritten, is_spaced=self.is_spaced)
+
+    def finished(self) -> int:
+        """Where an escape begins that the end cuts; the length where none does."""
+        return unfinished(self.text, decoded(self.text))
+
+    def decoded(self, *, goes_on: bool) -> _View | None:
+        """Without one layer of escapes; nothing where there is none."""
+        given = self.up_to(self.finished()) if goes_on else self
+        rewritten = decoded(given.text)
+        if rewritten.text == given.text:
+            return None
+        return _View(rewritten.text, given, rewritten, is_spaced=self.is_spaced)
+
+    def begin(self, place: int) -> int:
+        """Where in the data begins what stands at a place."""
+        view = self
+        while view._before is not None and view._rewritten is not None:
+            place, view = view._rewritten.origin(place)[0], view._before
+        return place
+
+    def end(self, place: int) -> int:
+        """Where in the data ends what stands before a place."""
+        view = self
+        while view._before is not None and view._rewritten is not None:
+            place, view = view._rewritten.origin(place - 1)[1], view._before
+        return place
 
 
-def _overlap(data: bytes, form: bytes) -> int:
-    """How many bytes at the end of data are the beginning of a form, but not all of it."""
-    begin = max(0, len(data) - len(form) + 1)
-    at = data.find(form[:1], begin)
-    while at >= 0:
-        if form.startswith(data[at:]):
-            return len(data) - at
-        at = data.find(form[:1], at + 1)
-    return 0
+def _masked(data: bytes, found: Iterable[tuple[int, int]]) -> bytes:
+    """Data without the secrets that were found in it and in what follows it; the very data where there is none. Ends of
+    lines stay."""
+    pieces: list[bytes] = []
+    at = 0
+    for begin, end in found:
+        if end > len(data):
+            break
+        pieces += (data[at:begin], MASK, *_LINE_END.findall(data, begin, end))
+        at = end
+    return b"".join([*pieces, data[at:]]) if pieces else data
 
 
 def net() -> Masking:
@@ -199,44 +282,47 @@ def net() -> Masking:
     return masking
 
 
-def forms(secret: str) -> Iterator[bytes]:
-    """What a secret looks like where it is printed."""
-    from urllib.parse import quote, quote_plus
-
-    parts = [secret, *(line for line in secret.splitlines() if line != secret)]
-    for text in parts:
-        data = text.encode("utf-8", "surrogatepass")
-        yield _LINE_END.sub(b"", data)
-        yield data.hex().encode()
-        yield data.hex().upper().encode()
-        yield from _base64(data)
-        for quoted in (quote(data, safe=""), quote(data), quote_plus(data)):
-            yield quoted.encode()
-            yield re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quoted).encode()
-        for ascii_only in (True, False):
-            inner = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-            yield inner.encode("utf-8", "surrogatepass")
-            yield inner.replace("/", "\\/").encode("utf-8", "surrogatepass")
-        for shown in (html.escape(text), shlex.quote(text), shlex.quote(text)[1:-1], _backslashes(text)):
-            yield shown.encode("utf-8", "surrogatepass")
-        # What `declare -p`, `set -x` and `printf %q` of bash write.
-        yield _IN_DOUBLE_QUOTES.sub(r"\\\1", text).encode("utf-8", "surrogatepass")
-        yield text.replace("'", "'\\''").encode("utf-8", "surrogatepass")
-        yield text.replace("\\", "\\\\").replace("'", "\\'").encode("utf-8", "surrogatepass")
+def _forms(secret: str) -> set[bytes]:
+    """What is looked for of a secret in texts whose lines are joined and whose escapes are decoded."""
+    return {_LINE_END.sub(b"", form) for form in _encoded(secret)}
 
 
-def _backslashes(text: str) -> str:
-    return _SHELL_SPECIAL.sub(r"\\\1", text)
+def _encoded(secret: str) -> Iterator[bytes]:
+    for text in (secret, *(line for line in secret.splitlines() if line != secret)):
+        plain = text.encode("utf-8", "surrogatepass")
+        wide = [text.encode(encoding, "surrogatepass") for encoding in ("utf-16-le", "utf-16-be")]
+        yield from wide
+        yield b"".join(_byte_or_bytes(character) for character in text)
+        yield from (plain.hex().encode(), plain.hex().upper().encode())
+        yield from _base64(plain)
+        yield from _base64(wide[0])
+        yield from _base32(plain)
+        # Where the escapes around a secret are decoded, those that are part of it are so as well.
+        for _ in range(LAYERS + 1):
+            yield plain
+            yield plain.replace(b" ", b"+")
+            plain = decoded(_LINE_END.sub(b"", plain)).text
+
+
+def _byte_or_bytes(character: str) -> bytes:
+    """Latin-1, and what it does not have as UTF-8: of ``\\xe4`` nobody knows whether it is a byte or a character."""
+    return character.encode("latin-1") if ord(character) < 0x100 else character.encode("utf-8", "surrogatepass")
 
 
 def _base64(data: bytes) -> Iterator[bytes]:
     """The characters of base64 that data alone decides, for each place at which it may begin in what is encoded."""
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + data)
-        begin = -(-before * 8 // 6)
-        end = (before + len(data)) * 8 // 6
-        yield encoded[begin:end]
-        yield encoded[begin:end].translate(_URL_SAFE)
+        decided = encoded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        yield decided
+        yield decided.translate(_URL_SAFE)
+
+
+def _base32(data: bytes) -> Iterator[bytes]:
+    """The same for base32."""
+    for before in range(5):
+        encoded = base64.b32encode(b"\0" * before + data)
+        yield encoded[-(-before * 8 // 5) : (before + len(data)) * 8 // 5]
 
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
