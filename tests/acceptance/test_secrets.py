@@ -9,6 +9,7 @@ import shlex
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from urllib.parse import quote
 import pytest
 
 from ordito.base.masking import LEAST
-from tests.acceptance.program import LIMIT, Finished, ordito, start
+from tests.acceptance.program import LIMIT, Finished, environment, ordito, start
 from tests.support.forked import IMPATIENT
 from tests.support.spellings import spellings
 
@@ -393,3 +394,37 @@ def test_what_the_database_holds(place: Path) -> None:
     rows = sqlite3.connect(place / "ensemble" / ".ordito" / "journal.db").execute("SELECT value FROM attribute")
     assert any(b"v1:" in value for (value,) in rows)
     assert shlex.quote(CANARIES["given"]) != quote(CANARIES["given"])
+
+
+DYING = """\
+import os, resource, sys
+hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+if len(sys.argv) == 1:
+    os.abort()
+from ordito.cli.main import main
+from ordito.work.operations import Operations
+def prepare(self, step, attempt):
+    assert self._evaluator.inputs['given'].reveal()
+    os.abort()
+Operations.prepare = prepare
+main()
+"""
+
+
+def test_a_process_that_dies_leaves_no_dump_of_its_memory(place: Path) -> None:
+    """What holds secrets in its memory leaves none of them in a file of the system."""
+
+    def leaves_a_dump(*arguments: str) -> bool:
+        process = subprocess.Popen([sys.executable, "-c", DYING, *arguments], cwd=place, env=environment(place))
+        status = os.waitpid(process.pid, 0)[1]
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == -signal.SIGABRT
+        return os.WCOREDUMP(status)
+
+    if not leaves_a_dump():
+        pytest.skip("this machine keeps no dumps of memory")
+    for dump in place.glob("core*"):
+        dump.unlink()
+    assert not leaves_a_dump("deploy", "-e", "ensemble", "--yes", "-I", "given.yaml")
+    assert not leaks(place)
