@@ -3,7 +3,7 @@ not from the code, and asked about what an executor saw.
 
 An instance that comes (is made or started) has a chain *up*, one that goes (is removed or stopped) a chain *down*, and
 one that is healed both. A link operation belongs to the chain of its source where the source comes or goes, else it
-stands between the chain of its target and those of the instances that depend on the source.
+stands between the chain of its target, all of it, and those of the instances that depend on the source.
 """
 
 from __future__ import annotations
@@ -250,8 +250,7 @@ class Expected:
             source, target, _ = run.link
             depending = [s for s, t, _ in self.pairs() if t == source]
             if run.is_up:
-                until = [r for r in chains.get((target, True), []) if r.part < _link(self.up[target])]
-                yield from _all(until, [run])
+                yield from _all(chains.get((target, True), []), [run])
                 for other in depending:
                     yield from _all([run], chains.get((other, True), []))
             else:
@@ -273,11 +272,6 @@ class Expected:
             else:
                 assert on not in running, f"{step} began on {on} while {running[on]} ran there"
                 running[on] = step
-
-
-def _link(chain: tuple[tuple[str, ...], ...]) -> int:
-    """The part in which links are made."""
-    return next(part for part, operations in enumerate(chain) if operations[0] == LINK[0])
 
 
 def _all(befores: Iterable[Run], afters: Iterable[Run]) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ def install_chains(draft: Draft) -> None:
                 form = draft.rising(member)
                 recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
                 entries = _of_half(recipe, half)
-                member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False, ready=recipe.ready)
+                member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False)
 
 
 def _of_half(recipe: Making, half: Up) -> tuple[Entry, ...]:
@@ -71,12 +71,11 @@ def _chain(
     every: tuple[Entry, ...],
     *,
     tolerant: bool,
-    ready: int = 0,
 ) -> Chain:
-    """The chain of some of the operations of a recipe, the last ones of them all; ``ready`` is a place among these."""
+    """The chain of some of the operations of a recipe, the last ones of them all."""
     first_edge, offset = len(draft.befores), len(every) - len(entries)
     steps = in_sequence(draft, member, entries, form=form, tolerant=tolerant)
-    return Chain(steps, first_edge=first_edge, offset=offset, ready=max(0, ready - offset))
+    return Chain(steps, first_edge=first_edge, offset=offset)
 
 
 def _was_begun(member: Member, entry: Entry) -> bool:

@@ -15,6 +15,9 @@ from ordito.planning.members import Member
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Gate
 
+STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
+"""What does not go down, and is linked anew with what does."""
+
 FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 """What goes down and comes up again, and need not do so for the sake of others."""
 
@@ -85,11 +88,14 @@ def _moving(draft: Draft) -> set[str]:
 
 
 class _Turns:
-    """The ends of the turns of each node, each a join of all that are changed in it."""
+    """The ends of the turns of each node, each a join of all that are changed in it, and of the links with these of
+    what stays: who works with a node has those of one turn again before it loses those of the next."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._ends: dict[tuple[str, int], int] = {}
+        stays = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate in STAYS_UP}
+        self._linked = _other_ends(draft, stays) if any(m.turn for m in draft.members.values()) else {}
         self._by_turn: dict[tuple[str, int], list[Member]] = {}
         for member in draft.members.values():
             if member.rises and member.fate is not Fate.NEW and member.fate is not Fate.CONTINUE:
@@ -117,6 +123,8 @@ class _Turns:
             for other in self._by_turn.get(key, ()):
                 assert other.up is not None
                 self._draft.edge(other.up.end, end, reason)
+                for linked in self._linked.get(other.id, ()):
+                    self._draft.edge(linked, end, reason)
         return self._ends[key]
 
 

@@ -2,8 +2,9 @@
 
 The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
 on removal reversed; inside a requirement in the order of the numbers of the instances at the other end. Where the
-source stays and only the target comes or goes, the pair is linked after the target is up, and undone before the target
-goes down; one such pair that fails does not hold the others up. A pair of which an end is taken down and up again is
+source stays and only the target comes or goes, the pair is linked when the target's whole way up has ended, its own
+links and its monitoring included, and undone before the target goes down; one such pair that fails does not hold the
+others up. A pair of which an end is taken down and up again is
 undone and linked again.
 """
 
@@ -32,7 +33,7 @@ from ordito.work.plan import Action, Kind
 
 def links(draft: Draft) -> None:
     """Link every pair that is not linked yet."""
-    pairing = Pairing(draft)
+    pairing, ordered = Pairing(draft), _OfTurns()
     for node in draft.ordered:
         recipe = draft.recipes.making(node)
         for pairs in recipe.link:
@@ -49,7 +50,7 @@ def links(draft: Draft) -> None:
                 elif source.is_up and (updates or not source.rises) and pairs.is_link:
                     targets = [t for t in _asked(draft, source, pairs.relationship, pairing) if t.rises or not is_lost]
                     known = _once_linked(draft, source, targets, pairs, is_lost)
-                    _link_kept(draft, source, known, pairs, turns)
+                    _link_kept(draft, source, known, pairs, turns, ordered)
             if pairs.is_link and not is_lost:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
@@ -217,6 +218,21 @@ class _Turns:
         self._last[step.instance] = number
 
 
+class _OfTurns:
+    """The last step so far with the links between one source and the targets of one turn: such steps follow each other,
+    and wait for those of no other turn, which may be held up until these are done."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, str, int], int] = {}
+
+    def put(self, source: Member, target: Member, last: int) -> int:
+        """Have a step be the last one; gives the one before, -1 for none."""
+        key = (source.id, target.template.name, target.turn if target.falls else -1)
+        before = self._last.get(key, -1)
+        self._last[key] = last
+        return before
+
+
 Turns = dict[int, _Turns]
 """By what is done with the pairs of a relationship at one place."""
 
@@ -241,11 +257,16 @@ def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, tur
             draft.extend(chain, pairs.place, number, order)
 
 
-def _link_kept(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns) -> None:
-    """Link a source that stays with targets that are new to it, or are again."""
+def _link_kept(
+    draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns, ordered: _OfTurns
+) -> None:
+    """Link a source that stays with targets that are new to it, or are again. Where these take turns the source loses
+    no more of them at one time: it is linked with those of one turn before the next begins, and before it is updated
+    itself, which comes after all of them."""
     chain = _up(source)
+    rolls = any(t.turn for t in targets)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
-    up = draft.why(f"{pairs.relationship.target} is up before it is linked")
+    up = draft.why(f"{pairs.relationship.target} is up, and linked, before {source.template.name} is linked with it")
     whole = draft.why(f"{source.template.name} is linked")
     for target in targets:
         entries = _unlinked(draft, source, target, pairs)
@@ -256,14 +277,18 @@ def _link_kept(draft: Draft, source: Member, targets: list[Member], pairs: Pairs
             for e in entries
         ]
         if target.rises:
-            draft.edge(_up(target).ready, steps[0], up)
-        for before, after in pairwise(steps):
-            draft.edge(before, after, order)
+            draft.edge(_up(target).end, steps[0], up)
+        for one, other in pairwise(steps):
+            draft.edge(one, other, order)
         for number, entry in zip(steps, entries, strict=True):
             if entry.side is Side.TARGET:
                 turns.take(number)
-        if chain.steps:
-            _after(draft, chain.steps[-1], steps[0], order)
+        if rolls:
+            before = ordered.put(source, target, steps[-1])
+        else:
+            before = chain.steps[-1] if chain.steps else -1
+        if before >= 0:
+            _after(draft, before, steps[0], order)
         draft.edge(steps[-1], chain.end, whole)
         chain.steps.extend(steps)
 
@@ -337,13 +362,14 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
     """The pairs of a source that does not go down are undone before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
-    turns_are_taken = False
+    ordered = _OfTurns()
+    rolls = False
     for _, grouped in groupby(unlink, key=lambda p: p.relationship.key):
         own = list(grouped)
         is_dropped = own[0].relationship.key in source.dropped
         targets = pairing.targets(source, own[0].relationship, falls=True)
-        turns_are_taken |= any(t.turn for t in targets)
-        for target in targets if turns_are_taken else reversed(targets):
+        rolls |= any(t.turn for t in targets)
+        for target in targets if rolls else reversed(targets):
             is_redone = is_dropped or (bool(draft.redone) and _id(source, target, own[0].relationship) in draft.redone)
             if not target.falls and not is_redone and not _is_left(draft, source, target, own):
                 continue
@@ -356,14 +382,32 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
             ):
                 # It changes no state of the source, which stays as it is.
                 draft.steps[number].stage = None
-                if source.undone:
-                    draft.edge(source.undone[-1], number, order)
+                earlier = ordered.put(source, target, number) if rolls else source.undone[-1] if source.undone else -1
+                if earlier >= 0:
+                    draft.edge(earlier, number, order)
+                else:
+                    source.undone_first.append(number)
                 source.undone.append(number)
             if source.undone and target.down is not None:
                 draft.edge(source.undone[-1], target.down.begin, before)
     chain = source.up
-    if source.undone and chain is not None and chain.steps and not turns_are_taken:
+    if not source.undone or chain is None or not chain.steps:
+        return
+    if rolls:
+        _before_linked_again(draft, source, chain)
+    else:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
+
+
+def _before_linked_again(draft: Draft, source: Member, chain: Chain) -> None:
+    """Have each pair of a source be undone before it is made again; whatever becomes of its other pairs."""
+    undone = {draft.steps[number].link: number for number in source.undone}
+    again: set[str] = set()
+    for number in chain.steps:
+        link = draft.steps[number].link
+        if link in undone and link not in again:
+            again.add(link)
+            _after(draft, undone[link], number, draft.why("an old link is undone before it is made again"))
 
 
 def _happens(target: Member, *, is_dropped: bool) -> str:

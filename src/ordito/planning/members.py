@@ -48,8 +48,8 @@ class DraftStep(msgspec.Struct, gc=False):
 
 
 class Chain:
-    """The steps of one instance: ``begin`` is the first, ``ready`` the one after which it can be linked (step 7 of the
-    installation), ``end`` the last; ``steps`` are all of them that work, in order.
+    """The steps of one instance: ``begin`` is the first, ``end`` the last; ``steps`` are all of them that work, in
+    order.
 
     It was made with ``made`` steps, of which the first ``offset`` places of its recipe are missing. What is to come
     between them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the
@@ -57,14 +57,12 @@ class Chain:
     second.
     """
 
-    __slots__ = ("begin", "between", "end", "first_edge", "made", "offset", "ready", "steps")
+    __slots__ = ("begin", "between", "end", "first_edge", "made", "offset", "steps")
 
-    def __init__(self, steps: list[int], *, first_edge: int = 0, offset: int = 0, ready: int = 0) -> None:
-        """``ready`` is the number of steps after which the instance can be linked, 0 for all of them."""
+    def __init__(self, steps: list[int], *, first_edge: int = 0, offset: int = 0) -> None:
         self.steps = steps
         self.begin = steps[0]
         self.end = steps[-1]
-        self.ready = steps[ready - 1] if ready else steps[-1]
         self.first_edge = first_edge
         self.made = len(steps)
         self.offset = offset
@@ -84,9 +82,9 @@ class Member:
     starts it; of one that stays as it is ``up`` is a join at which others wait for it, together with the links that it
     is given. ``done`` is how many of its operations on the way up, in order, were carried out already. ``undone`` are
     the steps that undo links of an instance that does not go down, or take back what a job did to it
-    (``is_taken_back``). ``differences`` are what is wanted in another form than it was carried out. One that
-    ``is_meant`` was asked for to be stopped or started, or goes with one that was, whether or not it has to be: what
-    has failed of its pairs is carried out again.
+    (``is_taken_back``); ``undone_first`` are those of them that follow no other. ``differences`` are what is wanted in
+    another form than it was carried out. One that ``is_meant`` was asked for to be stopped or started, or goes with one
+    that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
     What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
@@ -116,6 +114,7 @@ class Member:
         "template",
         "turn",
         "undone",
+        "undone_first",
         "up",
         "was_on",
     )
@@ -130,6 +129,7 @@ class Member:
         self.down: Chain | None = None
         self.up: Chain | None = None
         self.undone: list[int] = []
+        self.undone_first: list[int] = []
         self.is_meant = False
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()

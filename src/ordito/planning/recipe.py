@@ -64,15 +64,13 @@ class Pairs(msgspec.Struct, frozen=True):
 
 class Making(msgspec.Struct, frozen=True):
     """What is done to make an instance of a node, and to link it; ``start`` is what of it is done with one that is only
-    stopped, ``configure`` with one that is configured anew before it is started. After ``ready`` of its entries others
-    can be linked with it. ``reached_by`` is the node by the link with which a host gets its address, "" for none: what
-    is done on it comes after that."""
+    stopped, ``configure`` with one that is configured anew before it is started. ``reached_by`` is the node by
+    the link with which a host gets its address, "" for none: what is done on it comes after that."""
 
     install: tuple[Entry, ...]
     link: tuple[Pairs, ...]
     start: tuple[Entry, ...]
     configure: tuple[Entry, ...]
-    ready: int
     reached_by: str = ""
 
 

@@ -17,8 +17,6 @@ from ordito.model.operation import Operation
 from ordito.model.service import (
     ARTIFACT,
     LIFECYCLE,
-    MAINTAIN,
-    MONITORING,
     STANDARD,
     NodeTemplate,
     Relationship,
@@ -65,12 +63,11 @@ VIRTUAL_IP = "cloudify.nodes.VirtualIP"
 
 
 class Laid(msgspec.Struct, frozen=True):
-    """A table as it is for one node: its entries, the places in it of the operations of pairs, by the state that the
-    chain has reached there, and after how many entries it is ready."""
+    """A table as it is for one node: its entries, and the places in it of the operations of pairs, by the state that
+    the chain has reached there."""
 
     entries: tuple[Entry, ...]
     places: dict[str, int]
-    ready: int
 
 
 class Recipes:
@@ -111,7 +108,7 @@ class Recipes:
                 self._pairs.check_moments(node, link)
                 self._check_image(node)
             start, configure = self._start(node, laid.entries), self._configure(node, laid.entries)
-            recipe = Making(laid.entries, link, start, configure, laid.ready, reached_by)
+            recipe = Making(laid.entries, link, start, configure, reached_by)
             self._making[node.name] = recipe
         return recipe
 
@@ -173,7 +170,6 @@ class Recipes:
         what belongs to pairs comes before that."""
         found: list[Entry] = []
         places: dict[str, int] = {}
-        ready = 0
         every = self._implemented.of(node.interfaces)
         near = self._beside(node, frozenset() if table is UNINSTALL else self._lost)
         if delegated is MAKES:
@@ -190,11 +186,9 @@ class Recipes:
                 pass  # Most rows are not about a node, which has to be seen quickly.
             elif (delegated is None or is_own(row, every)) and (node.is_compute or not row.of_hosts):
                 found.extend(self._of_node(node, placed, delegated if placed.stage is not None else None))
-            if row.interface not in WATCHING:
-                ready = len(found)
         if delegated is REMOVES:
             found.append(self._of_provider(node, "undeploy", delegated))
-        return Laid(tuple(found), places, ready)
+        return Laid(tuple(found), places)
 
     def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> Entry:
         call = self._calls.of_provider(node, name)
@@ -318,7 +312,3 @@ class Recipes:
     def _entry(self, call: int, stage: Stage | None, where: Where) -> Entry:
         key = self._calls.all[call].key
         return Entry(call, key, key, stage, where)
-
-
-WATCHING = frozenset({MAINTAIN, MONITORING})
-"""The interface types of what watches an instance, once it is linked."""

@@ -84,6 +84,8 @@ def _take_back(draft: Draft, member: Member) -> None:
             draft.steps[number].enter, draft.steps[number].leave = stage.enter, stage.leave
     if member.undone:
         draft.edge(member.undone[-1], steps[0], draft.why("links are undone before the instance stops"))
+    else:
+        member.undone_first = steps[:1]
     member.undone.extend(steps)
     member.is_taken_back = True
 

@@ -230,7 +230,7 @@ def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]
 
 
 def _first_removals(member: Member) -> list[int]:
-    """The first step on an instance's way down, or of the undoing of its links."""
+    """The first step on an instance's way down, or those of the undoing of its links."""
     if member.undone:
-        return [member.undone[0]]
+        return member.undone_first
     return [member.down.begin] if member.down is not None else []
