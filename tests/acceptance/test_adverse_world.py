@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -64,6 +65,56 @@ def test_a_full_disk(tmp_path: Path, calm: Calm, kilobytes: int) -> None:
         assert "no space left" in said or "disk is full" in said or failed.code == 1, failed.both
         assert not mount("-o", "remount,size=64m", str(busy.ensemble))
         assert_ends_alike(busy, calm)
+
+
+@contextmanager
+def failing_disk(place: Path, backing: Path, kilobytes: int) -> Iterator[None]:
+    """A file system on a device that reports errors once so much is written to it; skips where there can be none."""
+    with disk(backing, f"size={kilobytes}k"):
+        image = backing / "image"
+        with image.open("wb") as file:
+            file.truncate(64 << 20)
+        made = ["mkfs.ext4", "-q", "-J", "size=1", "-E", "lazy_itable_init=1,lazy_journal_init=1", str(image)]
+        place.mkdir()
+        if subprocess.run(made, check=False).returncode or mount("-o", "loop,commit=1", str(image), str(place)):
+            pytest.skip("this process may not mount images of file systems")
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("kilobytes", range(400, 1400, 100) if THOROUGH else [700, 1000])
+def test_a_disk_that_reports_errors(tmp_path: Path, calm: Calm, kilobytes: int) -> None:
+    """What was said to be written comes back with errors, and the file system turns read-only; once the disk works
+    again, the job goes on where it stood."""
+    busy = make_busy(tmp_path / "busy", MODE)
+    backing = tmp_path / "backing"
+    with failing_disk(busy.ensemble, backing, kilobytes):
+        failed = busy.deploy()
+        assert "Traceback" not in failed.both, failed.both
+        assert failed.code in {1, 3}, failed.both
+        assert not mount("-o", "remount,size=64m", str(backing))
+        subprocess.run(["umount", "-l", str(busy.ensemble)], check=True)
+        subprocess.run(["e2fsck", "-y", str(backing / "image")], check=False, capture_output=True)
+        assert not mount("-o", "loop", str(backing / "image"), str(busy.ensemble))
+        assert_ends_alike(busy, calm, disk_forgets=True)
+
+
+def test_a_damaged_journal_says_whether_a_job_was_running(tmp_path: Path) -> None:
+    small = make_small(tmp_path)
+    assert ordito(small.home, *small.deploying()).code == 0
+    journal = small.ensemble / ".ordito" / "journal.db"
+    journal.write_bytes(journal.read_bytes()[:4096] + b"x" * 8192)
+    for verb in (["status"], ["deploy", "--yes"]):
+        refused = small.run(*verb)
+        assert refused.code == 3, refused.both
+        assert "No job was running" in refused.both
+    moved = re.search(r"`(mkdir .*?)`", refused.both)
+    assert moved, refused.both
+    subprocess.run(["bash", "-c", moved[1]], check=True, cwd=small.home)
+    assert small.run("status").code == 0
+    assert small.run("undeploy", "--yes").code == 0
 
 
 def test_a_directory_that_cannot_be_written(tmp_path: Path, calm: Calm) -> None:

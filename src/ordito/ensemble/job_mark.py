@@ -28,6 +28,11 @@ def unmark(journal: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def marked(journal: Path) -> str:
+    """The job that a journal holds, by the mark beside it; "" where it holds none. Raises ``EnsembleError``."""
+    return (read(_mark(journal)) or b"").decode("utf-8", "replace").strip()
+
+
 def _mark(journal: Path) -> Path:
     return journal.with_name(NAME)
 
@@ -35,7 +40,7 @@ def _mark(journal: Path) -> Path:
 def refuse_lost(layout: Layout, has_begun: Callable[[str], bool]) -> None:
     """Raise ``EnsembleError`` where a job had begun that the journal does not hold, as ``has_begun`` tells."""
     mark = _mark(layout.journal)
-    job = (read(mark) or b"").decode("utf-8", "replace").strip()
+    job = marked(layout.journal)
     # With its record there, the files came with a copy of the ensemble in which it had ended.
     if not job or has_begun(job) or layout.job_record(job).exists():
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ordito.ensemble.errors import HINTS, EnsembleError
+from ordito.ensemble.job_mark import marked
 from ordito.source.regular import kind_of
 
 NO_JOURNAL = (
@@ -40,7 +42,7 @@ def journal_explained(doing: str, path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if _is_disk_full(error, path):
             raise EnsembleError(f"cannot {doing} {path}: no space left on the disk", HINTS[errno.ENOSPC]) from error
-        raise EnsembleError(f"cannot {doing} {path}: {error}", _journal_hint(error)) from error
+        raise EnsembleError(f"cannot {doing} {path}: {error}", _journal_hint(error, path)) from error
 
 
 def _is_disk_full(error: sqlite3.Error, path: Path) -> bool:
@@ -54,19 +56,33 @@ def _is_disk_full(error: sqlite3.Error, path: Path) -> bool:
         return False
 
 
+def _damaged(path: Path) -> str:
+    try:
+        job = marked(path)
+    except EnsembleError:
+        job = "a job"
+    if job:
+        return (
+            f"the journal is damaged, and {job} was running: keep a copy of {path.parent}, and recover what the journal "
+            f"holds with `sqlite3 {shlex.quote(str(path))} .recover`; what the job has printed is in its log, in .ordito/logs"
+        )
+    away = shlex.quote(str(path.parent / "damaged"))
+    moved = f"mkdir {away}; mv {shlex.quote(str(path))}* {away}"
+    return (
+        f"No job was running, so nothing is lost: move the journal away, it is made again from ensemble.yaml: `{moved}`"
+    )
+
+
 LEAST_FREE = 1 << 17
 """Bytes that SQLite may want at once for its helper files."""
 
 
-def _journal_hint(error: sqlite3.Error) -> str:
+def _journal_hint(error: sqlite3.Error, path: Path) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
         return NO_JOURNAL
     if not name or name.startswith(("SQLITE_CORRUPT", "SQLITE_ERROR")):
-        return (
-            "the journal is damaged. If no job was running, move it away: it is made again from ensemble.yaml. "
-            "Else keep a copy, and recover what it holds with `sqlite3 journal.db .recover`"
-        )
+        return _damaged(path)
     if name.startswith("SQLITE_READONLY"):
         return HINTS[errno.EROFS]
     if name.startswith("SQLITE_CANTOPEN"):
