@@ -63,8 +63,9 @@ def _damaged(path: Path) -> str:
         job = "a job"
     if job:
         return (
-            f"the journal is damaged, and {job} was running: keep a copy of {path.parent}, and recover what the journal "
-            f"holds with `sqlite3 {shlex.quote(str(path))} .recover`; what the job has printed is in its log, in .ordito/logs"
+            f"the journal is damaged, and {job} was running: keep a copy of {path.parent}, and recover what the "
+            f"journal holds with `sqlite3 {shlex.quote(str(path))} .recover`; what the job has printed is in its log, "
+            "in .ordito/logs"
         )
     away = shlex.quote(str(path.parent / "damaged"))
     moved = f"mkdir {away}; mv {shlex.quote(str(path))}* {away}"
