@@ -24,6 +24,7 @@ from ordito.model.choices import Choices
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
+from ordito.planning.static_inputs import check_operation_inputs
 from ordito.source.package import About
 
 MISSING_INPUT = "missing-input"
@@ -144,6 +145,7 @@ def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnos
     bound = bind_inputs(service, inputs.values, found, quiet=secret_inputs(service, inputs))
     if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):
         check_static_values(service, bound, found)
+        check_operation_inputs(service, bound, found)
     for diagnostic in found:
         if diagnostic.code == MISSING_INPUT:
             diagnostics.extend([msgspec.structs.replace(diagnostic, severity=Severity.NOTE)])

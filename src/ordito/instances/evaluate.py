@@ -13,7 +13,7 @@ from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.base.text import as_text, is_plain
 from ordito.instances.asking import Answer, Ask, Path, Steps
-from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, Nothing, Trace
+from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, NeedsInstance, Nothing, Trace
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.known import MOST_SIZE, Known
 from ordito.instances.lookup import Lookup
@@ -34,7 +34,8 @@ class Evaluator:
 
     ``inputs`` are the topology's inputs, bound and checked. ``root`` is the absolute folder under which artifacts lie;
     ``scratch`` stands for an operation's own folder in the paths of artifacts that are copied for it. Where
-    ``partial``, a required input may be without a value; what needs it raises ``NeedsInput``.
+    ``partial``, a required input may be without a value; what needs it raises ``NeedsInput``, and what only instances
+    know raises ``NeedsInstance``.
     """
 
     def __init__(
@@ -107,6 +108,8 @@ class Evaluator:
         self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup, known: Known
     ) -> Steps:
         if isinstance(value, Call):
+            if self.partial and value.function not in STATIC and value.function != "get_artifact":
+                raise NeedsInstance("this is known only while something runs", value.span)
             return FUNCTIONS[value.function](self, value, context, lookup)
         return _list(value, context, known) if isinstance(value, list) else _map(value, context, known)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 
 import msgspec
 
@@ -29,17 +30,17 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
     What cannot be evaluated, or is not what its declaration asks for, is reported at the call. What needs an input
     that has no value yet is passed over.
     """
-    checks = _Checks(service, inputs, diagnostics)
+    checks = StaticValues(service, inputs, diagnostics)
     holders = Holders()
     for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
-        for held in holders.held(node):
+        for held in (*holders.held(node), *_numbered(node), *_of_artifacts(node)):
             checks.check(held, Context(node=node.name))
-        if node.instance_count is not None or node.occurrences is not None:
-            for held in _numbered(node):
-                checks.check(held, Context(node=node.name))
         for relationship in node.requirements:
             for held in holders.held(relationship):
                 checks.check(held, Context(relationship=relationship))
+    for found in chain(map(holders.held, service.groups.values()), map(holders.held, service.policies.values())):
+        for held in found:
+            checks.check(held, Context())
     for output in service.outputs.values():
         definitions = (
             {} if output.schema is None else {output.name: PropertyDefinition(output.name, output.schema, False)}
@@ -49,13 +50,23 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
 
 def _numbered(node: NodeTemplate) -> Iterator[Held]:
     """The inputs of a node's operations that differ from instance to instance by its number."""
+    if node.instance_count is None and node.occurrences is None:
+        return
     for interface in node.interfaces.values():
         for operation in interface.operations.values():
             for name, declared in operation.inputs.items():
                 if any(INDEX in call.arguments for call in calls(declared.value)):
-                    yield Held("input", name, declared.value, {})
+                    yield Held(INPUT, name, declared.value, {})
 
 
+def _of_artifacts(node: NodeTemplate) -> Iterator[Held]:
+    for artifact in node.artifacts.values():
+        for name, value in artifact.properties.items():
+            yield Held("property", name, value, {})
+
+
+INPUT = "input"
+OR_NONE = "; or write required: false"
 SIMPLE = (bool, int, float, str)
 MOST_SHOWN = 60
 
@@ -75,12 +86,19 @@ def _of_input(value: Value) -> str:
     return f"it is the value of an input: give another with -i {value.arguments[0]}=VALUE"
 
 
-class _Checks:
+class StaticValues:
+    """Evaluates values as far as documents and inputs decide them, and reports what is wrong with them."""
+
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
         self._slots = Slots(service, inputs)
         self._values = Values(service.data_types, diagnostics)
         self._values.literal = True
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Evaluates without any instance."""
+        return self._slots.without
 
     def check(self, held: Held, context: Context) -> None:
         """Check one value."""
@@ -140,9 +158,10 @@ class _Checks:
                 self._values.read(node, definition.schema, what, definition.span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
+            owner = f" of {held.of}" if held.of else ""
             self._diagnostics.error(
                 "missing-value",
-                f"the required {what} has no value: {reason}",
+                f"the required {what}{owner} has no value: {reason}",
                 found[0].span,
-                hint="give it a value, or a default to what it refers to",
+                hint="give it a value, or a default to what it refers to" + (OR_NONE if held.what == INPUT else ""),
             )

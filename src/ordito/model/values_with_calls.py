@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.model.imperative import Group, Policy
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Call, Value
@@ -14,14 +15,15 @@ HOLDING = frozenset({Call, list, dict})
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A value that is a call, a list or a map: a ``what`` (property or attribute) of that ``name``, of the entity
-    itself or of its ``capability``."""
+    """A value that is a call, a list or a map: a ``what`` (property, attribute, input) of that ``name``, of the entity
+    itself, of its ``capability``, or of what ``of`` calls by its name for people."""
 
     what: str
     name: str
     value: Value
     definitions: Mapping[str, PropertyDefinition]
     capability: Capability | None = None
+    of: str = ""
 
 
 class Holders:
@@ -31,12 +33,12 @@ class Holders:
         self._plain: dict[int, object] = {}
         """What is known to hold single values only, by id."""
 
-    def held(self, owner: NodeTemplate | Relationship) -> list[Held]:
+    def held(self, owner: NodeTemplate | Relationship | Group | Policy) -> list[Held]:
         """The values of an entity and of its capabilities that may hold calls."""
         found: list[Held] = []
         if owner.properties:
             self._look("property", owner.properties, owner.definitions, None, found)
-        if owner.attributes:
+        if not isinstance(owner, Policy) and owner.attributes:
             self._look("attribute", owner.attributes, owner.attribute_definitions, None, found)
         if isinstance(owner, NodeTemplate):
             for capability in owner.capabilities.values():

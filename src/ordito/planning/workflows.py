@@ -54,6 +54,7 @@ from ordito.planning.scaling import scale_instances
 from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
+from ordito.planning.static_inputs import check_called_inputs
 from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
@@ -204,7 +205,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "check": (check_requirements, existing, looking("check"), install_waits, tell_changes, reduce),
     "discover": (check_requirements, existing, looking("discover"), install_waits, tell_changes, reduce),
     "tell": (check_requirements, existing, tell_changes, reduce),
-    "run": (check_requirements, existing, run_operation, run_waits, tell_changes, reduce),
+    "run": (check_requirements, existing, run_operation, run_waits, check_called_inputs, tell_changes, reduce),
     ROLLBACK: (
         check_requirements,
         choose_made,
@@ -223,10 +224,18 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
 }
 """By name, in the order in which they are applied."""
 
-WRITTEN: tuple[Transform, ...] = (check_requirements, there_are, preconditions, written, tell_changes, reduce)
+WRITTEN: tuple[Transform, ...] = (
+    check_requirements,
+    there_are,
+    preconditions,
+    written,
+    check_called_inputs,
+    tell_changes,
+    reduce,
+)
 """A workflow that somebody wrote, by its own name."""
 
-TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, tell_changes, reduce)
+TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, check_called_inputs, tell_changes, reduce)
 """The actions of a trigger."""
 
 OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
@@ -240,6 +249,7 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
         stay,
         preconditions,
         written,
+        check_called_inputs,
         tell_changes,
         without_steps,
         reduce,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.instances.conformity import misfit
-from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Input, Operation
 from ordito.model.schema import PropertyDefinition
@@ -20,19 +20,22 @@ from ordito.work.plan import Call, Scope
 
 
 class Scopes:
-    """The scopes of one plan."""
+    """The scopes of one plan. ``nodes`` are those of the instances for which workflows are inlined, where the evaluator
+    knows none."""
 
-    def __init__(self, evaluator: Evaluator, scopes: tuple[Scope, ...]) -> None:
+    def __init__(self, evaluator: Evaluator, scopes: tuple[Scope, ...], nodes: Mapping[str, str] | None = None) -> None:
+        self._nodes = nodes or {}
         self._evaluator = evaluator
         self._scopes = scopes
         self._known: dict[int, Mapping[str, object]] = {-1: {}}
         self._wrong: dict[int, str] = {-1: ""}
+        self._undecided: set[int] = set()
 
     def inputs(self, scope: int) -> Mapping[str, object]:
         """What ``get_input`` finds first, by name."""
         if scope not in self._known:
             # Workflows inline each other as deep as planning allows.
-            self._known[scope], self._wrong[scope] = self._evaluated(self._scopes[scope])
+            self._known[scope], self._wrong[scope] = self._evaluated(scope)
         return self._known[scope]
 
     def wrong(self, scope: int) -> str:
@@ -40,7 +43,17 @@ class Scopes:
         self.inputs(scope)
         return self._wrong[scope]
 
-    def _evaluated(self, scope: Scope) -> tuple[Mapping[str, object], str]:
+    def is_decided(self, scope: int) -> bool:
+        """Whether the inputs of a scope can be evaluated now, or are wrong whatever exists."""
+        self.inputs(scope)
+        while scope >= 0:
+            if scope in self._undecided:
+                return False
+            scope = self._scopes[scope].outer
+        return True
+
+    def _evaluated(self, number: int) -> tuple[Mapping[str, object], str]:
+        scope = self._scopes[number]
         service = self._evaluator.service
         workflow = service.workflows.get(scope.workflow)
         prefix = workflow.prefix if workflow is not None else ""
@@ -48,16 +61,18 @@ class Scopes:
         wrong = self.wrong(scope.outer)
         if not scope.activity or wrong or workflow is None:
             return found, wrong
-        *holder, number = scope.activity
-        activity = activity_at(service, tuple(holder), int(number))
+        *holder, place = scope.activity
+        activity = activity_at(service, tuple(holder), int(place))
         record = self._evaluator.snapshot.instances.get(scope.on)
-        node, instance = (record.node, scope.on) if record else (scope.on, "")
+        node, instance = (record.node, scope.on) if record else (self._nodes.get(scope.on, scope.on), "")
         context = Context(node=node, instance=instance, inputs=self.inputs(scope.outer))
         declared = workflow.inputs
         for name, value in activity.inputs.items():
             try:
                 data = self._evaluator.evaluate(value, context)
             except EvaluationError as error:
+                if isinstance(error, NeedsInput | NeedsInstance):
+                    self._undecided.add(number)
                 return found, f'input "{name}" of workflow "{workflow.name}" cannot be evaluated: {error}'
             data, misfitting = self._fitted(data, declared.get(name))
             if misfitting:

@@ -37,6 +37,7 @@ from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions, Upgrading
+from ordito.planning.static_inputs import check_operation_inputs
 from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
 from ordito.work.plan import Plan
@@ -157,6 +158,7 @@ def _described(asked: ToDescriptionAsked, known: Known, named: Named, diagnostic
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
+        check_operation_inputs(read.service, bound.inputs, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return _Described(read, bound, gathered.asked)
