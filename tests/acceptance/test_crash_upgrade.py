@@ -1,6 +1,6 @@
 """An upgrade with a real migration, a node made anew, one changed, one new and one lost: cut after any record of its
 journal and resumed it ends as if nothing had been, on its way forth and on its way back, and nothing that was completed
-is done once more."""
+is done once more. What the lost one kept is saved before it goes, and is there again when it is made anew."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
 from tests.acceptance.tiers import HEAD, Tiers, Tree, Version, make_tiers, peer, step, tiers
 from tests.support.thorough import THOROUGH
 
-MODES = {"forth": 0, "back": 7}
-"""How an upgrade ends: the last test of the second succeeds or asks for a rollback."""
-RECORDS = range(90) if THOROUGH else (4, 21, 33)
+MODES = {"forth": 0, "back": 7, "late": 7}
+"""How an upgrade ends: the last test of the second version succeeds or asks for a rollback, or what comes last of all,
+when what was lost is gone."""
+RECORDS = range(120) if THOROUGH else (4, 21, 33, 66)
+KEPT = "what people wrote\n"
 MIGRATION = """\
 import os, sqlite3
 with sqlite3.connect(os.path.join(os.environ["HOME"], "database.sqlite")) as database:
@@ -37,7 +39,13 @@ case ${ORDITO_STEP##*.} in
     stop) rm -f "things/$INSTANCE.started" ;;
     delete) rm -f "things/$INSTANCE.created" ;;
 esac
+case $ORDITO_STEP in
+    *web_1.Standard.create) echo nothing >kept ;;
+    *web_1.Standard.delete) rm kept ;;
+esac
 """
+SAVES = 'cp "$HOME/{there}" "$HOME/{here}.part" && mv "$HOME/{here}.part" "$HOME/{here}"\n'
+"""What saves the file that ``web`` keeps, or restores it."""
 
 
 class World(Tiers, Tidy):
@@ -47,6 +55,12 @@ class World(Tiers, Tidy):
     def database(self) -> Path:
         """The database that is migrated."""
         return self.home / "database.sqlite"
+
+    @property
+    def kept(self) -> str:
+        """What ``web`` keeps, where there is one."""
+        path = self.home / "kept"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def history(self) -> list[str]:
         """What was done to the database, in order, and whether it is of the new form."""
@@ -61,11 +75,17 @@ def version(world: World, name: str, nodes: Tree, mode: str = "") -> Version:
     if mode:
         migrate = {"type": MIGRATE, "targets": ["database"], "properties": {"phase": "upgrade.before"}}
         made.steps = {"migrate": migrate, "itest": step("upgrade.after", fails="rollback")}
+    if name == "one":
+        save = {"type": SAVE, "targets": ["web"], "properties": {"phase": "delete.before"}}
+        made.steps = {"save": save, "gone": step("delete.after", "web", fails="rollback")}
     made.types = made.types.replace("node_types:\n", TYPES_OF_MIGRATION, 1)
     made.write()
     for script, statement in (("up", "CREATE TABLE two (name TEXT)"), ("down", "DROP TABLE two")):
         path = made.folder / f"blocks/{script}.py"
         path.write_text(MIGRATION.format(statement=statement, said=script), encoding="utf-8")
+    for script, there, here in (("save", "kept", "saved"), ("restore", "saved", "kept")):
+        path = made.folder / f"blocks/{script}.sh"
+        path.write_text(SAVES.format(there=there, here=here), encoding="utf-8")
     if mode == "back":
         with (made.folder / "blocks/say.sh").open("a", encoding="utf-8") as file:
             file.write("case $ORDITO_STEP in itest) exit 5 ;; esac\n")
@@ -73,8 +93,12 @@ def version(world: World, name: str, nodes: Tree, mode: str = "") -> Version:
 
 
 MIGRATE = "tiers.example/lifecycle/data@v1#Migrate"
+SAVE = "tiers.example/lifecycle/data@v1#Save"
 TYPES_OF_MIGRATION = """\
   "tiers.example/lifecycle/data@v1#Migrate":
+    derived_from: ordito.policies.LifecycleStep
+    version: 1.0.0
+  "tiers.example/lifecycle/data@v1#Save":
     derived_from: ordito.policies.LifecycleStep
     version: 1.0.0
 node_types:
@@ -82,6 +106,10 @@ node_types:
     derived_from: ordito.nodes.LifecycleBlock
     version: 1.0.0
     interfaces: { Block: { operations: { execute: blocks/up.py, undo: blocks/down.py } } }
+  "tiers.example/lifecycle/data@v1#Save":
+    derived_from: ordito.nodes.LifecycleBlock
+    version: 1.0.0
+    interfaces: { Block: { operations: { execute: blocks/save.sh, undo: blocks/restore.sh } } }
 """
 
 
@@ -104,6 +132,7 @@ def make_world(home: Path) -> World:
         version(world, mode, nodes, mode)
     deployed = world.run("deploy", str(home / "one"), "--yes")
     assert deployed.code == 0, deployed.both
+    (home / "kept").write_text(KEPT, encoding="utf-8")
     return world
 
 
@@ -121,7 +150,8 @@ class Calm:
             self.ends[mode] = ending(world)
             assert_replays(world)
         assert self.ends["forth"]["history"] == ["up", "two"]
-        assert self.ends["back"]["history"] == ["up", "down"]
+        assert self.ends["back"]["history"] == self.ends["late"]["history"] == ["up", "down"]
+        assert [self.ends[mode]["kept"] for mode in MODES] == ["", KEPT, KEPT]
 
     def copy(self, home: Path) -> World:
         """The first version, deployed, in another directory."""
@@ -136,12 +166,14 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Calm:
 
 def upgrade(world: World, mode: str, code: str = "") -> Any:
     """Upgrade to the second version."""
+    if mode == "late":
+        world.order("gone", "exit 5")
     return ordito(world.home, "upgrade", world.home / mode, "-e", world.ensemble, "--yes", code=code)
 
 
 def ending(world: World) -> dict[str, Any]:
     """All that there is in the end, without ids and times."""
-    return {**comparable(world), "history": world.history()}
+    return {**comparable(world), "history": world.history(), "kept": world.kept}
 
 
 def assert_replays(world: World) -> None:
@@ -173,7 +205,7 @@ def test_an_upgrade_that_is_cut_ends_as_if_nothing_had_been(tmp_path: Path, calm
     assert completed_twice(world.log) == []
     assert ending(world) == calm.ends[mode]
     assert_replays(world)
-    if mode == "back":
+    if mode != "forth":
         assert world.applied() == calm.before
         assert world.is_same(str(world.home / "one"))
 
@@ -191,3 +223,4 @@ def test_after_a_cut_one_can_go_back(tmp_path: Path, calm: Calm, number: int) ->
     assert world.applied() == calm.before
     assert world.is_same(str(world.home / "one"))
     assert world.history() == ["up", "down"]
+    assert world.kept == KEPT

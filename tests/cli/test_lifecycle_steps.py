@@ -187,8 +187,10 @@ def test_what_is_not_ready_in_time_holds_back_what_comes_after(run: Run, shop: S
     assert shop.done[-1] == "module"
 
 
-def test_removing_is_not_taken_back_but_its_steps_are(run: Run, shop: Shop) -> None:
+def test_what_prepared_a_removal_is_undone_when_what_was_removed_is_there_again(run: Run, shop: Shop) -> None:
+    """A removal that fails is not taken back by itself; going back makes all of it again."""
     steps = {
+        "whole": Step("delete.before"),
         "before": Step("delete.before", "database"),
         "after": Step("delete.after", "database", exit=1, onFailure="rollback"),
     }
@@ -196,9 +198,13 @@ def test_removing_is_not_taken_back_but_its_steps_are(run: Run, shop: Shop) -> N
     assert run("deploy", shop.folder, "--yes").code == 0
     assert shop.done == MADE
     done = run("undeploy", "--yes")
-    assert shop.done == ["before", *REMOVED, "after", "before.undo"]
+    assert shop.done == ["whole", "before", *REMOVED, "after", "whole.undo"]
     assert done.code == 8
     assert "database_1 was removed, and is not made again" in done.err
+    assert 'step "before" cannot be undone: database was removed, and is not made again by this' in done.err
+    back = run("rollback", "--yes")
+    assert back.code == 0, back.err
+    assert shop.done == [*MADE, "database_1 is ready", "before.undo", *READY]
 
 
 def running(phase: str, *targets: str, **more: object) -> Step:

@@ -46,7 +46,7 @@ TEST = "component: store, operation: Spool.test"
 SAY = """\
 echo "{what} {version} size=$size" >>{log}
 if [ -e {log}.hold.{what} ]; then exec 9<>{log}.hold.{what}; : >{log}.held; read line <&9; fi
-if [ {what} = test -o -e {log}.fail.{what} ]; then exit 1; fi
+if [ {what} = test -o -e {log}.fail.{what} -o -e {log}.fail.{what}.$INSTANCE ]; then exit 1; fi
 """
 
 
@@ -58,12 +58,22 @@ class Spool:
         self._home = home
         self._run = run
 
-    def write(self, version: int, steps: Mapping[str, str] | None = None, has: bool = True) -> str:
+    def write(
+        self,
+        version: int,
+        steps: Mapping[str, str] | None = None,
+        has: bool = True,
+        *,
+        node: str = "store",
+        many: int = 1,
+    ) -> str:
         """A version of the service, which ``has`` the interface or not, with steps that run its operations, each with
         its phase."""
         folder = self._home / f"v{version}"
         folder.mkdir()
         text = SERVICE.replace("SPOOL\n", SPOOL if has else "").replace("VERSION", str(version))
+        counted = f"{node}: {{ instance_count: {many}, occurrences: [ 0, 9 ], "
+        text = text.replace("store: { ", counted if many > 1 else f"{node}: {{ ")
         text += "  policies:\n" if steps else ""
         for name, phase in (steps or {}).items():
             text += RUN.format(name=name, phase=phase, config=TEST if name == "test" else MOVE)
@@ -225,3 +235,25 @@ def test_what_an_operation_did_is_lacking_once_it_was_undone(spool: Spool) -> No
     upgraded(spool, "upgrade.before")
     spool("rollback", "--yes")
     assert 'lifecycle step "move" of revision 2 was undone since' in spool("rollback", "2", "--yes", code=3)
+
+
+def test_what_was_run_before_a_removal_is_undone_on_what_is_made_again(spool: Spool) -> None:
+    spool("deploy", spool.write(1, {"move": "delete.before"}, many=2), "--yes", "-q")
+    spool("upgrade", spool.write(2, node="other"), "--yes", "-q")
+    assert spool.done[-2:] == ["forth 1 size=1"] * 2
+    spool("rollback", "--yes", "-q")
+    assert spool.done == [*["say 1 size=1"] * 2, *["back 1 size=1"] * 2]
+
+
+def test_what_is_undone_on_one_instance_only_is_not_undone(spool: Spool) -> None:
+    """The one on which it fails is not the last on which it is tried."""
+    spool("deploy", spool.write(1, {"move": "delete.before"}, many=2), "--yes", "-q")
+    spool("upgrade", spool.write(2, node="other"), "--yes", "-q")
+    failing = Path(f"{spool.log}.fail.back.store_2")
+    failing.touch()
+    spool("rollback", "--yes", "-q", code=1)
+    assert spool.done[-2:] == ["back 1 size=1"] * 2
+    failing.unlink()
+    spool("jobs", "retry", "--yes", "-q")
+    assert spool.done == ["back 1 size=1"] * 2
+    assert "Nothing to do" in spool("rollback", "1", "--yes")

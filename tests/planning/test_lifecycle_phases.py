@@ -7,12 +7,15 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from ordito.engine.core import Core
+from ordito.engine.messages import Start, StepEnded
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Hooking, PlanOptions, RolledBack, Upgrading
 from ordito.planning.workflows import ROLLBACK
 from ordito.work.hooks import Block, DoneHook, Hook, Moment, Script, Transition
 from ordito.work.plan import Action, Plan
+from ordito.work.records import JobOptions
 from tests.support.runs import OPTIONS, World, assert_order, steps_of
 from tests.support.services import Requires, maintain, node, service
 
@@ -240,6 +243,94 @@ def test_what_was_done_is_undone_around_what_takes_back_the_resources() -> None:
         "database.install.before.undo",
     )
     assert all(s.tolerant for s in plan.steps if s.action is Action.UNDO)
+
+
+MADE_AGAIN = [f"{i}.Standard.{o}" for i in ("database_1", "api_1") for o in ("create", "configure", "start")]
+
+
+def going_back(world: World, *done: DoneHook) -> Plan:
+    """The plan of a rollback to the service of a world of which nothing is there any more."""
+    return world.plan("rollback", replace(OPTIONS, hooking=Hooking(done=done, undoes=True)))
+
+
+def done_by(name: str, block: Block = UNDOABLE) -> DoneHook:
+    """A step that was carried out, as ``step`` names it."""
+    phase = step(name).phase.partition(".")
+    return DoneHook(Hook(name, block, Transition(phase[0]), Moment(phase[2]), step(name).component), "job1", name)
+
+
+def undone_once(state: str) -> Block:
+    """A block that is undone when its component has come to a node state again."""
+    return msgspec.structs.replace(UNDOABLE, undone_once=state)
+
+
+def test_what_prepared_a_removal_is_undone_when_all_is_made_again() -> None:
+    """The reverse of the order in which it was done, around the resources; what a module did before a removal too."""
+    names = ["database.upgrade.before", "upgrade.after", "delete.before", "api.delete.before", "database.delete.before"]
+    plan = going_back(World(shop()), *map(done_by, [*names, "api.delete.after"]))
+    api, database = "api_1.Maintain.check", "database_1.Maintain.check"
+    steps = [s for s in steps_of(plan) if not s.startswith((api, database))]
+    undone = [f"{name}.undo" for name in reversed(names)]
+    assert sorted(steps) == sorted(["api.delete.after.undo", *MADE_AGAIN, *undone])
+    after, before = ["api.delete.after.undo", "upgrade.after.undo"], [u for u in undone if u != "upgrade.after.undo"]
+    for asked in (api, database):
+        assert_order(plan, *after, *MADE_AGAIN, f"{asked}.again", *before, f"{asked}.ready")
+
+
+def test_a_block_may_be_undone_before_its_component_is_up_again() -> None:
+    steps = done_by("database.delete.before", undone_once("configured")), done_by("api.delete.before")
+    plan = going_back(World(shop(api=2)), *steps)
+    database = [f"database_1.Standard.{o}" for o in ("create", "configure", "start")]
+    assert_order(plan, *database[:2], "database.delete.before.undo", database[2], "api_1.Standard.start")
+    assert_order(plan, "api_2.Standard.start", "api.delete.before.undo")
+    early = going_back(World(shop(api=2)), done_by("api.delete.before", undone_once("created")))
+    for number in (1, 2):
+        made = [f"api_{number}.Standard.{o}" for o in ("create", "configure", "start")]
+        assert_order(early, made[0], "api.delete.before.undo", *made[1:])
+
+
+def test_what_was_done_later_is_undone_earlier_whatever_its_block_asks() -> None:
+    """The steps of one component are undone in the reverse of their order."""
+    first = done_by("api.upgrade.before", undone_once("created"))
+    for state, before in (("configured", "api_1.Standard.start"), ("created", "api_1.Standard.configure")):
+        last = done_by("api.delete.before", undone_once(state))
+        plan = going_back(World(shop()), first, last)
+        assert_order(plan, "api.delete.before.undo", "api.upgrade.before.undo", before)
+    plan = going_back(World(shop()), first, done_by("api.delete.before"))
+    assert_order(plan, "api_1.Standard.start", "api.delete.before.undo", "api.upgrade.before.undo")
+
+
+@pytest.mark.parametrize("state", ["created", "configured", "started"])
+@pytest.mark.parametrize("fails", ["create", "configure", "start", ""])
+def test_nothing_is_undone_of_what_could_not_be_made_again(state: str, fails: str) -> None:
+    """It holds nothing up either: what is of another component is undone."""
+    done = done_by("database.delete.before", undone_once(state)), done_by("delete.before")
+    plan = going_back(World(shop()), *done)
+    ended: set[str] = set()
+    core = Core(plan, JobOptions(on_failure="continue"))
+    while commands := core.wake():
+        for command in commands:
+            if isinstance(command, Start):
+                name = plan.steps[command.step].id
+                ended.add(name)
+                core.react(StepEnded(command.step, succeeded=name != f"database_1.Standard.{fails}"))
+    operations = ["create", "configure", "start"]
+    reached = operations.index(fails) if fails else 3
+    assert ("database.delete.before.undo" in ended) is (reached > ["created", "configured", "started"].index(state))
+    assert "delete.before.undo" in ended
+
+
+def test_what_fails_to_be_undone_holds_nothing_up() -> None:
+    steps = [done_by(f"{name}.delete.before", undone_once("created")) for name in ("api", "database")]
+    plan = going_back(World(shop()), *steps)
+    core, ended = Core(plan, JobOptions(on_failure="continue")), set[str]()
+    while commands := core.wake():
+        for command in commands:
+            assert isinstance(command, Start)
+            name = plan.steps[command.step].id
+            ended.add(name)
+            core.react(StepEnded(command.step, succeeded=not name.endswith(".undo")))
+    assert ended == set(steps_of(plan))
 
 
 def test_very_many_instances_make_few_edges() -> None:

@@ -61,7 +61,8 @@ class ConfigField(msgspec.Struct, frozen=True):
 class BlockPage(msgspec.Struct, frozen=True):
     """All there is to know of a block. ``scripts`` are what ``execute`` and ``undo`` run, ``timeouts`` how long each
     may take, in seconds, where it says so itself; ``declared`` is its place, ``others`` are further blocks of that
-    name. ``digest`` tells it from others of its version."""
+    name. ``digest`` tells it from others of its version. ``undone_once`` is the node state to which a component has to
+    come again before it is undone."""
 
     block: BlockEntry
     digest: str
@@ -71,6 +72,7 @@ class BlockPage(msgspec.Struct, frozen=True):
     config: tuple[ConfigField, ...]
     config_required: bool
     others: tuple[BlockEntry, ...]
+    undone_once: str
 
 
 class Found:
@@ -158,6 +160,7 @@ def show_block(request: BlocksRequest, name: str) -> BlockPage:
         tuple(_fields(block)),
         block.config is not None and block.config.required and not block.config.has_default,
         tuple(map(found.entry, others)),
+        block.undone_once,
     )
 
 

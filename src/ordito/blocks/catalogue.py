@@ -15,6 +15,7 @@ from ordito.model.block import BlockType
 from ordito.model.block_types import block_types
 from ordito.model.operation import Operation
 from ordito.model.schema import Schema
+from ordito.model.settings import NO_SETTINGS
 from ordito.model.types import Types
 from ordito.model.units import Units
 from ordito.source.package import Package
@@ -102,6 +103,8 @@ def content_digest(block: BlockType, tree: FileTree) -> str:
         "undo": _operation(block.undo, folder),
         "files": files,
     }
+    if block.undone_once != NO_SETTINGS.undone_once:
+        content["undone once"] = block.undone_once
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 

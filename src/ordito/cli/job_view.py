@@ -153,12 +153,15 @@ def _write_rollback(report: JobReport, session: Session) -> None:
     _write_again(report, session)
 
 
+UNLESS = "unless undoing a lifecycle step has restored it"
+
+
 def _write_again(report: JobReport, session: Session) -> None:
     """Say what was made again, where something was: what it held went when it was removed."""
     if report.again:
         named, single = listed(report.again, MOST_NAMED), len(report.again) == 1
         made, held = ("was", "it") if single else ("were", "they")
-        session.err.line(f"  {printable(named)} {made} made again, and what {held} held is not back")
+        session.err.line(f"  {printable(named)} {made} made again, and what {held} held is not back, {UNLESS}")
 
 
 def report_data(report: JobReport) -> dict[str, object]:

@@ -10,6 +10,7 @@ from ordito.base.span import Span
 from ordito.base.versions import Version
 from ordito.model.operation import Operation
 from ordito.model.schema import DataType, PropertyDefinition
+from ordito.model.settings import NO_SETTINGS
 
 BUILT_IN = "built-in"
 """What the catalogue is called that comes with the program."""
@@ -20,7 +21,8 @@ class BlockType(msgspec.Struct, frozen=True):
 
     ``version`` is that of its types, "" where neither has one. ``config`` defines what it is configured with, None for
     nothing; ``data_types`` are those that this is made of. ``execute`` and ``undo`` are None where nothing implements
-    them; ``is_implemented`` is whether there is a node type at all. ``origin`` says where it was found: "" for the
+    them; ``undone_once`` is the node state to which a component has to come again before it is undone.
+    ``is_implemented`` is whether there is a node type at all. ``origin`` says where it was found: "" for the
     service's own definitions, else whatever whoever looks for blocks calls the place. ``file`` holds its definition.
     """
 
@@ -30,6 +32,7 @@ class BlockType(msgspec.Struct, frozen=True):
     data_types: Mapping[str, DataType] = {}
     execute: Operation | None = None
     undo: Operation | None = None
+    undone_once: str = NO_SETTINGS.undone_once
     is_implemented: bool = False
     description: str = ""
     origin: str = ""

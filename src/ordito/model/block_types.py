@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ordito.model.block import BlockType, is_newer
 from ordito.model.operation import Operation
+from ordito.model.settings import NO_SETTINGS, settings_of
 from ordito.model.types import Types
 from ordito.model.units import Definition
 from ordito.syntax.entities import DefinedType
@@ -34,8 +35,10 @@ def block_types(types: Types, origin: str = "") -> dict[str, BlockType]:
 
 def _block(types: Types, policy: Definition, node: Definition | None, origin: str) -> BlockType:
     execute = undo = None
+    settings = NO_SETTINGS
     if node is not None:
         shape = types.nodes[node.name]
+        settings = settings_of(shape.settings)
         interfaces = types.interfaces.finish(shape.interfaces, shape.artifacts, relationship=False)
         operations = interfaces[BLOCK_INTERFACE].operations if BLOCK_INTERFACE in interfaces else {}
         execute, undo = (_implemented(operations.get(name)) for name in ("execute", "undo"))
@@ -48,6 +51,7 @@ def _block(types: Types, policy: Definition, node: Definition | None, origin: st
         data_types=types.data,
         execute=execute,
         undo=undo,
+        undone_once=settings.undone_once,
         is_implemented=node is not None,
         description=description.text if description is not None else "",
         origin=origin,

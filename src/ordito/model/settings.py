@@ -16,6 +16,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.resources | gpu=1 | how much it takes of the resources of that host |
 | ordito.placement | spread, pack | whether its instances are on as many hosts as possible, or on as few |
 | ordito.max_unavailable | 2, 25% | how many of its instances are changed at one time |
+| ordito.undone_once | created, configured, started | how far a component is up again when a block is undone |
 | ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
 
 The interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
@@ -48,6 +49,9 @@ PLACES = range(1, 10_001)
 LONGEST_INTERVAL = 86_400
 SPREAD, PACK = "spread", "pack"
 PLACEMENTS = (SPREAD, PACK)
+CREATED, CONFIGURED, STARTED = "created", "configured", "started"
+UNDONE_ONCE = (CREATED, CONFIGURED, STARTED)
+"""Node states that a way up passes."""
 MOST_RESOURCES = 1e15
 LABEL = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]{0,62})\s*(?:=\s*([^,=\s](?:[^,=]*[^,=\s])?)\s*)?", re.ASCII)
 """A label or a resource as it is asked for."""
@@ -70,8 +74,9 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
     ``placement`` are what a Compute wants of the host that it is given. ``max_unavailable`` is how many instances are
-    changed at one time. ``operations`` is what they say of single
-    operations, by ``Interface.operation``."""
+    changed at one time. ``undone_once`` is, of the type of a block, the node state to which a component has to come
+    again before what the block did is undone. ``operations`` is what they say of single operations, by
+    ``Interface.operation``."""
 
     priority: str | None = None
     attempts: int | None = None
@@ -84,6 +89,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     reach: int | None = None
     ready: float | None = None
     max_unavailable: Portion | None = None
+    undone_once: str = STARTED
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -248,6 +254,10 @@ def _placement(text: str) -> str | None:
     return text if text in PLACEMENTS else None
 
 
+def _undone_once(text: str) -> str | None:
+    return text if text in UNDONE_ONCE else None
+
+
 def _labels(text: str) -> dict[str, str] | None:
     """The names and values of ``name=value, name=value``; a name alone has the value "true"."""
     found: dict[str, str] = {}
@@ -284,9 +294,14 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "reach": _whole_seconds,
     "ready": _seconds,
     "max_unavailable": portion_of,
+    "undone_once": _undone_once,
 }
 """What reads the value of each setting; None for one that is wrong."""
-WORDS: Mapping[str, tuple[str, ...]] = {"priority": (REQUIRED, OPTIONAL), "placement": PLACEMENTS}
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "priority": (REQUIRED, OPTIONAL),
+    "placement": PLACEMENTS,
+    "undone_once": UNDONE_ONCE,
+}
 OF_NODES = tuple(READERS)
 OF_OPERATIONS = ("priority", "attempts", "interval")
 MEANT = {
@@ -301,6 +316,7 @@ MEANT = {
     "resources": 'names and amounts with commas, as in "gpu=1"',
     "placement": f"{SPREAD} or {PACK}",
     "max_unavailable": "a whole number from 1, or a percentage from 1% to 100%",
+    "undone_once": ", ".join(UNDONE_ONCE[:-1]) + f" or {STARTED}",
 }
 
 UPDATE = PREFIX + "update"

@@ -22,12 +22,17 @@ ROLLBACK = "rollback"
 
 MOST_NAMED = 4
 
+NOT_MADE_AGAIN = "they are not made again"
+MADE_AGAIN = "they are made again, without what they held"
+EITHER = f"an upgrade makes them again, without what they held; of undeploying {NOT_MADE_AGAIN}"
+
 
 def check_lossy(draft: Draft) -> None:
     """Transform: report steps of the plan that roll back over others that have no undo; an error where that is
     asked for."""
     steps = [draft.service.hooks[hook.id] for hook in draft.hooks]
-    report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict)
+    gone = NOT_MADE_AGAIN if draft.options.hooking.transition is Transition.DELETE else MADE_AGAIN
+    report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict, gone=gone)
     late = [step for step in steps if step.on_failure == ROLLBACK and not _is_before(step)]
     anew = [member.id for member in draft.members.values() if member.kind is Kind.REPLACE] if late else []
     if anew:
@@ -82,9 +87,11 @@ def check_service(service: Service, diagnostics: Diagnostics) -> None:
     report_lossy([*module, *last_first], diagnostics)
 
 
-def report_lossy(steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, strict: bool = False) -> None:
+def report_lossy(
+    steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, strict: bool = False, gone: str = EITHER
+) -> None:
     """Report each of some steps, in the order in which they are carried out, that rolls back over what has no undo, or
-    over resources that are gone."""
+    over resources that are gone, of which ``gone`` says what becomes."""
     lossy: list[str] = []
     for step in steps:
         if step.on_failure == ROLLBACK and lossy:
@@ -92,7 +99,7 @@ def report_lossy(steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, st
             message = f"would roll back over {named}, whose blocks have no undo: what they do stays"
             _report(step, message, "let it abort, or give these steps blocks that can be undone", diagnostics, strict)
         if step.on_failure == ROLLBACK and step.phase == f"{Transition.DELETE}.{Moment.AFTER}":
-            message = "would roll back when the resources are gone: they are not made again"
+            message = f"would roll back when the resources are gone: {gone}"
             _report(step, message, "let it abort, or continue", diagnostics, strict)
         if not can_be_undone(step):
             lossy.append(f'"{step.id}"')

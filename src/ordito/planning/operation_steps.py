@@ -112,7 +112,8 @@ def undo_steps(
     call = draft.calls.put(
         msgspec.structs.replace(draft.calls.all[call], given=given, timeout=limit, attempts=1, digest="")
     )
-    there = [m for m in draft.of_node.get(found.node.name, ()) if m.record.exists and m.record.created]
+    members = draft.of_node.get(found.node.name, ())
+    there = [m for m in members if (m.record.exists and m.record.created) or (m.rises and not is_first)]
     return [
         DraftStep(
             f"{name}.{member.id}.{draft.calls.all[call].name}",
@@ -150,6 +151,13 @@ def is_undone(draft: Draft, done: DoneHook) -> bool:
         return True
     name = str(done.result.config.get(COMPONENT) or done.hook.component)
     return not any(member.record.exists for member in draft.of_node.get(name, ()))
+
+
+def there_in_the_end(draft: Draft, component: str) -> list[Member]:
+    """The instances of a component that stay, or are made: of the nodes inside of one that a topology stands for."""
+    stand_in = draft.service.substituted.get(component)
+    nodes = stand_in.nodes if stand_in is not None else (component,)
+    return [m for node in nodes for m in draft.of_node.get(node, ()) if not m.goes]
 
 
 def can_be_undone(done: DoneHook) -> bool:

@@ -7,7 +7,7 @@ and again, until it is ready or its time is over (``ordito.ready``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -23,11 +23,15 @@ from ordito.work.probes import CHECK, maintaining
 WITHIN = 300.0
 """Seconds within which an instance is to be ready, where its node says nothing."""
 
+READY, AGAIN = "ready", "again"
+"""How the ids of the steps end."""
 
-def ready_steps(draft: Draft) -> list[int]:
-    """Add a step for each instance that can be asked and has changed, or depends on one that has."""
+
+def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
+    """Add a step for each instance that can be asked and has changed, or depends on one that has; where nodes are
+    named, for the instances of these alone, which are asked once more in the end."""
     found: list[int] = []
-    for node in _concerned(draft):
+    for node in (n for n in draft.ordered if n.name in among) if among else _concerned(draft):
         members = [m for m in draft.of_node.get(node.name, ()) if not m.goes and _can_be_asked(draft, m)]
         call = -1
         for member in members:
@@ -39,7 +43,7 @@ def ready_steps(draft: Draft) -> list[int]:
                 within = WITHIN if node.settings.ready is None else node.settings.ready
                 call = draft.calls.put(msgspec.structs.replace(draft.calls.all[step.call], within=within))
             # To be asked is no change of the instance.
-            step.id, step.call, step.owner = f"{step.id}.ready", call, ""
+            step.id, step.call, step.owner = f"{step.id}.{AGAIN if among else READY}", call, ""
             step.tolerant, step.condition = False, Condition.UNTIL_READY
             step.optional = step.dispensable = node.settings.is_optional
             found.append(number)

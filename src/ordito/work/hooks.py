@@ -7,6 +7,8 @@ from enum import StrEnum
 
 import msgspec
 
+from ordito.instances.states import STARTED
+
 
 class Transition(StrEnum):
     """What a plan does to a component, or to the module, as a lifecycle step sees it; "" for nothing."""
@@ -46,7 +48,8 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``fqn`` and ``version`` name it, ``digest`` is that of all its files, ``root`` that of the pin that holds them ("":
     that of the service itself), ``folder`` its folder there. A block that runs an operation of a component
-    (``is_operation``) has no scripts.
+    (``is_operation``) has no scripts. ``undone_once`` is the node state to which a component has to come
+    again, where it comes up again, before what the block did is undone.
     """
 
     fqn: str
@@ -57,6 +60,7 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     execute: Script | None = None
     undo: Script | None = None
     is_operation: bool = False
+    undone_once: str = STARTED
 
 
 class Hook(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -296,6 +296,7 @@ def _as_pinned(block: BlockType, digest: str, folder: str) -> Block:
         execute=_script(block.execute),
         undo=_script(block.undo),
         is_operation=block.fqn == OPERATION,
+        undone_once=block.undone_once,
     )
 
 

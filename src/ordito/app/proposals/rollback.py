@@ -145,7 +145,8 @@ def refuse_unknown_undo(plan: Plan, done: tuple[DoneHook, ...]) -> None:
     undone = {one.change for one in plan.undone}
     missing = [one for one in done if can_be_undone(one) and one.change not in undone]
     if missing:
-        said = listed([f'"{one.hook.id}": {why_not_undone(one)}' for one in missing], MOST_NAMED, between="; ")
+        why = [f'"{one.hook.id}": {why_not_undone(one, is_to_base=True)}' for one in missing]
+        said = listed(why, MOST_NAMED, between="; ")
         raise Refused(
             "not-taken-back",
             f"what lifecycle steps did cannot be undone: {said}",
@@ -174,7 +175,8 @@ def _not_taken_back(plan: Plan, target: Target, made: tuple[str, ...]) -> Diagno
         found.warning("undone-since", f"{said}, and going back carries out none", None)
     for one in target.done:
         if not can_be_undone(one):
-            said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {why_not_undone(one)}'
+            why = why_not_undone(one, is_to_base=True)
+            said = f'what lifecycle step "{one.hook.id}" did (job {one.job}) stays: its block {why}'
             found.warning("not-undone", said, None)
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
     if anew:

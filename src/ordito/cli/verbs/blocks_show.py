@@ -46,7 +46,8 @@ def _text(page: BlockPage, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', block.fqn)} {block.version}  {channel.paint('place', page.declared)}")
     _paragraph(block.description, "  ", channel)
     channel.line(f"  from: {printable(block.origin)}")
-    channel.line(f"  undo: {'yes' if block.can_be_undone else 'no, what it does stays'}")
+    undo = f"yes, once the component is {page.undone_once} again" if block.can_be_undone else "no, what it does stays"
+    channel.line(f"  undo: {undo}")
     for name, script in page.scripts.items():
         timeout = f", at most {page.timeouts[name]} s" if name in page.timeouts else ""
         channel.line(f"  {name}: {printable(script)}{timeout}")

@@ -14,7 +14,7 @@ from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
 from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_view import as_text
+from ordito.cli.job_view import UNLESS, as_text
 from ordito.cli.progress.ledger import OWN, called
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
@@ -77,9 +77,8 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     for remaining in islice(head.remains, MOST_ROWS):
         channel.line(f"  {'remains':<11} {printable(remaining)}")
     if head.again:
-        channel.line(
-            f"  {'made again':<11} {printable(listed(head.again, MOST_ROWS))}: what was held there is not back"
-        )
+        named = printable(listed(head.again, MOST_ROWS))
+        channel.line(f"  {'made again':<11} {named}: what was held there is not back, {UNLESS}")
     rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
