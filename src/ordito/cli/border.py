@@ -19,9 +19,12 @@ from ordito.cli.options import ARGUMENTS, settings_of
 from ordito.cli.other_words import OTHER_ARGUMENTS, OTHER_OPTIONS
 from ordito.cli.text_width import one_line
 
+OTHERS_WRITE, GROUP_OR_OTHERS_WRITE = 0o002, 0o022
+
 
 def run_guarded(arguments: list[str]) -> int:
     """Run a command line and give its exit code. Never raises."""
+    _keep_others_from_writing()
     # A caller may have closed them: then nobody wants to read, as long as the process lives.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -32,6 +35,14 @@ def run_guarded(arguments: list[str]) -> int:
     with report:
         report.exit_code = _run(arguments, report)
     return report.exit_code
+
+
+def _keep_others_from_writing() -> None:
+    """Where new files would be open to everybody (as under ``umask 000``) have them be open to their owner alone: who can
+    write to what operations run could do all that their user may. A mask that leaves files to a group is meant so."""
+    mask = os.umask(GROUP_OR_OTHERS_WRITE)
+    if mask & OTHERS_WRITE:
+        os.umask(mask)
 
 
 def _run(arguments: list[str], report: CrashReport) -> int:

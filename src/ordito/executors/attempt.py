@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from ordito.executors.outcomes import outcome_of
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
 from ordito.executors.script_tree import build, runs_in_place, write_filled
-from ordito.executors.slots import Slot, blank_or_remove, empty, is_empty, remove
+from ordito.executors.slots import Slot, blank_or_remove, empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
 from ordito.executors.tail import Tail
@@ -101,13 +100,15 @@ class Attempt:
         """The same without waiting for what is slow: then None, and the stream gets another None when that is done."""
         if self._finishing is not None:
             return await self.finish()
-        if self._is_tidy():
+        self.slot.look_back()
+        if not self._has_made_files and self.slot.is_as_made():
             return self._outcome()
         self._finishing = asyncio.create_task(self._finish())
         self._finishing.add_done_callback(lambda _: self._stream.put((self, None)))
         return None
 
     async def _finish(self) -> Outcome:
+        self.slot.look_back()
         outcome = self._outcome()
         await self._clean()
         return outcome
@@ -119,12 +120,13 @@ class Attempt:
         outcome = outcome_of(self.invocation, self._ended, self.slot, self._tail.lines())
         if outcome.ending in ENDED_BY_US:
             # What it wrote when it was told to end is not how it ended, should nobody be able to write that down.
-            blank_or_remove(self.slot.result)
+            self.is_slot_clean &= blank_or_remove(self.slot.result)
         return outcome
 
-    def _is_tidy(self) -> bool:
-        """Whether it has left nothing that has to be removed."""
-        return not (self._copies or self._files or self._shared) and is_empty(self.slot.work)
+    @property
+    def _has_made_files(self) -> bool:
+        """Whether files were made for it that have to be removed."""
+        return bool(self._copies or self._files or self._shared)
 
     async def end(self, ending: Ending) -> None:
         """End it with everything it started; returns when that is done."""
@@ -245,14 +247,14 @@ class Attempt:
         if self._copies:
             await in_thread(remove_copies, self._copies, self.slot)
         if kept:
-            await in_thread(Path(self.slot.kept).touch)
+            await in_thread(write_private, self.slot.kept, "")
         if self._shared is not None:
             self._surroundings.shared.give_back(self._shared)
             self._shared = None
         for path in self._files:
             self.is_slot_clean &= await in_thread(remove, path)
-        if not is_empty(self.slot.work):
-            self.is_slot_clean &= await in_thread(empty, self.slot.work, kept)
+        if self.slot.is_touched:
+            self.is_slot_clean &= await in_thread(empty, self.slot.work, kept) and self.slot.is_as_made()
         self.is_slot_clean &= not kept
 
 

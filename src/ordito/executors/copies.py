@@ -11,10 +11,11 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
+from ordito.executors.environment_files import write_private
+from ordito.executors.left_behind import look_at
 from ordito.executors.slots import Slot
 from ordito.work.invocation import SCRATCH, Placement
 
@@ -72,7 +73,7 @@ def make_copies(copies: Sequence[Copy], job: str, step: str, slot: Slot) -> None
     """
     pending = tuple(copy for copy in copies if copy.remove and not copy.target.startswith(f"{slot.path}/"))
     if pending:
-        Path(slot.copies).write_bytes(msgspec.json.encode(_Pending(job, step, pending)))
+        write_private(slot.copies, msgspec.json.encode(_Pending(job, step, pending)).decode())
     try:
         for copy in copies:
             try:
@@ -97,8 +98,8 @@ def remove_copies(copies: Sequence[Copy], slot: Slot) -> None:
 def remove_pending_copies(job: str, step: str, slot: Slot) -> bool:
     """Remove what a process that died has left of a step's copies; whether the slot was that step's."""
     try:
-        pending = msgspec.json.decode(Path(slot.copies).read_bytes(), type=_Pending)
-    except (FileNotFoundError, msgspec.DecodeError):
+        pending = msgspec.json.decode(look_at(slot.copies).data, type=_Pending)
+    except msgspec.DecodeError:
         return False
     if (pending.job, pending.step) != (job, step):
         return False

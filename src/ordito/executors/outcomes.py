@@ -5,23 +5,29 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
+from ordito.executors.left_behind import NOTHING, Left, look_at
 from ordito.executors.operation_process import Ended
-from ordito.executors.result_files import LARGEST_FILE, Reported, Result, header, merge, read_reported, read_result
+from ordito.executors.result_files import Reported, Result, header, merge, read_reported, read_result
 from ordito.executors.slots import Slot
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 
 
 def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
-    result = content(slot.result) if tells_result(invocation) else b""
-    return outcome_from(invocation, ended, result, content(slot.outputs), slot.outputs, tail)
+    result = look_at(slot.result) if tells_result(invocation) else NOTHING
+    outputs = look_at(slot.outputs) if slot.is_touched else NOTHING
+    return outcome_from(invocation, ended, result, outputs, slot.outputs, tail)
 
 
 def outcome_from(
-    invocation: Invocation, ended: Ended, result_file: bytes, outputs_file: bytes, path: str, tail: Sequence[str]
+    invocation: Invocation, ended: Ended, result_file: Left, outputs_file: Left, path: str, tail: Sequence[str]
 ) -> Outcome:
     """The outcome of an operation from what it left: its result file, and ``$ORDITO_OUTPUTS``, which is at ``path``."""
-    result = read_result(result_file, *_identity(invocation)) if tells_result(invocation) else None
+    result = None
+    if tells_result(invocation):
+        result = read_result(result_file.data, *_identity(invocation))
+        if result_file.problem:
+            result = Result({}, problem=f"the file that its variables are written into {result_file.problem}")
     reported = read_reported(outputs_file, path)
     ending, message = _judge(invocation, ended, result, reported)
     return Outcome(
@@ -39,10 +45,10 @@ def outcome_from(
 
 def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
     """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
-    result = read_result(content(slot.result), job, step, attempt)
+    result = read_result(look_at(slot.result).data, job, step, attempt)
     if result is None or result.status is None:
         return None
-    return _found(result.status, result, read_reported(content(slot.outputs), slot.outputs), outputs)
+    return _found(result.status, result, read_reported(look_at(slot.outputs), slot.outputs), outputs)
 
 
 def tells_result(invocation: Invocation) -> bool:
@@ -50,9 +56,9 @@ def tells_result(invocation: Invocation) -> bool:
     return bool(invocation.outputs or (invocation.needs is not None and invocation.needs.requirements))
 
 
-def outcome_found(doubt: InDoubt, status: int, result_file: bytes, outputs_file: bytes, path: str) -> Outcome:
+def outcome_found(doubt: InDoubt, status: int, result_file: Left, outputs_file: Left, path: str) -> Outcome:
     """The outcome of an operation whose exit status is known, and that ended while nobody looked."""
-    result = read_result(result_file, doubt.job, doubt.step, doubt.attempt)
+    result = read_result(result_file.data, doubt.job, doubt.step, doubt.attempt)
     return _found(status, result, read_reported(outputs_file, path), doubt.outputs)
 
 
@@ -72,7 +78,8 @@ def _found(status: int, result: Result | None, reported: Reported, outputs: Sequ
 
 def is_result_of(slot: Slot, job: str, step: str) -> bool:
     """Whether a slot holds a result of this step, complete or not."""
-    return content(slot.result).startswith("\0".join(header(job, step, "")).encode())
+    wanted = "\0".join(header(job, step, "")).encode()
+    return look_at(slot.result, len(wanted)).data.startswith(wanted)
 
 
 def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
@@ -105,12 +112,3 @@ def _joined(*parts: str) -> str:
 
 def _identity(invocation: Invocation) -> tuple[str, str, int]:
     return invocation.job, invocation.step, invocation.attempt
-
-
-def content(path: str) -> bytes:
-    """The bytes of a file an operation may have written; one byte more than is accepted at most."""
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-            return file.read(LARGEST_FILE + 1)
-    except OSError:
-        return b""

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ordito.base.suggest import nearest
+from ordito.executors.left_behind import LARGEST_FILE, Left
 
 FORMAT = "ordito-result/1"
 TEXT = "text"
@@ -38,9 +39,6 @@ PROBLEM = "!"
 
 REPORT = "ordito."
 """Keys of ``$ORDITO_OUTPUTS`` that begin so are reports to the orchestrator, all others are outputs."""
-
-LARGEST_FILE = 64 * 1024 * 1024
-"""Bytes of either file that are accepted: it is read into memory, and goes into the journal."""
 
 STATUSES = ("unknown", "pending", "ok", "degraded", "error", "absent")
 _REPORTS = ("ordito.changed", "ordito.status", "ordito.done")
@@ -127,8 +125,12 @@ class _Fields:
         return field
 
 
-def read_reported(data: bytes, path: str) -> Reported:
-    """Read the bytes of ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. No bytes at all say nothing."""
+def read_reported(left: Left, path: str) -> Reported:
+    """Read what lies at ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. Nothing there says nothing."""
+    data = left.data
+    if left.problem:
+        needed = "outputs are written into a regular file, as one JSON object"
+        return Reported(problem=f"{path} ($ORDITO_OUTPUTS) {left.problem}; {needed}")
     if not data.strip():
         return Reported()
     if len(data) > LARGEST_FILE:

@@ -14,6 +14,10 @@
 A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
 result of a step stays in its slot until the slot is given to another one, and the slot that was given back first is
 given out first: so the result is still there when this process dies before it could write down how the step ended.
+
+An operation may do to its slot what it likes. So the times of its folders are set back before it begins: nothing can be
+put into a folder, or taken out of it, without giving it another time, and three looks say that an operation has left
+nothing. A slot that cannot be brought back to how it was made is not used again.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
@@ -25,19 +29,30 @@ import contextlib
 import errno
 import os
 import stat
+import time
 from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
+
+from ordito.executors.left_behind import open_regular
 
 ROOM = 4_096
 """Bytes that are kept for the result of an operation before it starts: most fit. A disk that fills up while it is at
 work does not take its end away then, as what is there is written over."""
 
 
-class Slot:
-    """One scratch folder; all attributes are absolute paths."""
+BEFORE = 10_000_000_000
+"""Nanoseconds by which the times of folders are set back: more than the coarsest clock of a file system."""
 
-    __slots__ = ("copies", "environment", "kept", "outputs", "path", "result", "tree", "unexported", "work")
+
+class Slot:
+    """One scratch folder; all paths are absolute. ``is_touched`` says whether the operation in it may have left more
+    than its result; it is so until ``look_back`` says otherwise."""
+
+    __slots__ = (
+        *("copies", "environment", "is_touched", "kept", "outputs", "path", "result", "tree", "unexported", "work"),
+        "_made",
+    )
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -49,6 +64,77 @@ class Slot:
         self.tree = f"{path}/tree"
         self.copies = f"{path}/copies.json"
         self.kept = f"{path}/kept"
+        self.is_touched = True
+        self._made: _Looks | None = None
+
+    def look_back(self) -> None:
+        """See whether the operation has left anything, when it has ended."""
+        self.is_touched = self._made is None or _looks(self) != self._made
+
+    def is_as_made(self) -> bool:
+        """Whether nothing lies in it but what belongs there, and what belongs there is as it was made. What was written
+        to ``$ORDITO_OUTPUTS`` may lie there too."""
+        if not self.is_touched:
+            return True
+        found = _looks(self)
+        if self._made is None or found is None or _lasting(found) != _lasting(self._made):
+            return False
+        try:
+            with os.scandir(self.path) as entries:
+                has_strangers = any(not _belongs(entry) for entry in entries)
+            return not has_strangers and is_empty(self.work)
+        except OSError:
+            return False
+
+    def prepare(self) -> bool:
+        """Make it ready for an operation; whether that could be done."""
+        if not self.is_touched:
+            self.is_touched = True
+            return True
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.outputs)
+            moment = time.time_ns() - BEFORE
+            for folder in (self.work, self.path):
+                os.utime(folder, ns=(moment, moment), follow_symlinks=False)
+        except OSError:
+            return False
+        self._made = _looks(self)
+        return self._made is not None
+
+
+_Look = tuple[int, int, int, int]
+_Looks = tuple[_Look, _Look, _Look]
+
+
+def _looks(slot: Slot) -> _Looks | None:
+    """What a slot, its working directory and its result are: device, number, kind and rights, time of the folders."""
+    try:
+        return _folder(slot.path), _folder(slot.work), _file(slot.result)
+    except OSError:
+        return None
+
+
+def _folder(path: str) -> _Look:
+    found = os.lstat(path)
+    return found.st_dev, found.st_ino, found.st_mode, found.st_mtime_ns
+
+
+def _file(path: str) -> _Look:
+    found = os.lstat(path)
+    return found.st_dev, found.st_ino, found.st_mode, found.st_nlink
+
+
+def _lasting(looks: _Looks) -> tuple[object, ...]:
+    """The same without the times of the folders."""
+    folder, work, result = looks
+    return folder[:3], work[:3], result
+
+
+def _belongs(entry: os.DirEntry[str]) -> bool:
+    if entry.name in ("result", "outputs.json"):
+        return entry.is_file(follow_symlinks=False)
+    return entry.name == "work"
 
 
 class Slots:
@@ -68,12 +154,11 @@ class Slots:
     def acquire(self, job: str) -> Slot:
         """A slot that is empty but for the result of the step that used it before."""
         free = self._free.setdefault(job, deque())
-        if not free:
-            return self._make(job)
-        slot = free.popleft()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(slot.outputs)
-        return slot
+        while free:
+            slot = free.popleft()
+            if slot.prepare():
+                return slot
+        return self._make(job)
 
     def release(self, job: str, slot: Slot) -> None:
         """Give a slot back, with its working directory empty."""
@@ -82,7 +167,7 @@ class Slots:
     def of(self, job: str) -> Iterator[Slot]:
         """All slots of a job that are there, those of earlier processes included."""
         folder = f"{self.base}/{job}"
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for name in sorted(os.listdir(folder)):
                 if name.isdigit():
                     yield Slot(f"{folder}/{name}")
@@ -104,10 +189,10 @@ class Slots:
         with contextlib.suppress(FileNotFoundError):
             for job in set(os.listdir(self.base)).difference(self._made):
                 folder = f"{self.base}/{job}"
-                for name in os.listdir(folder):
-                    if not os.path.lexists(Slot(f"{folder}/{name}").kept):
-                        remove(f"{folder}/{name}")
                 with contextlib.suppress(OSError):
+                    for name in os.listdir(folder):
+                        if not os.path.lexists(Slot(f"{folder}/{name}").kept):
+                            remove(f"{folder}/{name}")
                     os.rmdir(folder)
 
     def _make(self, job: str) -> Slot:
@@ -126,12 +211,13 @@ class Slots:
         os.makedirs(slot.work, 0o700)
         if self._has_results:
             blank(slot.result)
+            slot.prepare()
         return slot
 
 
 def blank(path: str) -> None:
-    """Have nothing in a result file, and room for a result. Raises ``OSError`` where there is none."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """Have nothing in a result file, and room for a result. Raises ``OSError`` where there is none, or no file."""
+    file = open_regular(path, os.O_WRONLY | os.O_CREAT)
     try:
         # At once or not at all: on a full disk a part may be written, and no error be raised.
         if os.write(file, b"\0" * ROOM) < ROOM:
@@ -140,26 +226,39 @@ def blank(path: str) -> None:
         os.close(file)
 
 
-def blank_or_remove(path: str) -> None:
-    """Have nothing in a result file any more, if need be by removing it."""
+def blank_or_remove(path: str) -> bool:
+    """Have nothing in a result file any more, if need be by removing it; whether it is still there."""
     try:
         blank(path)
     except OSError:
         remove(path)
+        return False
+    return True
 
 
 def is_empty(folder: str) -> bool:
-    """Whether a folder holds nothing; also true where it is gone."""
+    """Whether a folder is there, can be read and holds nothing; a link to a folder is none."""
     try:
-        return not os.listdir(folder)
-    except FileNotFoundError:
-        return True
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):
+            return False
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def empty(folder: str, keep: Collection[str] = ()) -> bool:
-    """Remove what is in a folder, save entries that are, or hold, one of the paths to keep; whether that was done."""
-    with os.scandir(folder) as entries:
-        paths = [entry.path for entry in entries]
+    """Remove what is in a folder, save entries that are, or hold, one of the paths to keep; whether that was done. What
+    lies there in the place of the folder is removed, and nothing that it leads to."""
+    try:
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):
+            remove(folder)
+            return False
+        os.chmod(folder, 0o700)
+        with os.scandir(folder) as entries:
+            paths = [entry.path for entry in entries]
+    except OSError:
+        return False
     removed = [remove(path) for path in paths if not any(f"{k}/".startswith(f"{path}/") for k in keep)]
     return all(removed)
 

@@ -270,3 +270,48 @@ async def test_operations_of_several_steps_run_side_by_side(far: Far) -> None:
         return ran.text
 
     assert await asyncio.gather(*(run(n) for n in range(24))) == [f"{n}\n" for n in range(24)]
+
+
+UNFIT = {
+    "is a named pipe": 'mkfifo "$ORDITO_OUTPUTS"',
+    "is a directory": 'mkdir "$ORDITO_OUTPUTS"',
+    "is a symbolic link": 'echo "{\\"A\\": 1}" >../secret; ln -s ../secret "$ORDITO_OUTPUTS"',
+    "is larger than 64 MiB": 'truncate -s 1T "$ORDITO_OUTPUTS"',
+}
+
+
+async def test_whatever_is_left_where_outputs_are_looked_for_is_not_waited_for(far: Far) -> None:
+    """It fails the operation, and the next one in the same shell is as ever."""
+    for says, script in UNFIT.items():
+        ran = await far.run(script, step=says)
+        assert (ran.outcome.ending, ran.outcome.exit_code, ran.outcome.outputs) == (Ending.FAILED, 0, {}), says
+        assert f"($ORDITO_OUTPUTS) {says}" in ran.outcome.message
+        after = 'A=$(ls | wc -l); printf \'{"B": 1}\' >"$ORDITO_OUTPUTS"'
+        assert good(await far.run(after, step=f"after {says}", outputs=("A",))) == {"A": "0", "B": 1}
+
+
+async def test_a_working_directory_that_was_changed_is_made_anew(far: Far) -> None:
+    """What it was made to lead to stays, and very many files are no command line that is too long."""
+    kept = "mkdir -p ../mine; : >../mine/kept; cd ..; "
+    for script in (
+        "i=0; while [ $i -lt 6000 ]; do : >a-file-with-a-name-that-is-long-enough-for-this-$i; i=$((i+1)); done",
+        f"{kept}rmdir work; ln -s mine work",
+        f"{kept}rmdir work; : >work",
+        f"{kept}rmdir work",
+        f"{kept}mkdir -p work/a/b; : >work/a/b/c; chmod 0 work/a/b work/a work",
+    ):
+        assert (await far.run(script)).outcome.ending is Ending.SUCCEEDED
+        found = good(await far.run("A=$(ls | wc -l) B=$(ls ../mine 2>/dev/null); :", outputs=("A", "B")))
+        assert found == {"A": "0", "B": "kept" if script.startswith(kept) else ""}
+
+
+async def test_an_end_that_is_looked_for_later_is_not_waited_for(far: Far) -> None:
+    """When the connection was lost, and when a job is resumed: the host is asked, and does not hang."""
+    script = 'mkfifo "$ORDITO_OUTPUTS"; cd ..; rm -f *.result; mkfifo other.result; exit 3'
+    ran = await far.run(script, step="lost")
+    assert (ran.outcome.ending, ran.outcome.exit_code) == (Ending.FAILED, 3)
+    assert ran.started is not None
+    outcome = await far.another().settle(far.doubt(ran.started, "lost"))
+    assert outcome is not None
+    assert (outcome.ending, outcome.exit_code) == (Ending.FAILED, 3)
+    assert "is a named pipe" in outcome.message

@@ -34,7 +34,7 @@ from ordito.executors.filling import filled
 from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
 from ordito.executors.script_tree import build, runs_in_place
-from ordito.executors.slots import Slot, empty, remove
+from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
 from ordito.executors.stream import Stream
 from ordito.executors.tail import TAIL_LINES
@@ -310,7 +310,7 @@ class Batch:
         for folder in self._contents.folders if self._contents is not None else ():
             message = message.replace(f"{folder}/", "")
         # What it has not read it has not begun.
-        began = bool(os.listdir(f"{self.slot.path}/{RESULTS}")) or ended.status < 0  # noqa: PTH208
+        began = ended.status < 0 or not is_empty(f"{self.slot.path}/{RESULTS}")
         ending = Ending.FAILED if began else Ending.NOT_STARTED
         return Outcome(ending, message=message, tail=tuple(said[-TAIL_LINES:]))
 
@@ -333,7 +333,7 @@ class Batch:
             remove_copies(self._copies, self.slot)
         kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]
         if kept:
-            Path(self.slot.kept).touch()
+            write_private(self.slot.kept, b"")
         remove(self.slot.tree)
         empty(self.slot.work, kept)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.suggest import nearest
-from ordito.executors.outcomes import content
+from ordito.executors.left_behind import look_at
 from ordito.executors.result_files import STATUSES
 from ordito.executors.slots import Slot, remove
 from ordito.work.invocation import Ending, Outcome
@@ -89,7 +89,7 @@ def write_private(path: str, data: bytes) -> None:
 def contents_of(slot: Slot) -> Contents | None:
     """The batch of a slot; None where there is none (yet)."""
     try:
-        return msgspec.json.decode(content(f"{slot.path}/{BATCH}"), type=Contents)
+        return msgspec.json.decode(look_at(f"{slot.path}/{BATCH}").data, type=Contents)
     except msgspec.DecodeError:
         return None
 
@@ -104,7 +104,7 @@ def outcome_of_host(slot: Slot, step: BatchStep, wanted: Sequence[str]) -> Outco
     """How the playbook has ended for one host, as its process has written it down; None where it has not. A host has no
     exit code: the process has one, for all of them."""
     try:
-        result = msgspec.json.decode(content(f"{slot.path}/{RESULTS}/{step.number}.json"), type=HostResult)
+        result = msgspec.json.decode(look_at(f"{slot.path}/{RESULTS}/{step.number}.json").data, type=HostResult)
     except msgspec.DecodeError:
         return None
     if (result.job, result.step, result.attempt) != (step.job, step.step, step.attempt):

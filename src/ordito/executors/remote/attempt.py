@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
+from ordito.executors.left_behind import NOTHING, Left
 from ordito.executors.operation_process import Ended
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.remote.commands import run_command
@@ -238,7 +239,7 @@ class Attempt:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
             return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail.lines())
         seconds = self._loop.time() - self._began
-        return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), b"", b"")
+        return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), NOTHING, NOTHING)
 
     async def _settle(self) -> Outcome:
         """The shell, or the connection to it, is gone; what becomes of the operation?"""
@@ -288,7 +289,7 @@ class Attempt:
         text = self._frames.noise or "\n".join(self._tail.lines()[-1:])
         return f": {text}" if text else ""
 
-    def _outcome_from(self, ended: Ended, result: bytes, outputs: bytes) -> Outcome:
+    def _outcome_from(self, ended: Ended, result: Left, outputs: Left) -> Outcome:
         return outcome_from(
             self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail.lines()
         )

@@ -7,7 +7,7 @@ others, a greeting perhaps. Both go through one pipe, so that their order is kep
 
 from __future__ import annotations
 
-from ordito.executors.result_files import LARGEST_FILE
+from ordito.executors.left_behind import LARGEST_FILE, Left
 
 MOST_NOISE = 4_096
 NOISE = "noise"
@@ -27,6 +27,7 @@ class Frames:
         self._rest = b""
         self._file = NOISE
         self._files: dict[str, bytearray] = {}
+        self._unfit: dict[str, str] = {}
         self.begun: tuple[int, int] | None = None
         self.left = ""
         self.refused: tuple[str, ...] = ()
@@ -58,14 +59,14 @@ class Frames:
         rest, self._rest = self._rest, b""
         return self._keep(rest)
 
-    def file(self, name: str) -> bytes:
+    def file(self, name: str) -> Left:
         """A file that was told."""
-        return bytes(self._files.get(name, b""))
+        return Left(bytes(self._files.get(name, b"")), self._unfit.get(name, ""))
 
     @property
     def noise(self) -> str:
         """The last line that is of nobody that we know."""
-        return self.file(NOISE).decode(errors="replace").strip().rpartition("\n")[2]
+        return self.file(NOISE).data.decode(errors="replace").strip().rpartition("\n")[2]
 
     def _keep(self, data: bytes) -> bytes:
         """Put a piece where it belongs; gives it back if it was printed."""
@@ -87,6 +88,9 @@ class Frames:
             self.begun = (pid, start)
         elif word == "refused":
             self.refused = tuple(rest.split(" ", 1))
+        elif word == "unfit":
+            name, _, why = rest.partition(" ")
+            self._unfit[name] = why
         elif word == "end":
             status, _, self.left = rest.partition(" ")
             self.status = int(status)

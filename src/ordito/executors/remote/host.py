@@ -14,6 +14,7 @@ from shlex import quote
 import msgspec
 
 from ordito.executors.copies import Unusable
+from ordito.executors.left_behind import NOTHING, Left
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
@@ -55,8 +56,8 @@ class Found(msgspec.Struct, frozen=True):
     start: int
     leads: bool
     status: int = 0
-    result: bytes = b""
-    outputs: bytes = b""
+    result: Left = NOTHING
+    outputs: Left = NOTHING
 
 
 class Host:
@@ -337,10 +338,11 @@ def _found(out: bytes, identity: str) -> Found | None:
     return Found(path, identity, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs)
 
 
-def _sized(data: bytes) -> tuple[bytes, bytes]:
+def _sized(data: bytes) -> tuple[Left, bytes]:
     line, _, rest = data.partition(b"\n")
-    size = int(line.split()[1])
-    return rest[:size], rest[size:]
+    _, count, why = line.decode(errors="replace").split(" ", 2)
+    size = int(count)
+    return Left(rest[:size], why), rest[size:]
 
 
 def _not_ready(name: str, ran: Ran) -> str:

@@ -4,21 +4,27 @@
 #     slot PATH
 #     began PID START SESSION    SESSION is empty where the process leads none of its own
 #     running | gone | ended STATUS
-#     result SIZE      and so many bytes
-#     outputs SIZE     and so many bytes
+#     result SIZE WHY     and so many bytes; WHY it is no file that can be read, where it is none
+#     outputs SIZE WHY    and so many bytes
+
+. "${0%/*}/left_behind.sh"
 
 show() {
     size=0
-    [ ! -f "$2" ] || size=$(wc -c <"$2")
-    printf '%s %s\n' "$1" $((size))
-    [ "$size" -eq 0 ] || cat "$2"
+    ordito_look_at "$2"
+    [ -n "$ordito_why" ] || [ ! -f "$2" ] || size=$(head -c "$ordito_most" "$2" | wc -c)
+    printf '%s %s %s\n' "$1" $((size)) "$ordito_why"
+    # Exactly so many, whatever a daemon does to the file meanwhile.
+    [ "$size" -eq 0 ] || { cat "$2" && cat /dev/zero; } 2>/dev/null | head -c "$((size))"
 }
 
 jobs=$1 identity=$2
 # In this order: whoever begins writes that down first, and then looks for this file.
 [ -z "$3" ] || { mkdir -p "$3" && : >"$3/void-$identity"; } || exit 1
+set --
+for file in "$jobs".*/*/log; do [ ! -f "$file" ] || set -- "$@" "$file"; done
 log=
-for file in $(grep -lsF "B $identity " "$jobs".*/*/log); do log=$file; done
+[ $# = 0 ] || for file in $(grep -lsF "B $identity " "$@"); do log=$file; done
 [ -n "$log" ] || exit 0
 slot=${log%/log}
 rest=$(grep -F "B $identity " "$log")

@@ -13,6 +13,7 @@
 #     E IDENTITY STATUS               it has ended
 
 . "$ordito_tools/undo.sh"
+. "$ordito_tools/left_behind.sh"
 
 # What is meant for processes of the operation, or comes of a connection that is gone, must not end this shell. A trap is
 # not passed on, as an ignored signal would be.
@@ -101,12 +102,15 @@ ordito_exec() {
     exec $ordito_setsid "$ordito_program" "$@" </dev/null 3>&- 4>&- 5>&-
 }
 
-# ordito_tell NAME FILE: says that a file comes, then the file.
+# ordito_tell NAME FILE: says that a file comes, then the file; or why it is no file that can be read.
 ordito_tell() {
-    [ ! -f "$2" ] || [ ! -s "$2" ] || {
+    ordito_look_at "$2"
+    if [ -n "$ordito_why" ]; then
+        printf '\001%s unfit %s %s\n' "$ordito_mark" "$1" "$ordito_why" >&3
+    elif [ -s "$2" ]; then
         printf '\001%s %s\n' "$ordito_mark" "$1" >&3
-        cat "$2" >&3
-    }
+        head -c "$ordito_most" "$2" >&3
+    fi
 }
 
 # ordito_is_held: whether some process can still print into what this shell prints into.
@@ -140,13 +144,16 @@ ordito_tidy() {
         [ ! -e "$ordito_slot/$ordito_file" ] || rm -rf "$ordito_slot/$ordito_file"
     done
     [ ! -e "$ordito_slot/kept" ] || return 0
-    set -- "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*
-    for ordito_file; do
-        if [ -e "$ordito_file" ] || [ -L "$ordito_file" ]; then
-            rm -rf "$@" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$@"; }
-            return
-        fi
-    done
+    if [ -d "$ordito_slot/work" ] && [ ! -L "$ordito_slot/work" ] && [ -r "$ordito_slot/work" ]; then
+        for ordito_file in "$ordito_slot/work"/* "$ordito_slot/work"/.[!.]* "$ordito_slot/work"/..?*; do
+            [ ! -e "$ordito_file" ] && [ ! -L "$ordito_file" ] || break
+            ordito_file=
+        done
+        [ -n "$ordito_file" ] || return 0
+    fi
+    # What it made of its working directory may be a link: then that goes, and not what it leads to.
+    rm -rf "$ordito_slot/work" || { chmod -R u+rwx "$ordito_slot/work" && rm -rf "$ordito_slot/work"; }
+    mkdir "$ordito_slot/work"
 }
 
 # ordito_end STATUS WANTED: writes down and says how the operation ended; its result is told where outputs are WANTED.
