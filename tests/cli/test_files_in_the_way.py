@@ -70,6 +70,33 @@ def test_pipes_elsewhere_in_an_ensemble(run: Run, file: str) -> None:
     assert run("deploy", "s.yaml", "-e", "e", "--yes").code not in {0, 70}
 
 
+@pytest.mark.parametrize(
+    "file",
+    ["jobs.tsv", ".ordito/lock", ".ordito/outline", ".ordito/journal.db", ".ordito/secrets.lock", ".ordito/begun"],
+)
+def test_links_in_an_ensemble_from_elsewhere_lead_to_no_file_of_mine(run: Run, file: str) -> None:
+    """What somebody has put into a repository cannot have files outside of it written, or emptied."""
+    Path("s.yaml").write_text(SMALL)
+    Path("mine").write_text("mine\n")
+    assert run("deploy", "s.yaml", "-e", "e", "--yes").code == 0
+    planted = Path("e", file)
+    planted.unlink(missing_ok=True)
+    planted.symlink_to(Path("mine").absolute())
+    commands = [
+        ("status",),
+        ("check", "--yes"),
+        ("undeploy", "--yes"),
+        ("jobs", "resume"),
+        ("secrets", "set", "x", "--file", "s.yaml"),
+    ]
+    done = [run(*words, "-e", "e") for words in commands]
+    assert Path("mine").read_text() == "mine\n"
+    assert 70 not in {one.code for one in done}, [one.err for one in done]
+    # Files that are written whole take the place of a link.
+    is_replaced = file in {".ordito/outline", ".ordito/begun"}
+    assert is_replaced or any("link" in one.err for one in done), [one.err for one in done]
+
+
 # ------------------------------------------------------------------------------------------------------- full disks
 
 

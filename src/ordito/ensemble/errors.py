@@ -26,6 +26,7 @@ HINTS = {
     errno.EACCES: "give this user the right to read and write the ensemble's directory",
     errno.EPERM: "give this user the right to read and write the ensemble's directory",
     errno.ENOTDIR: "a file stands where a directory is needed; move it away",
+    errno.ELOOP: "remove the link: in an ensemble from elsewhere it could lead to any file of yours",
     errno.EIO: "the disk reports an error; check it before trying again",
 }
 """What to do about what the operating system says."""

@@ -62,6 +62,22 @@ def is_same(found: os.stat_result, path: Path) -> bool:
     return os.path.samestat(found, now) and (found.st_mtime_ns, found.st_size) == (now.st_mtime_ns, now.st_size)
 
 
+def own_handle(path: Path, flags: int, mode: int = 0o600) -> int:
+    """A handle of a file that this program adds to in place, made where there is none.
+
+    A link in its place is not followed: in an ensemble that came from elsewhere it could lead to any file of this user.
+    Raises ``OSError``.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a link stands in its place")
+    handle = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    kind = kind_of(os.fstat(handle).st_mode)
+    if kind:
+        os.close(handle)
+        raise OSError(errno.EINVAL, f"it is {kind}, not an ordinary file")
+    return handle
+
+
 def write_all(handle: int, content: bytes) -> None:
     """Write all bytes, however many the operating system takes at once."""
     view = memoryview(content)

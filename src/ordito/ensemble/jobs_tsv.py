@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ordito.base.change_ids import LENGTH, MOMENT_LENGTH
 from ordito.ensemble.errors import explained
-from ordito.ensemble.files import BLOCK, read, sync_directory, write_all, write_whole
+from ordito.ensemble.files import BLOCK, own_handle, read, sync_directory, write_all, write_whole
 from ordito.ensemble.job_format import ConfigChange, JobHead
 from ordito.source.regular import open_regular
 from ordito.work.invocation import Outcome
@@ -42,7 +42,7 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> None:
     """
     with explained("write", path):
         created = not path.exists()
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        handle = own_handle(path, os.O_RDWR | os.O_APPEND, 0o666)
         try:
             present, whole, torn = _look(path, {line[:MOMENT_LENGTH] for line in lines})
             if torn and any(line.startswith(torn) for line in lines):

@@ -26,7 +26,7 @@ def check_is_file(path: Path) -> None:
     """Raise ``EnsembleError`` where something else than a file is in the journal's place: SQLite would wait for it, or
     speak of rights."""
     try:
-        kind = kind_of(path.stat().st_mode)
+        kind = kind_of(path.lstat().st_mode)
     except OSError:
         # There is none, or SQLite says better why it cannot be opened.
         return

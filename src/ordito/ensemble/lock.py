@@ -16,7 +16,7 @@ from types import TracebackType
 import msgspec
 
 from ordito.ensemble.errors import explained
-from ordito.ensemble.files import write_all
+from ordito.ensemble.files import own_handle, write_all
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import Locked, Owner, current_user
 from ordito.source.regular import read_regular, regular_handle
@@ -50,7 +50,7 @@ class EnsembleLock:
     def __enter__(self) -> EnsembleLock:
         self._layout.make_private()
         with explained("lock", self._layout.lock):
-            handle = os.open(self._layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = own_handle(self._layout.lock, os.O_RDWR, 0o644)
             try:
                 self._acquire(handle)
                 owner = Owner(current_user(), socket.gethostname(), os.getpid(), self._command, time.time())

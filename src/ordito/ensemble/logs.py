@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ordito.ensemble.errors import explained
-from ordito.ensemble.files import write_all
+from ordito.ensemble.files import own_handle, write_all
 from ordito.source.regular import open_regular
 
 LARGEST_BUFFER = 256 * 1024
@@ -97,9 +97,9 @@ class JobLog:
 
     def _open(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._log = os.open(self._path, flags, 0o600)
-        self._index = os.open(self._index_path, flags, 0o600)
+        flags = os.O_RDWR | os.O_APPEND
+        self._log = own_handle(self._path, flags)
+        self._index = own_handle(self._index_path, flags)
         places, self._end = _frames(self._path, 0)
         os.ftruncate(self._log, self._end)
         if places:

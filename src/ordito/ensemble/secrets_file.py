@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import read, write_whole
+from ordito.ensemble.files import own_handle, read, write_whole
 from ordito.ensemble.git_files import ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import Vault
@@ -99,7 +99,7 @@ class SecretsFile:
         self._layout.make_private()
         path = self._layout.private / "secrets.lock"
         with explained("lock", path):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = own_handle(path, os.O_RDWR)
         try:
             with explained("lock", path):
                 fcntl.flock(handle, fcntl.LOCK_EX)
