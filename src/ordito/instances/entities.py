@@ -7,6 +7,8 @@ equally many; anything else is an error, never silently the first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ordito.base.span import Span
@@ -82,6 +84,41 @@ class Entities:
         self._of_type: dict[str, list[str]] = {}
         self._below: dict[str, dict[str, list[str]]] = {}
         self._read = 0
+        self._again: dict[str, dict[str, None]] = {}
+        self._listed: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+    def make_again(self, instances: Iterable[str]) -> None:
+        """Instances that the job removes and makes again: they count as there all the time."""
+        self._again.clear()
+        self._listed.clear()
+        for instance in instances:
+            if (record := self.snapshot.instances.get(instance)) is not None:
+                self._again.setdefault(record.node, {})[instance] = None
+
+    def is_made_again(self, instance: str) -> bool:
+        """Whether the job removes an instance and makes it again."""
+        record = self.snapshot.instances.get(instance)
+        return record is not None and instance in self._again.get(record.node, ())
+
+    def listed(self, node: str) -> tuple[str, ...]:
+        """The ids of a node's instances that operations are told of, by slot: those that are wanted and not removed
+        yet, so that how far a job is with those that it makes again makes no difference. Kept until one comes or
+        goes."""
+        ids = self.snapshot.ids_of(node)
+        again = self._again.get(node)
+        if again is None:
+            return ids
+        known = self._listed.get(node)
+        if known is None or known[0] is not ids:
+            found = dict.fromkeys((*ids, *again))
+            every = ids if len(found) == len(ids) else tuple(sorted(found, key=self._slot))
+            if known is not None and known[1] == every:
+                every = known[1]  # It stays the same, for who looks whether it does.
+            known = self._listed[node] = (ids, every)
+        return known[1]
+
+    def _slot(self, instance: str) -> int:
+        return self.snapshot.instances[instance].index
 
     def find(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity | Nothing:
         """The entity that a name other than HOST stands for; nothing where it is a node without instances."""
@@ -151,7 +188,7 @@ class Entities:
         chosen = context.chosen.get(name)
         if chosen is not None:
             return (chosen,)
-        ids = self.snapshot.ids_of(name)
+        ids = self.listed(name)
         trace.reads.add(f"#{name}")
         if len(ids) < 2:
             return ids
@@ -162,7 +199,7 @@ class Entities:
                 return (found,)
         for caller in callers:
             record = self.snapshot.instances[caller]
-            siblings = self.snapshot.ids_of(record.node)
+            siblings = self.listed(record.node)
             trace.reads.add(f"#{record.node}")
             if len(siblings) == len(ids):
                 same = [i for i in ids if self.snapshot.instances[i].index == record.index]
@@ -211,7 +248,7 @@ class Entities:
         known = self._below.get(node)
         if known is None:
             known = self._below[node] = {}
-            for instance in self.snapshot.ids_of(node):
+            for instance in self.listed(node):
                 for above in self.hosts_of(instance):
                     known.setdefault(above, []).append(instance)
         return known

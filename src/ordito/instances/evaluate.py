@@ -299,7 +299,7 @@ def _get_nodes_of_type(evaluator: Evaluator, call: Call, _: Context, lookup: Loo
     found: list[object] = []
     for name in evaluator.entities.nodes_of_type(str(call.arguments[0])):
         lookup.trace.reads.add(f"#{name}")
-        found.extend(evaluator.snapshot.ids_of(name))
+        found.extend(evaluator.entities.listed(name))
     return found
 
 

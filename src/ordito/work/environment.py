@@ -17,7 +17,6 @@ from ordito.base.text import shell_name
 from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.records import Snapshot
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue, fitted
@@ -69,7 +68,7 @@ class Environments:
         masking.know(sensitive_parts(variables or {}))
         self._common = {name: str(revealed(value)) for name, value in (variables or {}).items()}
         self._service: Service = evaluator.service
-        self._snapshot: Snapshot = evaluator.snapshot
+        self._listed = evaluator.entities.listed
         self._texts = InputTextsOfJob(evaluator, masking)
         self._inputs_of: dict[tuple[int, str], OperationInputs] = {}
         self._lists: dict[str, tuple[tuple[str, ...], str]] = {}
@@ -80,7 +79,7 @@ class Environments:
 
     def prepare(self, place: Place, step: Step) -> Environment:
         """The environment of an operation, as things are now."""
-        ids = self._snapshot.ids_of(place.node)
+        ids = self._listed(place.node)
         shared = self._shared.get((id(place.operation), place.node))
         if shared is not None and shared.instances is ids:
             return Environment(shared.of(place.instance))
@@ -93,6 +92,9 @@ class Environments:
                 warnings.append(f'input "{name}" has the name of a reserved variable, which keeps its own value')
         base.update(own)
         of_all = self._texts_of_all(inputs, place)
+        for texts in of_all:
+            if missing := texts.missed(place.instance if place.relationship is None else ""):
+                warnings.append(missing)
         reserved = self._reserved(place)
         variables, large = self._fit(place, step, base, reserved, of_all)
         files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
@@ -120,7 +122,7 @@ class Environments:
 
     def _texts_of_all(self, inputs: OperationInputs, place: Place) -> list[InputTexts]:
         """Those of all inputs for all instances; mostly there are none, as the node has but this instance."""
-        if place.relationship is None and self._snapshot.ids_of(place.node) == (place.instance,):
+        if place.relationship is None and self._listed(place.node) == (place.instance,):
             return []
         where = "" if place.relationship is None else place.relationship.key
         same = self._same
@@ -190,7 +192,7 @@ class Environments:
                 continue
             if value is not None and not isinstance(value, Nothing):
                 found[declared.name] = text_of(declared, value)
-                if formed.is_same(value, trace) and len(self._snapshot.ids_of(place.node)) > 1:
+                if formed.is_same(value, trace) and len(self._listed(place.node)) > 1:
                     self._same[(id(formed), place.node, where)] = found[declared.name]
             elif declared.required:
                 reason = value.reason if isinstance(value, Nothing) else "it is null"
@@ -255,7 +257,7 @@ class Environments:
         return found
 
     def _list(self, node: str) -> str:
-        ids = self._snapshot.ids_of(node)
+        ids = self._listed(node)
         if len(ids) == 1:
             return ids[0]
         known = self._lists.get(node)

@@ -14,11 +14,15 @@ from ordito.model.service import Relationship
 from ordito.work.operation_inputs import OperationInput, text_of
 from ordito.work.places import Place
 
+MOST_NAMED = 3
+"""So many instances are named in a warning."""
+
 
 class InputTexts:
     """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
     has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
-    ``same`` is the text that all of them have, where that is known. ``version`` grows with every change."""
+    ``same`` is the text that all of them have, where that is known. ``version`` grows with every change. ``unset`` says
+    why instances have none of which no warning has said so, as it has of those that are ``told``."""
 
     __slots__ = (
         "contexts",
@@ -30,6 +34,8 @@ class InputTexts:
         "reads",
         "same",
         "size",
+        "told",
+        "unset",
         "variables",
         "version",
     )
@@ -44,6 +50,8 @@ class InputTexts:
         self.dirty: dict[str, None] = {}
         self.reads: set[str] = set()
         self.variables: dict[str, str] = {}
+        self.unset: dict[str, str] = {}
+        self.told: set[str] = set()
         self.size = 0
         self.version = 0
 
@@ -51,8 +59,25 @@ class InputTexts:
         """The variables of these instances."""
         return [f"{i}_{self.declared.name}" for i in instances if i]
 
-    def put(self, member: str, text: str | None) -> None:
-        """Give an instance's variable a text, or take it away."""
+    def missed(self, own: str) -> str:
+        """A warning that names the instances, other than the ``own`` one, whose values come to nothing; "" where there
+        are none of which no warning has told before."""
+        if not self.unset or (len(self.unset) == 1 and own in self.unset):
+            return ""
+        reasons, self.unset = self.unset, {}
+        members = [member for member in reasons if member != own]
+        self.told.update(members)
+        names = self.names(members[:MOST_NAMED])
+        more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
+        verb = "is" if len(members) == 1 else "are"
+        return f"{', '.join(names)}{more} {verb} unset: {reasons[members[0]]}"
+
+    def put(self, member: str, text: str | None, reason: str = "") -> None:
+        """Give an instance's variable a text, or take it away, for a ``reason`` where it has none yet."""
+        if reason and member not in self.told:
+            self.unset[member] = reason
+        else:
+            self.unset.pop(member, None)
         name = f"{member}_{self.declared.name}"
         before = self.variables.get(name)
         if before == text:
@@ -68,6 +93,7 @@ class InputTexts:
     def fill(self, text: str) -> None:
         """Give all instances the same text."""
         self.version += 1
+        self.unset.clear()
         self.variables = dict.fromkeys([f"{member}_{self.declared.name}" for member in self.members], text)
         self.size = sum(map(len, self.variables)) + len(self.variables) * entry_size("", text)
 
@@ -116,7 +142,7 @@ class InputTextsOfJob:
         node, side = place.node, formed.side
         if relationship is not None:
             node = relationship.source if side == "source" else relationship.target
-        if self._snapshot.ids_of(node) == (formed.member(place),):
+        if self._evaluator.entities.listed(node) == (formed.member(place),):
             return None
         self._follow()
         other = formed.other(place)
@@ -150,7 +176,7 @@ class InputTextsOfJob:
     def _count(self, instance: str) -> None:
         record = self._snapshot.instances[instance]
         for texts in self._of_node.get(record.node, ()):
-            if record.exists:
+            if record.exists or self._evaluator.entities.is_made_again(instance):
                 texts.members[instance] = None
                 texts.dirty[instance] = None
             else:
@@ -159,7 +185,7 @@ class InputTextsOfJob:
 
     def _new(self, formed: OperationInput, node: str, contexts: Contexts, same: str | None) -> InputTexts:
         texts = InputTexts(formed, node, contexts, same)
-        texts.members = dict.fromkeys(self._snapshot.ids_of(node))
+        texts.members = dict.fromkeys(self._evaluator.entities.listed(node))
         texts.dirty = dict(texts.members)
         self._of_node.setdefault(node, {})[texts] = None
         return texts
@@ -171,28 +197,31 @@ class InputTextsOfJob:
                 texts.fill(texts.same)
                 break
             if member in texts.members:
-                texts.put(member, self._text(texts, member))
+                texts.put(member, *self._text(texts, member))
         texts.dirty.clear()
 
-    def _text(self, texts: InputTexts, member: str) -> str | None:
+    def _text(self, texts: InputTexts, member: str) -> tuple[str | None, str]:
+        """The text of an instance, or None and why it has none."""
         if texts.same is not None:
-            return texts.same
+            return texts.same, ""
         trace = Trace()
         try:
             value = self._evaluator.evaluate(texts.declared.value, texts.contexts.of(member), trace)
-        except EvaluationError:
-            value = None  # The operation's own value tells of errors; for another instance it is unset.
+        except EvaluationError as error:
+            value = Nothing(str(error))  # The operation's own value tells of errors; for another instance it is unset.
         for read in trace.reads:
             self._readers.setdefault(read, {}).setdefault(texts, {})[member] = None
         texts.reads |= trace.reads
-        if value is None or isinstance(value, Nothing):
-            return None
+        if isinstance(value, Nothing):
+            return None, value.reason
+        if value is None:
+            return None, ""
         declared, marks = texts.declared, self._evaluator.marks
         self._masking.know(sensitive_parts(marks.wrap(value, marks.by(declared.schema, declared.metadata))))
         text = text_of(declared, value)
         if texts.formed.is_same(value, trace):
             texts.same = text
-        return text
+        return text, ""
 
     def _forget(self, texts: InputTexts) -> None:
         self._of_node[texts.node].pop(texts, None)

@@ -132,7 +132,7 @@ class News:
     def _others_made_anew(self, relationship: Relationship, side: str, near: str) -> bool:
         """Whether the job has removed far instances and made them again, and no operation has told the near one."""
         if self._anew is None:
-            self._anew = frozenset(step.instance for step in self._plan.steps if step.anew)
+            self._anew = self._plan.made_again()
         if not self._anew or near in self._anew or _has_links(relationship):
             return False
         anew = (far for far in self._others(relationship, side, near) if far in self._anew and self._is_up(far))

@@ -113,6 +113,7 @@ class Operations:
         # Of a deployment that somebody wrote, whatever comes first makes an instance.
         self._makes = plan.overlaps and plan.workflow == "deploy"
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
+        self._evaluator.entities.make_again(plan.made_again())
         self.masking = masking_for(service, masking)
         self._called = Called(service, snapshot, plan, self._evaluator, self.masking)
         self._targets = Targets(service, snapshot, self._evaluator, targets)
@@ -310,6 +311,7 @@ class Operations:
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
         self._called.plan = plan
+        self._evaluator.entities.make_again(plan.made_again())
         self._news.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:

@@ -310,3 +310,7 @@ class Plan(msgspec.Struct, frozen=True):
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.steps
+
+    def made_again(self) -> frozenset[str]:
+        """The instances that are removed and made again, or only the latter where they are gone already."""
+        return frozenset(step.instance for step in self.steps if step.anew)
