@@ -1,4 +1,4 @@
-"""Whatever an operation leaves where its outputs are looked for, and beside it: nobody waits for it, and nobody is hurt."""
+"""Whatever an operation leaves where its outputs are looked for, and beside it: nobody waits for it or is hurt."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def run_guarded(arguments: list[str]) -> int:
 
 
 def _keep_others_from_writing() -> None:
-    """Where new files would be open to everybody (as under ``umask 000``) have them be open to their owner alone: who can
-    write to what operations run could do all that their user may. A mask that leaves files to a group is meant so."""
+    """Where everybody could write to new files (``umask 000``), have only their owner do so: who can write
+    to what operations run could do all that their user may. A mask that leaves files to a group is meant so."""
     mask = os.umask(GROUP_OR_OTHERS_WRITE)
     if mask & OTHERS_WRITE:
         os.umask(mask)
