@@ -59,7 +59,7 @@ def test_undeploying_goes_on_where_it_failed(tmp_path: Path, step: str) -> None:
     assert failed.code == 1, failed.both
     assert small.things() != []
     shown = small.run("status")
-    assert shown.out.splitlines()[0].endswith("and a removal that is not complete)")
+    assert shown.out.splitlines()[1].startswith("a removal is not complete: job ")
     assert " undeploy " in shown.err.partition("Next:")[2]
     (tmp_path / "failing").unlink()
     assert_all_is_gone(small)

@@ -198,7 +198,8 @@ def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) ->
     versions("upgrade", "two", "--yes", "-q", "--no-prune", code=1)
     said = versions("status")
     # Every instance is as it should be, and yet it is no revision: a step that comes after them has failed.
-    assert "  failed  (3 instances, revision 1, and an attempt at revision 2 that is not complete)" in said
+    assert "  ok  (3 instances, revision 1)\nan attempt at revision 2 is not complete: job " in said
+    versions("status", "--detailed-exitcode", code=2)
     assert "ordito -e e upgrade" in said
     assert "ordito -e e rollback" in said
     shown = versions.run("-e", "e", "status", "-o", "json").json
@@ -208,7 +209,7 @@ def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) ->
     assert attempt == {"workflow": "upgrade", "status": "failed", "revision": 2, "complete": 1}
     # Other jobs since say nothing of it.
     versions("restart", "api_1", "--yes", "-q")
-    assert "an attempt at revision 2 that is not complete" in versions("status")
+    assert "an attempt at revision 2 is not complete: job " in versions("status")
     versions("rollback", "--yes", "-q")
     assert "  ok  (2 instances, revision 1)\n" in versions("status")
     assert versions.run("-e", "e", "status", "-o", "json").json["attempt"] is None
@@ -224,7 +225,7 @@ def test_a_first_deployment_that_failed_is_an_attempt_at_the_first_revision(vers
     (versions.home / "fail.b").touch()
     versions("deploy", "one", "--yes", "-q", code=1)
     said = versions("status")
-    assert "  failed  (1 instance, revision 0, and an attempt at revision 1 that is not complete)" in said
+    assert "  ok  (1 instance, revision 0)\nan attempt at revision 1 is not complete: job " in said
     assert "ordito -e e deploy" in said
     (versions.home / "fail.b").unlink()
     versions("deploy", "--yes", "-q")

@@ -12,6 +12,7 @@ from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.look import LookAsked, chosen_instances
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.instances.records import Instance
+from ordito.instances.status import OK
 from ordito.work.plan import Action
 from ordito.work.records import JobOptions
 
@@ -50,14 +51,25 @@ class Found(msgspec.Struct, frozen=True):
         """Whether something is other than was recorded."""
         return bool(self.attributes) or (self.before.local, self.before.state) != (self.after.local, self.after.state)
 
+    @property
+    def is_well(self) -> bool:
+        """Whether it was looked at and is ok."""
+        return self.after.local == OK and not self.failure
+
 
 class DriftResult(msgspec.Struct, frozen=True):
-    """What was found. ``unlooked`` are the instances that have no operation to look at them with; ``report`` is None
-    where there was nothing to look at. ``locked`` are the hosts of the inventory that let nobody in, by name."""
+    """What was found. ``unlooked`` are the instances that have no operation to look at them with, ``unwell`` those of
+    them that are recorded as something else than ok; ``report`` is None where there was nothing to look at."""
 
     found: tuple[Found, ...]
     unlooked: tuple[str, ...]
     report: JobReport | None = None
+    unwell: tuple[str, ...] = ()
+
+    @property
+    def is_well(self) -> bool:
+        """Whether everything that was asked about is ok, as far as is known."""
+        return not self.unwell and all(f.is_well for f in self.found)
 
     @property
     def differs(self) -> bool:
@@ -77,9 +89,7 @@ def look(request: LookRequest, conversation: Conversation) -> DriftResult:
     result = run_workflow(wanted, conversation)
     failed = result.report.failures if result.report is not None else ()
     failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}
-    if result.report is None or result.proposal is None:
-        return DriftResult(noting.found(failures), noting.unlooked, result.report)
-    return DriftResult(noting.found(failures), noting.unlooked, result.report)
+    return DriftResult(noting.found(failures), noting.unlooked, result.report, noting.unwell)
 
 
 class _Noting:
@@ -93,6 +103,7 @@ class _Noting:
         self._before: dict[str, Instance] = {}
         self._attributes: dict[str, Mapping[str, object]] = {}
         self.unlooked: tuple[str, ...] = ()
+        self.unwell: tuple[str, ...] = ()
 
     @property
     def workflow(self) -> str:
@@ -113,6 +124,7 @@ class _Noting:
             for i in snapshot.instances.values()
             if (i.exists or i.is_missed) and i.id not in looked and (chosen is None or i.id in chosen)
         )
+        self.unwell = tuple(name for name in self.unlooked if snapshot.instances[name].local != OK)
         return proposal
 
     def found(self, failures: Mapping[str, str]) -> tuple[Found, ...]:

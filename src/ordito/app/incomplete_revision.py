@@ -23,10 +23,10 @@ class IncompleteRevision(msgspec.Struct, frozen=True):
 
 
 def incomplete_revision(layout: Layout, status: Status, snapshot: Snapshot) -> IncompleteRevision | None:
-    """The attempt that is deployed; None where what is deployed is a revision, or was written by a version of the
-    program that did not say so. Raises ``EnsembleError``."""
+    """The attempt that is deployed; None where what is deployed is a revision, that by which all was removed save what
+    is kept included, or was written by a version of the program that did not say so. Raises ``EnsembleError``."""
     base = stable_form(status, snapshot)
-    if not status.form or status.form == base:
+    if not status.form or status.form == base or status.removed:
         return None
     if not any(record.exists for record in snapshot.instances.values()):
         return None

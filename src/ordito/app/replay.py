@@ -148,7 +148,7 @@ def _effective(place: Place, rebuilt: Rebuilt) -> tuple[dict[str, str] | None, s
     except InvalidDocument as error:
         return None, f"the pinned service was changed: {error}"
     whole = whole_service(place, read.service, status.left, read.package.root)
-    return effective_statuses(outline_of(whole.service), rebuilt.snapshot), ""
+    return effective_statuses(outline_of(whole.service, whole.nodes), rebuilt.snapshot), ""
 
 
 def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:

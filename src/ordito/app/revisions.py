@@ -47,10 +47,11 @@ def list_revisions(directory: str) -> RevisionList:
         status, snapshot = ensemble.status, ensemble.snapshot
         base = stable_form(status, snapshot)
         existing = [record for record in snapshot.instances.values() if record.exists]
-        is_partial = bool(existing) and (status.form != base or any(record.form for record in existing))
+        is_complete = status.form == base or status.removed
+        is_partial = bool(existing) and not (is_complete and not any(record.form for record in existing))
         found = list(revisions(place.layout))
     lines = [_line(one, found[n + 1] if n + 1 < len(found) else None, base) for n, one in enumerate(found)]
-    partial = status.form if status.form != base else ""
+    partial = "" if is_complete else status.form
     return RevisionList(tuple(lines), is_partial and bool(base or partial), partial)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
-from ordito.app.jobs import OpenJob, describe
+from ordito.app.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import Place, place_of
 from ordito.base.sensitive import shown
 from ordito.ensemble.outline_file import kept_outline
@@ -16,7 +16,7 @@ from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
-from ordito.instances.status import OPERATIONAL, effective_statuses, topology_status
+from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
 
@@ -45,6 +45,11 @@ class InstanceStatus(msgspec.Struct, frozen=True):
     def made_by(self) -> tuple[str, str]:
         """The provider that has made it and what it is called there; empty texts where nothing says so."""
         return made_by(self.attributes)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the instance is there, or is missed: what the service does not have any more is not."""
+        return self.instance.exists or (self.instance.is_missed and not self.orphaned)
 
     @property
     def drifted(self) -> bool:
@@ -76,6 +81,14 @@ class StatusResult(msgspec.Struct, frozen=True):
     waiting: int = 0
     attempt: IncompleteRevision | None = None
     is_half_removed: bool = False
+
+    @property
+    def is_well(self) -> bool:
+        """Whether every instance is ok, and nothing that was begun waits to be completed. A job that is at work is left
+        to say itself how it ends."""
+        is_cut = self.job is not None and self.job.outcome == INTERRUPTED
+        unfinished = is_cut or self.attempt is not None or self.is_half_removed
+        return not unfinished and all(i.effective == OK for i in self.instances if i.counts)
 
 
 def status(request: StatusRequest) -> StatusResult:

@@ -29,8 +29,9 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         " written (a full disk), the code is 1 too, and one line says so.",
     ),
     ExitCode.CHANGES: Meaning(
-        "There are changes, or drift; only with `--detailed-exitcode`.",
-        "Look at what was shown; `ordito deploy` or `ordito upgrade` carries it out.",
+        "There are changes, or an instance is not ok; only with `--detailed-exitcode`.",
+        "Look at what was shown; `ordito deploy` or `ordito upgrade` carries changes out, and `ordito describe` says"
+        " what can be done about an instance.",
     ),
     ExitCode.REFUSED: Meaning(
         "Refused before anything ran: a document, an input, a name, the plan or the ensemble's files are not right.",

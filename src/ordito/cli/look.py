@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
 from ordito.instances.records import CANNOT_BE_REACHED
-from ordito.instances.status import ERROR
+from ordito.instances.status import ERROR, WORSE
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
 
     @verb(workflow, summary)
     @asked
-    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if something is other than was recorded.")
+    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 as long as an instance is not ok.")
     @job_options
     def command(
         session: Session, asked: LookAsked, options: JobOptions, wait_lock: float, *, detailed_exitcode: bool
@@ -56,13 +57,14 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
         if result.report is not None:
             write_report(result.report, conversation.ledger, session)
         session.result(drift_data(workflow, result, whys), lambda channel: write_drift(workflow, result, whys, channel))
+        unwell = ExitCode.CHANGES if detailed_exitcode and not result.is_well else ExitCode.DONE
         if result.report is None:
-            return ExitCode.DONE
+            return unwell
         commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in _next(result)]
         if commands:
             session.next(*commands)
         code = exit_code(result.report)
-        return ExitCode.CHANGES if code is ExitCode.DONE and detailed_exitcode and result.differs else code
+        return unwell if code is ExitCode.DONE else code
 
     return command
 
@@ -95,6 +97,7 @@ def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> d
         "job": report.job if report else None,
         "status": report.status if report else "ok",
         "drift": result.differs,
+        "well": result.is_well,
         "instances": {f.after.id: _data(f, whys.get(f.after.id, "")) for f in result.found},
         "not_checkable": list(result.unlooked),
     }
@@ -159,13 +162,16 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
         return
     if result.unlooked:
         yield f"Not checkable, because their nodes implement no {workflow}: {listed(result.unlooked, MOST_UNLOOKED)}."
+    if result.unwell:
+        yield f"Not ok by what is recorded: {listed(result.unwell, MOST_UNLOOKED)}."
     if not result.found:
         how = f"implement {workflow} of the interface type ordito.interfaces.Maintain (profile:ordito)"
         yield f"Nothing to {workflow}: {how}."
         return
-    differing = sum(f.differs for f in result.found)
+    counts = Counter(f.after.local for f in result.found if not f.failure)
+    parts = [f"{counts[status]} {status}" for status in WORSE if counts[status]]
     failed = sum(bool(f.failure) for f in result.found)
-    parts = [f"{len(result.found) - differing - failed} as recorded"] if differing + failed < len(result.found) else []
-    parts += [f"{differing} different"] if differing else []
     parts += [f"{failed} could not be reached"] if failed else []
-    yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}."
+    new = [f.after.id for f in result.found if f.differs]
+    said = f"New: {listed(new, MOST_UNLOOKED)}." if new else "Nothing is new."
+    yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}. {said}"

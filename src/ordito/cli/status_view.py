@@ -7,8 +7,7 @@ from itertools import islice
 
 import msgspec
 
-from ordito.app.incomplete_revision import IncompleteRevision
-from ordito.app.jobs import INTERRUPTED, OpenJob
+from ordito.app.jobs import OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
@@ -22,7 +21,6 @@ MOST_NAMED = 5
 MOST_IN_TREE = 200
 """Rows above which the status is plain lines, one an instance."""
 FORMAT = "ordito.status/1"
-WELL = frozenset({"ok", "degraded"})
 ROLLBACK = "rollback"
 
 STYLES = {
@@ -85,15 +83,13 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
     """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one an
     instance, where that would be very many rows."""
     name = channel.paint("strong", found.service or (UNREADABLE if found.caveat else "nothing is deployed"))
-    effective = painted(whole(found), channel) if found.instances else "no instances"
+    effective = painted(found.effective, channel) if found.instances else "no instances"
     about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
-    if found.attempt is not None:
-        about.append(f"and {_attempted(found.attempt)} that is not complete")
-    elif found.is_half_removed:
-        about.append("and a removal that is not complete")
     if found.status.environment:
         about.append(f"environment {printable(found.status.environment)}")
     channel.line(f"{name}  {effective}  ({', '.join(about)})")
+    if ended := attempt_line(found):
+        channel.line(ended)
     if len(found.instances) > MOST_IN_TREE:
         channel.line(f"  {_counted(found.instances, channel)}")
     shown = list(islice(rows(found.instances, unicode=channel.is_unicode, fold=fold), MOST_IN_TREE + 1))
@@ -109,21 +105,20 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
         channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")
 
 
-def whole(found: StatusResult) -> str:
-    """The one word for all: that of the instances, or where they are well, how the attempt or the removal ended that
-    they are of, and that a job was interrupted which is at work on them."""
-    if found.effective not in WELL:
-        return found.effective
-    if found.job is not None and found.job.outcome == INTERRUPTED:
-        return INTERRUPTED
+def attempt_line(found: StatusResult) -> str:
+    """That what was begun last is not complete, "" where it is. It says nothing of how instances are."""
     if found.attempt is not None:
-        return found.attempt.status
+        attempt = found.attempt
+        what = "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
+        return f"{what} is not complete: job {attempt.job}{_by(attempt.workflow)} {attempt.status}"
     last = found.status.last_job
-    return last.status if last is not None and found.is_half_removed else found.effective
+    if found.is_half_removed and last is not None:
+        return f"a removal is not complete: job {last.id}{_by(last.workflow)} {last.status}"
+    return ""
 
 
-def _attempted(attempt: IncompleteRevision) -> str:
-    return "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
+def _by(workflow: str) -> str:
+    return f" ({workflow})" if workflow else ""
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:

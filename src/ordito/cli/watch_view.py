@@ -10,7 +10,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
-from ordito.cli.status_view import job_line, painted, status_data, whole, write_status
+from ordito.cli.status_view import attempt_line, job_line, painted, status_data, write_status
 from ordito.cli.structured import json_text, write_data
 from ordito.cli.text_width import printable
 
@@ -49,7 +49,9 @@ def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -
     name = now.service or "nothing is deployed"
     if before is None:
         count = plural(sum(i.instance.exists for i in now.instances), "instance")
-        yield f"{name}  {painted(whole(now), channel)}  ({count})"
+        yield f"{name}  {painted(now.effective, channel)}  ({count})"
+        if ended := attempt_line(now):
+            yield ended
         yield job_line(now)
         return
     known = {i.instance.id: i for i in before.instances}
@@ -58,8 +60,10 @@ def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -
         if old is None or _said(old) != _said(instance):
             yield f"{instance.instance.id}  {_step(old, instance, channel)}"
     yield from (f"{gone}  {painted('absent', channel)}" for gone in known)
-    if whole(before) != whole(now):
-        yield f"{name}  {painted(whole(before), channel)} -> {painted(whole(now), channel)}"
+    if before.effective != now.effective:
+        yield f"{name}  {painted(before.effective, channel)} -> {painted(now.effective, channel)}"
+    if (ended := attempt_line(now)) and ended != attempt_line(before):
+        yield ended
     if job_line(before) != job_line(now):
         yield job_line(now)
 

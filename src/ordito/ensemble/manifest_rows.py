@@ -123,6 +123,7 @@ class StatusRow(_Row, frozen=True):
     left: dict[str, LeftBehind] = {}
     form: str = ""
     base: str = ""
+    removed: bool = False
     forms: dict[str, Form] = {}
     records: int = 0
     highest: dict[str, int] = {}
@@ -159,6 +160,7 @@ def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
         left=status.left,
         form=status.form,
         base=status.base,
+        removed=status.removed,
         forms=_sorted(status.forms),
         outputs=status.outputs,
         counts=_sorted(status.counts),
@@ -192,6 +194,7 @@ STATUS_KEYS = {
     "left": "left",
     "form": "form",
     "base": "base",
+    "removed": "removed",
     "forms": "forms",
 }
 """What belongs to no instance: its name in a status, and its key in the file."""
@@ -327,6 +330,7 @@ def status_of(row: StatusRow) -> Status:
         left=row.left,
         form=row.form,
         base=row.base,
+        removed=row.removed,
         forms=row.forms,
     )
 

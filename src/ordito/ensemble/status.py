@@ -54,7 +54,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
     ``form`` is the id of what is deployed, that of the job which did it; ``forms`` are others by their ids: earlier
     ones in which instances still are, and ``base``, the one of the last revision that is complete, "" where there is
-    none since everything was removed.
+    none since everything was removed. ``removed`` says that the last of those jobs has removed all that it was to
+    remove, so that what exists is what was kept.
     ``ensemble`` is the id of the deployment, by which what is made elsewhere is known again: a text that its first job
     has drawn, "" before that.
     ``named`` is the service to remember in the place of the one that the user's part names.
@@ -78,6 +79,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     named: GivenService | None = None
     form: str = ""
     base: str = ""
+    removed: bool = False
     forms: dict[str, Form] = {}
 
 
@@ -127,6 +129,7 @@ def status_after(
         ensemble=header.ensemble or before.ensemble,
         form=before.form,
         base=before.base,
+        removed=before.removed and not shapes and closing.rollback != NOT_ROLLED_BACK,
     )
     if shapes:
         found = _deployed(found, header, plan, is_well=closing.status in WELL, exists=exists)
@@ -142,7 +145,13 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
     if header.workflow == UNDEPLOY:
         # It removes what there is, and leaves what is wanted as it was.
         base = "" if is_well or not exists else header.base
-        return replace(status, form=header.current or header.id, base=base, revision=status.revision + is_well)
+        return replace(
+            status,
+            form=header.current or header.id,
+            base=base,
+            removed=is_well and exists,
+            revision=status.revision + is_well,
+        )
     base_form = header.forms.get(header.base)
     undoes = any(done.job <= header.base for done in plan.undone)
     is_base = base_form is not None and is_same(base_form, header.form) and not undoes
@@ -205,6 +214,7 @@ def status_during(before: Status, header: JobHeader) -> Status:
         environment=header.environment,
         form=header.id,
         base=header.base,
+        removed=False,
         forms={**known_forms(before), **header.forms},
     )
 

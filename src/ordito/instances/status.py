@@ -116,7 +116,7 @@ def effective_statuses(outline: Outline, snapshot: Snapshot) -> dict[str, str]:
         host = OPTIONAL if node.host and nodes[node.host].optional else REQUIRED
         for instance in records:
             effective[instance.id] = _effective(instance, contributions, effective, host)
-        together[node.name] = _together(records, effective)
+        together[node.name] = _together(node, records, effective)
     return effective
 
 
@@ -127,7 +127,7 @@ def topology_status(outline: Outline, snapshot: Snapshot, effective: Mapping[str
     found: set[str] = set()
     for node in outline.nodes.values():
         records = [i for i in snapshot.records_of(node.name) if i.exists or i.is_missed]
-        said = _contribution(node, _together(records, effective)) if records else None
+        said = _contribution(node, _together(node, records, effective)) if records else None
         if said is not None:
             found.add(said)
     found |= {REQUIRED[i.local] for i in snapshot.instances.values() if i.exists and i.node not in outline.nodes}
@@ -138,14 +138,17 @@ def topology_status(outline: Outline, snapshot: Snapshot, effective: Mapping[str
 
 def contribution(node: NodeOutline, snapshot: Snapshot, effective: Mapping[str, str]) -> str | None:
     """What a node contributes to the status of what requires it; None where it has no instances and none are wanted."""
-    return _contribution(node, _together(snapshot.records_of(node.name), effective))
+    return _contribution(node, _together(node, snapshot.records_of(node.name), effective))
 
 
-def _together(records: list[Instance], effective: Mapping[str, str]) -> str | None:
-    """The instances of a node as one; nothing where there are none because none are wanted."""
+def _together(node: NodeOutline, records: list[Instance], effective: Mapping[str, str]) -> str | None:
+    """The instances of a node as one; nothing where there are none because none are wanted, as of a node that the
+    template has lost: what required it does so no more when it is gone."""
     existing = [effective[i.id] for i in records if i.exists]
     if existing:
         return aggregate(existing)
+    if node.lost:
+        return None
     return ABSENT if any(not i.was_scaled_in for i in records) else None
 
 

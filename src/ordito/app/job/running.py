@@ -106,8 +106,7 @@ class RunningJob:
         self._forms = subject.forms
         self._inventory = inventory
         self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
-        lost = whole.nodes.union(*(left.nodes for left in header.left.values()))
-        self._outline = outline_of(whole.service, lost)
+        self._outline = outline_of(whole.service, whole.nodes)
 
     def run(
         self,

@@ -61,6 +61,7 @@ def _read(request: StateRequest) -> tuple[dict[str, object], Mapping[str, object
 def _effective(place: Place, ensemble: Ensemble) -> Mapping[str, str]:
     """Effective statuses, by id; none where the service that was deployed cannot be read."""
     try:
-        return effective_statuses(outline_of(deployed(place, ensemble).whole.service), ensemble.snapshot)
+        whole = deployed(place, ensemble).whole
+        return effective_statuses(outline_of(whole.service, whole.nodes), ensemble.snapshot)
     except (EnsembleError, InvalidDocument):
         return {}

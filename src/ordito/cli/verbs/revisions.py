@@ -42,7 +42,8 @@ def command(session: Session) -> ExitCode:
     if found.is_partial:
         what = f"job {found.partial}" if found.partial else "a job"
         session.warn(f"{what} was begun after the current revision, and did not complete")
-        session.next(NextCommand(session.settings.command("rollback"), "go back to the current revision"))
+        if any(line.is_current for line in found.revisions):
+            session.next(NextCommand(session.settings.command("rollback"), "go back to the current revision"))
     return ExitCode.DONE
 
 

@@ -23,8 +23,15 @@ Instances of a node that agree are one row; with -v each has its own. Works whil
 @verb("status", HELP)
 @click.option("--all", "show_all", is_flag=True, help="Show deleted instances too.")
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes, until Ctrl-C.")
-def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
+@click.option(
+    "--detailed-exitcode",
+    is_flag=True,
+    help="Exit with 2 as long as an instance is not ok, or what was begun is not complete.",
+)
+def command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode: bool) -> ExitCode:
     """Show the status."""
+    if watch and detailed_exitcode:
+        raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
     from ordito.app.jobs import INTERRUPTED
     from ordito.app.status import StatusRequest, status
     from ordito.cli.status_view import status_data, write_status
@@ -52,7 +59,7 @@ def command(session: Session, *, show_all: bool, watch: bool) -> ExitCode:
         )
     elif found.waiting:
         session.next(NextCommand(session.settings.command("policy", "list"), "see which notices wait"))
-    return ExitCode.DONE
+    return ExitCode.CHANGES if detailed_exitcode and not found.is_well else ExitCode.DONE
 
 
 def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
